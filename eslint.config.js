@@ -1,0 +1,184 @@
+// Lint: typescript-eslint's strictest set, the import directions between the folders, and what no file
+// may hold (tags, any, suppressions). Nothing can be switched off in a file.
+
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const NO_PACKAGES = '^(?!\\.)';
+const NO_WORKER = { regex: '(^|/)worker/', message: 'Reach the worker by new URL(…) alone.' };
+const NO_ROOT = { regex: '^(\\.\\./)+index\\.js$', message: 'Only the CLI sees the public API.' };
+const NO_SELF = { regex: '^ctxfold($|/)', message: 'Only tests and benchmarks are consumers.' };
+
+/** Restricts the imports of some files; a later call for the same file replaces an earlier one. */
+function imports(files, ...patterns) {
+  return { files, rules: { 'no-restricted-imports': ['error', { patterns }] } };
+}
+
+/** Forbids relative imports that climb `levels` folders or more, but for `except`. */
+function climbs(levels, message, except = '') {
+  const steps = '\\.\\./'.repeat(levels);
+  return { regex: except === '' ? `^${steps}` : `^${steps}(?!${except})`, message };
+}
+
+const SHARED_ONLY = 'shared imports nothing but shared and node:path.';
+const NO_PACKAGES_IN_SHARED = { regex: `${NO_PACKAGES}(?!node:path$)`, message: SHARED_ONLY };
+
+const WORKER_ONLY = 'worker imports shared, node:worker_threads, comlink and gpt-tokenizer.';
+const ALLOWED_IN_WORKER = '(node:worker_threads|comlink|gpt-tokenizer(/.+)?)$';
+const NO_PACKAGES_IN_WORKER = {
+  regex: `${NO_PACKAGES}(?!${ALLOWED_IN_WORKER})`,
+  message: WORKER_ONLY,
+};
+
+const CLI_ONLY = 'The CLI imports its own folder, packages and ../../index.js.';
+const STRATEGIES_ONLY = {
+  regex: '(^|/)(history-service|compactor)(/|\\.js$)|(^|/)offload/',
+  message: 'Strategies receive what they need: neither history nor pool nor compactor.',
+};
+
+const NOWHERE = [
+  { selector: 'ExportAllDeclaration', message: 'Export by name.' },
+  { selector: 'Literal[value=/REQ-[A-Z]/]', message: 'Tags stand in docs/conformance.md.' },
+  { selector: 'TemplateElement[value.raw=/REQ-[A-Z]/]', message: 'Tags stand in the docs.' },
+  // Import directions are checked on static imports.
+  { selector: 'ImportExpression[source.value=/^\\.\\./]', message: 'Import it statically.' },
+];
+
+const CODE = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', '*.config.ts'];
+
+const NODE_GLOBALS = Object.fromEntries(
+  [
+    'AbortController',
+    'Buffer',
+    'MessageChannel',
+    'URL',
+    'clearInterval',
+    'clearTimeout',
+    'console',
+    'performance',
+    'process',
+    'queueMicrotask',
+    'setImmediate',
+    'setInterval',
+    'setTimeout',
+    'structuredClone',
+  ].map((name) => [name, 'readonly']),
+);
+
+export default defineConfig(
+  globalIgnores(['dist', 'coverage', '.bench', '.tmp', 'test/fixtures', 'examples']),
+  { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },
+  js.configs.recommended,
+  {
+    files: CODE,
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/ban-ts-comment': [
+        'error',
+        { 'ts-ignore': true, 'ts-nocheck': true, 'ts-check': false, 'ts-expect-error': true },
+      ],
+      '@typescript-eslint/consistent-type-exports': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_$', ignoreRestSiblings: true },
+      ],
+      // An async function without await turns what it throws into a rejection.
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      eqeqeq: 'error',
+      'max-lines': ['error', { max: 400 }],
+      'no-console': 'error',
+      // What tools print holds control characters, and compaction strips them.
+      'no-control-regex': 'off',
+      'no-restricted-syntax': ['error', ...NOWHERE],
+      'no-warning-comments': [
+        'error',
+        {
+          terms: ['todo', 'fixme', 'hack', 'xxx', '@plan', '@requirement', '@pseudocode', 'req-'],
+          location: 'anywhere',
+        },
+      ],
+    },
+  },
+  imports(['src/shared/*.ts'], NO_PACKAGES_IN_SHARED, climbs(1, SHARED_ONLY)),
+  imports(['src/shared/*/*.ts'], NO_PACKAGES_IN_SHARED, climbs(2, SHARED_ONLY)),
+  {
+    files: ['src/shared/**/*.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        { globals: ['process', 'console', 'Date'], checkGlobalObject: true },
+      ],
+      'no-restricted-properties': ['error', { object: 'Math', property: 'random' }],
+      'no-restricted-syntax': [
+        'error',
+        ...NOWHERE,
+        { selector: 'ImportExpression', message: SHARED_ONLY },
+      ],
+    },
+  },
+
+  imports(['src/worker/*.ts'], NO_PACKAGES_IN_WORKER, climbs(1, WORKER_ONLY, 'shared/')),
+  imports(['src/worker/*/*.ts'], NO_PACKAGES_IN_WORKER, climbs(2, WORKER_ONLY, 'shared/'), {
+    regex: '^node:',
+    message: 'The entry alone touches threads.',
+  }),
+
+  imports(['src/main/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF),
+  imports(['src/main/strategies/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, STRATEGIES_ONLY),
+  imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./index\\.js$')),
+  imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./index\\.js$')),
+  { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },
+
+  {
+    files: ['src/index.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...NOWHERE,
+        { selector: 'Program > :not(ExportNamedDeclaration)', message: 'Names, nothing else.' },
+      ],
+    },
+  },
+
+  imports(['test/integration/**/*.ts'], {
+    regex: '(^|/)src/',
+    message: 'Integration tests run the built package; import it by its own name.',
+  }),
+  {
+    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    rules: {
+      '@typescript-eslint/ban-ts-comment': [
+        'error',
+        { 'ts-expect-error': 'allow-with-description' },
+      ],
+      '@typescript-eslint/no-confusing-void-expression': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // Vitest types its matchers (expect.any and the like) so.
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/only-throw-error': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      'max-lines': ['error', { max: 600 }],
+    },
+  },
+  { files: ['bench/**/*.ts'], rules: { 'no-console': 'off' } },
+
+  {
+    files: ['**/{utils,helpers,common,types}.ts'],
+    rules: {
+      'no-restricted-syntax': ['error', { selector: 'Program', message: 'Name what it holds.' }],
+    },
+  },
+  { files: ['**/*.{js,mjs}'], languageOptions: { globals: NODE_GLOBALS } },
+);
