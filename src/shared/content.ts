@@ -1,0 +1,191 @@
+// The provider-neutral history model: entries, their blocks, guards and constructors.
+// Plain data only, so that every value here can cross a thread.
+
+/** Who an entry of a history comes from. Tool calls live in `ai` entries, tool responses in `tool` entries. */
+export type Speaker = 'human' | 'ai' | 'tool';
+
+export interface TextBlock {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export interface ToolCallBlock {
+  readonly type: 'tool_call';
+  readonly id: string;
+  readonly name: string;
+  /** JSON-serializable. */
+  readonly parameters: unknown;
+  readonly description?: string;
+}
+
+export interface ToolResponseBlock {
+  readonly type: 'tool_response';
+  /** The `id` of the call that this answers. */
+  readonly callId: string;
+  readonly toolName: string;
+  /** JSON-serializable. */
+  readonly result: unknown;
+  /** Set when the tool failed. */
+  readonly error?: string;
+  /** `false` while the tool still runs: such a response counts as not there yet. */
+  readonly isComplete?: boolean;
+}
+
+export interface MediaBlock {
+  readonly type: 'media';
+  readonly mimeType: string;
+  /** A URL, or base64 text, as `encoding` says. */
+  readonly data: string;
+  readonly encoding: 'url' | 'base64';
+  readonly caption?: string;
+  readonly filename?: string;
+}
+
+export interface ThinkingBlock {
+  readonly type: 'thinking';
+  readonly thought: string;
+  readonly isHidden?: boolean;
+  readonly sourceField?: string;
+  /** Opaque to ctxfold: kept byte for byte. */
+  readonly signature?: string;
+  /** Opaque to ctxfold: kept byte for byte. */
+  readonly encryptedContent?: string;
+}
+
+export interface CodeBlock {
+  readonly type: 'code';
+  readonly code: string;
+  readonly language?: string;
+}
+
+/** One block of an entry, told apart by `type`. */
+export type ContentBlock =
+  | TextBlock
+  | ToolCallBlock
+  | ToolResponseBlock
+  | MediaBlock
+  | ThinkingBlock
+  | CodeBlock;
+
+/** What is known about an entry besides its content. Unknown keys are kept as they are. */
+export interface ContentMetadata {
+  /** Milliseconds since the epoch. */
+  readonly timestamp?: number;
+  readonly model?: string;
+  readonly usage?: unknown;
+  readonly id?: string;
+  readonly provider?: string;
+  readonly isSummary?: boolean;
+  readonly providerMetadata?: unknown;
+  readonly synthetic?: boolean;
+  readonly reason?: string;
+  readonly turnId?: string;
+  readonly [key: string]: unknown;
+}
+
+/** One entry of a history. */
+export interface IContent {
+  readonly speaker: Speaker;
+  readonly blocks: readonly ContentBlock[];
+  readonly metadata?: ContentMetadata;
+}
+
+export function isTextBlock(block: ContentBlock): block is TextBlock {
+  return block.type === 'text';
+}
+
+export function isToolCallBlock(block: ContentBlock): block is ToolCallBlock {
+  return block.type === 'tool_call';
+}
+
+export function isToolResponseBlock(block: ContentBlock): block is ToolResponseBlock {
+  return block.type === 'tool_response';
+}
+
+export function isMediaBlock(block: ContentBlock): block is MediaBlock {
+  return block.type === 'media';
+}
+
+export function isThinkingBlock(block: ContentBlock): block is ThinkingBlock {
+  return block.type === 'thinking';
+}
+
+export function isCodeBlock(block: ContentBlock): block is CodeBlock {
+  return block.type === 'code';
+}
+
+/** Whether a text holds anything but white space. Stops at the first such character. */
+export function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+/**
+ * Whether a block says something on its own. Blank text and code do not, nor does reasoning:
+ * providers reject a message that holds nothing else.
+ */
+export function hasSubstance(block: ContentBlock): boolean {
+  switch (block.type) {
+    case 'text':
+      return !isBlank(block.text);
+    case 'code':
+      return !isBlank(block.code);
+    case 'thinking':
+      return false;
+    case 'tool_call':
+    case 'tool_response':
+    case 'media':
+      return true;
+  }
+}
+
+/** Whether a block carries any content at all, reasoning included. */
+export function carriesContent(block: ContentBlock): boolean {
+  return block.type === 'thinking'
+    ? block.thought !== '' || block.encryptedContent !== undefined
+    : hasSubstance(block);
+}
+
+/** Makes a `human` entry that holds one text. */
+export function humanText(text: string, metadata?: ContentMetadata): IContent {
+  return entry('human', [{ type: 'text', text }], metadata);
+}
+
+/** Makes an `ai` entry of the given blocks; a string stands for one text block. */
+export function aiContent(
+  blocks: string | readonly ContentBlock[],
+  metadata?: ContentMetadata,
+): IContent {
+  return entry('ai', typeof blocks === 'string' ? [{ type: 'text', text: blocks }] : blocks, metadata);
+}
+
+/** Makes a `tool` entry of the given responses. */
+export function toolContent(
+  responses: readonly ToolResponseBlock[],
+  metadata?: ContentMetadata,
+): IContent {
+  return entry('tool', responses, metadata);
+}
+
+/** Makes a tool call block. */
+export function toolCall(id: string, name: string, parameters: unknown): ToolCallBlock {
+  return { type: 'tool_call', id, name, parameters };
+}
+
+/** Makes a complete tool response block; `error` marks a call that failed. */
+export function toolResponse(
+  callId: string,
+  toolName: string,
+  result: unknown,
+  error?: string,
+): ToolResponseBlock {
+  const block = { type: 'tool_response', callId, toolName, result, isComplete: true } as const;
+  return error === undefined ? block : { ...block, error };
+}
+
+function entry(
+  speaker: Speaker,
+  blocks: readonly ContentBlock[],
+  metadata: ContentMetadata | undefined,
+): IContent {
+  return metadata === undefined ? { speaker, blocks } : { speaker, blocks, metadata };
+}

@@ -1,0 +1,163 @@
+// Density edits as values: what to prune (DensityConfig), what a pass found (DensityResult), and how
+// such a result is checked, applied and used to follow an index. Nothing here looks into payloads.
+
+import type { IContent } from './content.js';
+import { CompressionStrategyError } from './errors.js';
+import type { ToolCatalog } from './tool-catalog.js';
+
+/** What a response's `result` becomes when recency pruning drops its payload. */
+export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
+
+/**
+ * How file inclusions look in human entries. `delimited`: within one text block, a line
+ * `--- <path> ---`, the content, a line `--- End of content ---`. `referenced-files`: Gemini CLI's
+ * parts, one text block each.
+ */
+export type InclusionSyntax = 'delimited' | 'referenced-files';
+
+/** What a density pass does. The optional fields widen it; without them the result is the documented one. */
+export interface DensityConfig {
+  /** Remove reads of files that a later write supersedes. */
+  readonly readWritePruning: boolean;
+  /** Keep only the latest of several inclusions of one file. */
+  readonly fileDedupe: boolean;
+  /** Keep only the newest results of each tool. */
+  readonly recencyPruning: boolean;
+  /** Results that recency pruning keeps per tool name; below 1 means 1. */
+  readonly recencyRetention: number;
+  /** The absolute path that relative paths are resolved against. */
+  readonly workspaceRoot: string;
+  /** Which tools read and write files. @default DEFAULT_TOOL_CATALOG */
+  readonly toolCatalog?: ToolCatalog;
+  /** Which inclusion shapes are recognized. @default ['delimited'] */
+  readonly inclusionSyntaxes?: readonly InclusionSyntax[];
+  /** Whether a write of a part of a file supersedes earlier reads of it. @default true */
+  readonly partialWritesSupersede?: boolean;
+}
+
+/** The defaults of everything in `DensityConfig` but the workspace root. */
+export const DEFAULT_DENSITY_CONFIG: Omit<DensityConfig, 'workspaceRoot'> = {
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: false,
+  recencyRetention: 3,
+};
+
+/** How much each phase of a pass pruned. */
+export interface DensityResultMetadata {
+  /** Calls removed together with their responses because a later write supersedes the read. */
+  readonly readWritePairsPruned: number;
+  /** File inclusions cut out of human entries. */
+  readonly fileDeduplicationsPruned: number;
+  /** Responses whose payload became the pointer. */
+  readonly recencyPruned: number;
+}
+
+/** The edits of one pass; all indices are positions in the raw history that was given to `optimize`. */
+export interface DensityResult {
+  /** Indices to remove, ascending when `optimize` made them. */
+  readonly removals: readonly number[];
+  /** By index, the entry to put in place of the present one. */
+  readonly replacements: ReadonlyMap<number, IContent>;
+  readonly metadata: DensityResultMetadata;
+}
+
+/** The state of a history that an edit was computed from. */
+export interface DensityBase {
+  /** The history's revision; a rewrite changes it, appending does not. */
+  readonly revision: number;
+  /** Entries at that time; all indices of the edit are below it. */
+  readonly length: number;
+}
+
+/** Whether a result changes nothing. */
+export function isEmptyDensityResult(result: DensityResult): boolean {
+  return result.removals.length === 0 && result.replacements.size === 0;
+}
+
+/**
+ * Checks a result against a history of `length` entries.
+ *
+ * @throws CompressionStrategyError `DENSITY_OUT_OF_BOUNDS` for an index that is no integer in
+ * `[0, length)`, `DENSITY_DUPLICATE_INDEX` for one removed twice, `DENSITY_CONFLICT` for one both
+ * removed and replaced.
+ */
+export function validateDensityResult(result: DensityResult, length: number): void {
+  const removed = new Set<number>();
+  for (const index of result.removals) {
+    assertInBounds('removal', index, length);
+    if (removed.has(index)) {
+      throw new CompressionStrategyError(
+        `DensityResult removes index ${index} twice; list each removal once.`,
+        'DENSITY_DUPLICATE_INDEX',
+      );
+    }
+    removed.add(index);
+  }
+  for (const index of result.replacements.keys()) {
+    assertInBounds('replacement', index, length);
+    if (removed.has(index)) {
+      throw new CompressionStrategyError(
+        `DensityResult conflict: index ${index} is in both removals and replacements; use one.`,
+        'DENSITY_CONFLICT',
+      );
+    }
+  }
+}
+
+function assertInBounds(kind: string, index: number, length: number): void {
+  if (Number.isInteger(index) && index >= 0 && index < length) return;
+  throw new CompressionStrategyError(
+    `DensityResult ${kind} index ${String(index)} is out of bounds [0, ${length}); ` +
+      'compute the result from the history that it is applied to.',
+    'DENSITY_OUT_OF_BOUNDS',
+  );
+}
+
+/**
+ * Applies a result to `history` in place: all of it, or nothing when it is invalid. The outcome is
+ * that of replacing first and then removing from the highest index down, in one pass over the
+ * entries from the first removal on.
+ *
+ * @throws CompressionStrategyError as `validateDensityResult` does, before anything changes.
+ */
+export function applyDensityResult(history: IContent[], result: DensityResult): void {
+  validateDensityResult(result, history.length);
+  for (const [index, replacement] of result.replacements) history[index] = replacement;
+  removeEntries(history, ascending(result.removals));
+}
+
+/**
+ * Tells where the entry at `index` of the history before stands after `result` was applied, or
+ * `null` when it was removed. A replaced entry keeps its place. Linear in removals.
+ *
+ * @throws RangeError when `index` is no index of an array.
+ */
+export function mapIndex(result: DensityResult, index: number): number | null {
+  if (!Number.isInteger(index) || index < 0) {
+    throw new RangeError(`Expected an index of the history before the edit, got ${String(index)}.`);
+  }
+  let shift = 0;
+  for (const removed of result.removals) {
+    if (removed === index) return null;
+    if (removed < index) shift += 1;
+  }
+  return index - shift;
+}
+
+function ascending(indices: readonly number[]): readonly number[] {
+  const isSorted = indices.every((index, at) => at === 0 || (indices[at - 1] ?? 0) < index);
+  return isSorted ? indices : [...indices].sort((a, b) => a - b);
+}
+
+/** Closes the gaps that the removed entries leave, in one pass from the first of them on. */
+function removeEntries(history: IContent[], removals: readonly number[]): void {
+  let write = removals[0] ?? history.length;
+  let at = 0;
+  for (let read = write; read < history.length; read += 1) {
+    const entry = history[read];
+    if (read === removals[at]) at += 1;
+    else if (entry !== undefined) history[write++] = entry;
+  }
+  history.length = write;
+}

@@ -1,0 +1,133 @@
+// The one error hierarchy of the package, its closed set of codes, and the plain form in which an
+// error crosses a thread (structured clone would drop class, name and code).
+
+/** Every code an error of this package can carry. */
+export const ERROR_CODES = [
+  'UNKNOWN_STRATEGY',
+  'DENSITY_CONFLICT',
+  'DENSITY_OUT_OF_BOUNDS',
+  'DENSITY_DUPLICATE_INDEX',
+  'DENSITY_STALE',
+  'COMPRESSION_IN_PROGRESS',
+  'COMPRESSION_FAILED',
+  'CONTEXT_WINDOW_EXCEEDED',
+  'TOKEN_COUNT_FAILED',
+  'WORKER_FAILED',
+  'WORKER_DIED',
+  'WORKER_OUT_OF_MEMORY',
+  'WORKER_TIMEOUT',
+  'WORKER_INVALID_RESULT',
+  'POOL_QUEUE_FULL',
+  'POOL_UNAVAILABLE',
+  'CLOSED',
+  'UNKNOWN_FORMAT',
+  'UNREADABLE_TRANSCRIPT',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** The base of every error that ctxfold throws for a reason of its own. Misuse of an argument is a `TypeError` or `RangeError`. */
+export class CompressionStrategyError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(message: string, code: ErrorCode, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A strategy name that is none of the known ones; the message lists them. */
+export class UnknownStrategyError extends CompressionStrategyError {
+  readonly strategyName: string;
+
+  constructor(strategyName: string, known: readonly string[]) {
+    super(
+      `Unknown compression strategy ${JSON.stringify(strategyName)}. Use one of: ${known.join(', ')}.`,
+      'UNKNOWN_STRATEGY',
+    );
+    this.strategyName = strategyName;
+  }
+}
+
+/** A compression that could not be carried out. The history is as it was before. */
+export class CompressionExecutionError extends CompressionStrategyError {
+  readonly strategyName: string;
+
+  constructor(strategyName: string, message: string, options?: ErrorOptions) {
+    super(`${strategyName}: ${message}`, 'COMPRESSION_FAILED', options);
+    this.strategyName = strategyName;
+  }
+}
+
+/** Nothing that may be removed would bring the request under the hard limit of the context window. */
+export class ContextWindowExceededError extends CompressionStrategyError {
+  /** Tokens that the next request would hold. */
+  readonly projectedTokens: number;
+  /** Tokens that the model accepts. */
+  readonly contextLimit: number;
+
+  constructor(message: string, projectedTokens: number, contextLimit: number) {
+    super(message, 'CONTEXT_WINDOW_EXCEEDED');
+    this.projectedTokens = projectedTokens;
+    this.contextLimit = contextLimit;
+  }
+}
+
+/** A failure of the thread pool or of a task on it. */
+export class WorkerPoolError extends CompressionStrategyError {}
+
+/** An error as plain data. */
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: WireError;
+}
+
+const MAX_CAUSES = 8;
+
+/** Turns anything that was thrown into plain data; never throws itself. */
+export function toWireError(thrown: unknown, depth: number = 0): WireError {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: describe(thrown) };
+  const code = (thrown as { code?: unknown }).code;
+  return {
+    name: thrown.name,
+    message: thrown.message,
+    ...(typeof code === 'string' && { code }),
+    ...(thrown.stack !== undefined && { stack: thrown.stack }),
+    ...(thrown.cause !== undefined &&
+      depth < MAX_CAUSES && { cause: toWireError(thrown.cause, depth + 1) }),
+  };
+}
+
+/** Makes an error of its plain form: ctxfold's own class when the code is one of ours, else the built-in of that name. */
+export function reviveError(wire: WireError): Error {
+  const options = wire.cause === undefined ? undefined : { cause: reviveError(wire.cause) };
+  const error = isErrorCode(wire.code)
+    ? new CompressionStrategyError(wire.message, wire.code, options)
+    : new (BUILT_INS.get(wire.name) ?? Error)(wire.message, options);
+  error.name = wire.name;
+  if (wire.stack !== undefined) error.stack = wire.stack;
+  return error;
+}
+
+const BUILT_INS: ReadonlyMap<string, new (message: string, options?: ErrorOptions) => Error> =
+  new Map([
+    ['TypeError', TypeError],
+    ['RangeError', RangeError],
+    ['SyntaxError', SyntaxError],
+  ]);
+
+function isErrorCode(code: string | undefined): code is ErrorCode {
+  return ERROR_CODES.some((known) => known === code);
+}
+
+function describe(thrown: unknown): string {
+  try {
+    return typeof thrown === 'string' ? thrown : `a non-error was thrown: ${String(thrown)}`;
+  } catch {
+    return 'a non-error was thrown that cannot be shown as text';
+  }
+}

@@ -1,0 +1,45 @@
+// Every message that crosses a thread. Requests and replies are plain data; replies are flat, because
+// a reply nested thousands of levels deep would wedge the pool that waits for it.
+
+import type { IContent } from './content.js';
+import type { DensityBase, DensityConfig } from './density.js';
+import type { DensityPlan } from './density/plan.js';
+import type { WireError } from './errors.js';
+
+/** A stateless job for a worker. */
+export type TaskRequest = OptimizeRequest | CountRequest | ProbeRequest;
+
+/** Runs a density pass on a snapshot of a history. */
+export interface OptimizeRequest {
+  readonly kind: 'optimize';
+  readonly base: DensityBase;
+  readonly history: readonly IContent[];
+  readonly config: DensityConfig;
+}
+
+/** Counts the tokens of each entry. */
+export interface CountRequest {
+  readonly kind: 'count';
+  readonly contents: readonly IContent[];
+}
+
+/** Asks whether the worker is there. */
+export interface ProbeRequest {
+  readonly kind: 'probe';
+}
+
+/** What the request of each kind is answered with. */
+export interface TaskValues {
+  /** The base is the request's own, echoed. */
+  readonly optimize: { readonly base: DensityBase; readonly plan: DensityPlan };
+  /** Tokens, one number per entry of the request. */
+  readonly count: { readonly tokens: Int32Array };
+  readonly probe: { readonly threadId: number };
+}
+
+export type TaskValue<Request extends TaskRequest> = TaskValues[Request['kind']];
+
+/** A worker never throws: what went wrong is part of the reply. `runMs` is the time spent in the worker. */
+export type TaskReply<Request extends TaskRequest> =
+  | { readonly ok: true; readonly value: TaskValue<Request>; readonly runMs: number }
+  | { readonly ok: false; readonly error: WireError; readonly runMs: number };
