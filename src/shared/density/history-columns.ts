@@ -1,0 +1,63 @@
+// The tables that a history index keeps: one row per tool call, tool response and file inclusion, in
+// history order, none of the payloads. Entries and blocks are indices into the raw history.
+
+import { IntColumn } from './int-column.js';
+
+/** No partner, no tool, nothing there. */
+export const NONE = -1;
+
+/** What a call does to files, as far as its tool is known and its parameters say so. */
+export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as const;
+
+/** Bits of a response's flags: its tool failed; its result is the pointer already. */
+export const RESPONSE_FLAG = { failed: 1, pruned: 2 } as const;
+
+/** One row per tool call in an `ai` entry, in history order. */
+export class CallColumns {
+  readonly entry: IntColumn = new IntColumn();
+  readonly block: IntColumn = new IntColumn();
+  /** The row of its response, or `NONE` while it is open. */
+  readonly response: IntColumn = new IntColumn();
+  /** One of `CALL_ACCESS`. */
+  readonly access: IntColumn = new IntColumn();
+  /** Its paths are the rows `[firstPath, firstPath + pathCount)` of `paths`. */
+  readonly firstPath: IntColumn = new IntColumn();
+  readonly pathCount: IntColumn = new IntColumn();
+  /** Path ids. */
+  readonly paths: IntColumn = new IntColumn();
+
+  get length(): number {
+    return this.entry.length;
+  }
+}
+
+/** One row per complete tool response in a `tool` entry, in history order. */
+export class ResponseColumns {
+  readonly entry: IntColumn = new IntColumn();
+  readonly block: IntColumn = new IntColumn();
+  /** Tool ids, one per distinct tool name. */
+  readonly tool: IntColumn = new IntColumn();
+  /** Bits of `RESPONSE_FLAG`. */
+  readonly flags: IntColumn = new IntColumn();
+
+  get length(): number {
+    return this.entry.length;
+  }
+}
+
+/** One row per file inclusion in a `human` entry, in history order. */
+export class InclusionColumns {
+  readonly entry: IntColumn = new IntColumn();
+  readonly block: IntColumn = new IntColumn();
+  readonly path: IntColumn = new IntColumn();
+  /** The range of the block's text, or `NONE` for an inclusion of two whole blocks. */
+  readonly start: IntColumn = new IntColumn();
+  readonly end: IntColumn = new IntColumn();
+  /** The blocks that open and close the group of a whole-block inclusion, else `NONE`. */
+  readonly groupOpen: IntColumn = new IntColumn();
+  readonly groupClose: IntColumn = new IntColumn();
+
+  get length(): number {
+    return this.entry.length;
+  }
+}

@@ -1,0 +1,131 @@
+// Turns the flat plan of a density pass into entries to put in place and entries to remove. Looks at
+// the entries that the plan names, and shares every block and every field that it does not change.
+
+import { hasSubstance, isBlank } from '../content.js';
+import type { ContentBlock, IContent, TextBlock } from '../content.js';
+import { PRUNED_POINTER } from '../density.js';
+import type { DensityResult } from '../density.js';
+import { INCLUSION_POINTER } from './file-inclusions.js';
+import type { DensityPlan } from './plan.js';
+
+/**
+ * Returns the edits of a plan for the history that it was computed from (or one that only grew since).
+ * An entry that would keep nothing but blank text or reasoning is removed; a human one says in place
+ * of its text that the file comes later.
+ */
+export function materializeDensityPlan(
+  plan: DensityPlan,
+  history: readonly IContent[],
+): DensityResult {
+  const removals: number[] = [];
+  const replacements = new Map<number, IContent>();
+  const edits = new PlanReader(plan);
+  for (let index = edits.nextEntry(); index !== undefined; index = edits.nextEntry()) {
+    const entry = history[index];
+    if (entry === undefined) {
+      throw new RangeError(
+        `The plan edits entry ${index}, but the history ends at ${history.length}.`,
+      );
+    }
+    const blocks = editedBlocks(entry.blocks, index, edits);
+    if (blocks.some(hasSubstance)) replacements.set(index, { ...entry, blocks });
+    else if (entry.speaker !== 'human') removals.push(index);
+    else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
+  }
+  return { removals, replacements, metadata: plan.metadata };
+}
+
+function editedBlocks(
+  blocks: readonly ContentBlock[],
+  index: number,
+  edits: PlanReader,
+): readonly ContentBlock[] {
+  const kept: ContentBlock[] = [];
+  for (const [at, block] of blocks.entries()) {
+    if (edits.takesDrop(index, at)) continue;
+    const ranges = edits.takeCuts(index, at);
+    if (edits.takesPointer(index, at) && block.type === 'tool_response') {
+      kept.push({ ...block, result: PRUNED_POINTER });
+    } else if (ranges.length > 0 && block.type === 'text') {
+      const text = withoutRanges(block.text, ranges);
+      if (!isBlank(text)) kept.push({ ...block, text });
+    } else {
+      kept.push(block);
+    }
+  }
+  edits.assertTaken(index);
+  return kept;
+}
+
+type Range = readonly [start: number, end: number];
+const NO_RANGES: readonly Range[] = [];
+
+function withoutRanges(text: string, ranges: readonly Range[]): string {
+  let kept = '';
+  let from = 0;
+  for (const [start, end] of ranges) {
+    kept += text.slice(from, start);
+    from = end;
+  }
+  return kept + text.slice(from);
+}
+
+/** Keeps whatever else the first text block carried beside its text. */
+function pointerText(blocks: readonly ContentBlock[]): TextBlock {
+  const first = blocks.find((block) => block.type === 'text');
+  return { ...first, type: 'text', text: INCLUSION_POINTER };
+}
+
+/** Reads the ascending lists of a plan side by side, entry by entry and block by block. */
+class PlanReader {
+  readonly #plan: DensityPlan;
+  #drop = 0;
+  #pointer = 0;
+  #cut = 0;
+
+  constructor(plan: DensityPlan) {
+    this.#plan = plan;
+  }
+
+  /** The lowest entry that still has edits, or `undefined` when all were read. */
+  nextEntry(): number | undefined {
+    const { drops, pointers, cuts } = this.#plan;
+    const next = Math.min(
+      drops[this.#drop] ?? Infinity,
+      pointers[this.#pointer] ?? Infinity,
+      cuts[this.#cut] ?? Infinity,
+    );
+    return next === Infinity ? undefined : next;
+  }
+
+  takesDrop(entry: number, block: number): boolean {
+    const { drops } = this.#plan;
+    if (drops[this.#drop] !== entry || drops[this.#drop + 1] !== block) return false;
+    this.#drop += 2;
+    return true;
+  }
+
+  takesPointer(entry: number, block: number): boolean {
+    const { pointers } = this.#plan;
+    if (pointers[this.#pointer] !== entry || pointers[this.#pointer + 1] !== block) return false;
+    this.#pointer += 2;
+    return true;
+  }
+
+  takeCuts(entry: number, block: number): readonly Range[] {
+    const { cuts } = this.#plan;
+    if (cuts[this.#cut] !== entry || cuts[this.#cut + 1] !== block) return NO_RANGES;
+    const ranges: Range[] = [];
+    while (cuts[this.#cut] === entry && cuts[this.#cut + 1] === block) {
+      ranges.push([cuts[this.#cut + 2] ?? 0, cuts[this.#cut + 3] ?? 0]);
+      this.#cut += 4;
+    }
+    return ranges;
+  }
+
+  /** Guards against a plan that names blocks which its entry does not have; the walk would not end. */
+  assertTaken(entry: number): void {
+    if (this.nextEntry() !== entry) return;
+    throw new RangeError(`The plan edits blocks that entry ${entry} does not have.`);
+  }
+}

@@ -1,0 +1,131 @@
+// The density pass: feeds a history to an index, runs the phases over it in their fixed order, and
+// writes what they marked into one plan. `optimize` is the documented form of the same pass.
+
+import type { IContent } from '../content.js';
+import type { DensityConfig, DensityResult } from '../density.js';
+import { markSupersededInclusions } from './file-inclusions.js';
+import { NONE } from './history-columns.js';
+import type { InclusionColumns } from './history-columns.js';
+import { HistoryIndex } from './history-index.js';
+import { IntColumn } from './int-column.js';
+import { materializeDensityPlan } from './materialize.js';
+import type { DensityPlan } from './plan.js';
+import { markStaleReads } from './read-write-pairs.js';
+import { markOldResults } from './recency.js';
+
+/**
+ * Finds what is stale in a history and returns the edits that remove it. Never changes its input;
+ * deterministic; of no effect on its own output; linear in entries. No payload is read that is not
+ * replaced.
+ */
+export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
+  return materializeDensityPlan(planDensity(history, config), history);
+}
+
+/** Plans a density pass on a whole history. */
+export function planDensity(history: readonly IContent[], config: DensityConfig): DensityPlan {
+  const index = new HistoryIndex(config);
+  for (const entry of history) index.append(entry);
+  return planIndexed(index, config);
+}
+
+/** Plans a density pass on what an index holds; `config` is the one that the index was made with. */
+export function planIndexed(index: HistoryIndex, config: DensityConfig): DensityPlan {
+  const { calls, responses, inclusions } = index;
+  const stale = {
+    calls: new Uint8Array(calls.length),
+    responses: new Uint8Array(responses.length),
+  };
+  const superseded = new Uint8Array(inclusions.length);
+  const old = new Uint8Array(responses.length);
+  const metadata = {
+    readWritePairsPruned: config.readWritePruning
+      ? markStaleReads(index, config.partialWritesSupersede ?? true, stale)
+      : 0,
+    fileDeduplicationsPruned: config.fileDedupe ? markSupersededInclusions(index, superseded) : 0,
+    recencyPruned: config.recencyPruning
+      ? markOldResults(index, config.recencyRetention, stale.responses, old)
+      : 0,
+  };
+  const stalePairs = mergePlaces(
+    markedPlaces(calls, stale.calls),
+    markedPlaces(responses, stale.responses),
+  );
+  return {
+    drops: mergePlaces(stalePairs, supersededBlocks(inclusions, superseded)),
+    pointers: markedPlaces(responses, old),
+    cuts: supersededRanges(inclusions, superseded),
+    metadata,
+  };
+}
+
+/** Entry and block of every marked row. */
+function markedPlaces(
+  rows: { readonly entry: IntColumn; readonly block: IntColumn },
+  marks: Uint8Array,
+): Int32Array {
+  const places = new IntColumn();
+  for (let row = 0; row < marks.length; row += 1) {
+    if (marks[row] !== 1) continue;
+    places.push(rows.entry.at(row));
+    places.push(rows.block.at(row));
+  }
+  return places.toArray();
+}
+
+/** Merges two ascending lists of places that have no entry in common. */
+function mergePlaces(a: Int32Array, b: Int32Array): Int32Array {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const merged = new Int32Array(a.length + b.length);
+  let fromA = 0;
+  let fromB = 0;
+  for (let at = 0; at < merged.length; at += 2) {
+    const takesA = (a[fromA] ?? Infinity) < (b[fromB] ?? Infinity);
+    const source = takesA ? a : b;
+    const from = takesA ? fromA : fromB;
+    merged[at] = source[from] ?? 0;
+    merged[at + 1] = source[from + 1] ?? 0;
+    if (takesA) fromA += 2;
+    else fromB += 2;
+  }
+  return merged;
+}
+
+function supersededRanges(inclusions: InclusionColumns, marks: Uint8Array): Int32Array {
+  const cuts = new IntColumn();
+  for (let row = 0; row < marks.length; row += 1) {
+    if (marks[row] !== 1 || inclusions.start.at(row) === NONE) continue;
+    cuts.push(inclusions.entry.at(row));
+    cuts.push(inclusions.block.at(row));
+    cuts.push(inclusions.start.at(row));
+    cuts.push(inclusions.end.at(row));
+  }
+  return cuts.toArray();
+}
+
+/** The blocks of superseded whole-block inclusions; a group that loses all of them loses its frame too. */
+function supersededBlocks(inclusions: InclusionColumns, marks: Uint8Array): Int32Array {
+  const drops = new IntColumn();
+  const drop = (entry: number, block: number): void => {
+    drops.push(entry);
+    drops.push(block);
+  };
+  for (let row = 0; row < inclusions.length; row += 1) {
+    const open = inclusions.groupOpen.at(row);
+    if (open === NONE) continue;
+    const entry = inclusions.entry.at(row);
+    let end = row;
+    while (inclusions.entry.at(end) === entry && inclusions.groupOpen.at(end) === open) end += 1;
+    const losesAll = marks.subarray(row, end).every((mark) => mark === 1);
+    if (losesAll) drop(entry, open);
+    for (; row < end; row += 1) {
+      if (marks[row] !== 1) continue;
+      drop(entry, inclusions.block.at(row));
+      drop(entry, inclusions.block.at(row) + 1);
+    }
+    row -= 1;
+    if (losesAll) drop(entry, inclusions.groupClose.at(row));
+  }
+  return drops.toArray();
+}

@@ -1,0 +1,23 @@
+// What a density pass found, as flat numbers: a few integers per edit whatever the payloads weigh,
+// safe to send across threads, and independent of how the history is stored.
+
+import type { DensityResultMetadata } from '../density.js';
+
+/** The block edits of one pass. Entries and blocks are indices into the raw history and `blocks`. */
+export interface DensityPlan {
+  /** Blocks to drop: entry, block; ascending by both. */
+  readonly drops: Int32Array;
+  /** Responses whose result becomes the pointer: entry, block; ascending by both. */
+  readonly pointers: Int32Array;
+  /**
+   * Ranges to cut out of text blocks: entry, block, start, end (UTF-16 offsets, end exclusive);
+   * ascending by entry, block and start, never overlapping.
+   */
+  readonly cuts: Int32Array;
+  readonly metadata: DensityResultMetadata;
+}
+
+/** Whether a plan changes nothing. */
+export function isEmptyDensityPlan(plan: DensityPlan): boolean {
+  return plan.drops.length === 0 && plan.pointers.length === 0 && plan.cuts.length === 0;
+}

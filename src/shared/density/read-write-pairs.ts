@@ -1,0 +1,63 @@
+// First phase: a read whose files were all written later is stale, and leaves together with its response.
+
+import { CALL_ACCESS, NONE, RESPONSE_FLAG } from './history-columns.js';
+import type { HistoryIndex } from './history-index.js';
+
+/** Which rows of an index's tables a phase drops: 1 marks a row. */
+export interface PairMarks {
+  readonly calls: Uint8Array;
+  readonly responses: Uint8Array;
+}
+
+/**
+ * Marks every stale read, call and response alike; returns how many pairs. A write counts from the
+ * entry of its call on, and only once it has succeeded. A read is stale when its response stood in
+ * the history before the entry of such a write, for each of its files: a read that ran in parallel
+ * with the write, or ended after it, may have seen what was written.
+ */
+export function markStaleReads(
+  index: HistoryIndex,
+  partialWritesSupersede: boolean,
+  marks: PairMarks,
+): number {
+  const latestWrite = latestWrites(index, partialWritesSupersede);
+  const { calls, responses } = index;
+  let marked = 0;
+  for (let row = 0; row < calls.length; row += 1) {
+    const response = calls.response.at(row);
+    if (calls.access.at(row) !== CALL_ACCESS.read || response === NONE) continue;
+    const readAt = responses.entry.at(response);
+    const firstPath = calls.firstPath.at(row);
+    const endPath = firstPath + calls.pathCount.at(row);
+    let isStale = true;
+    for (let at = firstPath; at < endPath && isStale; at += 1) {
+      isStale = (latestWrite[calls.paths.at(at)] ?? NONE) > readAt;
+    }
+    if (!isStale) continue;
+    marks.calls[row] = 1;
+    marks.responses[response] = 1;
+    marked += 1;
+  }
+  return marked;
+}
+
+/** By path id, the entry of the latest call that wrote the file, or `NONE`. */
+function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int32Array {
+  const { calls, responses } = index;
+  const latest = new Int32Array(index.pathCount).fill(NONE);
+  for (let row = 0; row < calls.length; row += 1) {
+    const access = calls.access.at(row);
+    const isWrite =
+      access === CALL_ACCESS.writeWhole ||
+      (access === CALL_ACCESS.writePart && partialWritesSupersede);
+    const response = calls.response.at(row);
+    if (!isWrite || response === NONE) continue;
+    if ((responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0) continue;
+    const firstPath = calls.firstPath.at(row);
+    const endPath = firstPath + calls.pathCount.at(row);
+    for (let at = firstPath; at < endPath; at += 1) {
+      latest[calls.paths.at(at)] = calls.entry.at(row);
+    }
+  }
+  return latest;
+}

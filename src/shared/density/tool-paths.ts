@@ -1,0 +1,78 @@
+// Which files a tool call touches, read from its parameters as a tool catalog says. Looks at no
+// parameter but those that the catalog names.
+
+import type { ToolUse } from '../tool-catalog.js';
+
+/** The files that one call touches, under the spellings of its parameters. */
+export interface FileAccess {
+  readonly access: ToolUse['access'];
+  readonly extent: ToolUse['extent'];
+  /** At least one; none is empty. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * Tells which files a call touches, or `undefined` when its parameters do not say so for certain:
+ * no object, no known key, a path that is no string or empty, a list that a glob pattern keeps open.
+ */
+export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileAccess | undefined {
+  if (typeof parameters !== 'object' || parameters === null) return undefined;
+  const values = parameters as Readonly<Record<string, unknown>>;
+  const use = uses.find(({ when }) => when === undefined || holds(when, values));
+  if (use === undefined) return undefined;
+  const paths = namedPaths(use, values);
+  return paths === undefined || paths.length === 0
+    ? undefined
+    : { access: use.access, extent: use.extent, paths };
+}
+
+function holds(
+  when: NonNullable<ToolUse['when']>,
+  values: Readonly<Record<string, unknown>>,
+): boolean {
+  const value = values[when.key];
+  return typeof value === 'string' && when.values.includes(value);
+}
+
+function namedPaths(
+  use: ToolUse,
+  values: Readonly<Record<string, unknown>>,
+): readonly string[] | undefined {
+  const path = firstPresent(use.pathKeys, values);
+  if (path !== undefined) return typeof path === 'string' && path !== '' ? [path] : undefined;
+  const list = firstPresent(use.pathListKeys, values);
+  if (list !== undefined) return concretePaths(list, use.access);
+  const patch = firstPresent(use.patchKeys, values);
+  return typeof patch === 'string' ? patchedPaths(patch) : undefined;
+}
+
+function firstPresent(
+  keys: readonly string[] | undefined,
+  values: Readonly<Record<string, unknown>>,
+): unknown {
+  for (const key of keys ?? []) {
+    const value = values[key];
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+/** A read whose glob patterns may have matched anything is not known; a write of some known files is. */
+function concretePaths(list: unknown, access: ToolUse['access']): readonly string[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const paths: string[] = [];
+  for (const item of list as readonly unknown[]) {
+    if (typeof item !== 'string' || item === '') return undefined;
+    if (!/[*?]/.test(item)) paths.push(item);
+    else if (access === 'read') return undefined;
+  }
+  return paths;
+}
+
+const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
+
+function patchedPaths(patch: string): readonly string[] {
+  return Array.from(patch.matchAll(PATCHED_FILE), (match) => match[1]?.trim() ?? '').filter(
+    (path) => path !== '',
+  );
+}
