@@ -1,0 +1,202 @@
+// What a compacted history must keep of its base: opaque fields to the byte, kept entries in order,
+// the newest human entry. Entries are matched first; one that matches none is new and breaks nothing.
+
+import { isThinkingBlock } from './content.js';
+import type { ContentBlock, IContent, ThinkingBlock } from './content.js';
+import type { Violation } from './validity.js';
+
+const UNMATCHED = -1;
+
+/** Lists where `history` breaks with the base that it was made from. Takes time linear in both. */
+export function findBreaksWithBase(
+  history: readonly IContent[],
+  base: readonly IContent[],
+): readonly Violation[] {
+  const origins = matchEntries(history, base);
+  return [
+    ...findChangedOpaqueFields(history, base, origins),
+    ...findMisplacedEntries(origins),
+    ...findLostHuman(history, base, origins),
+  ];
+}
+
+/**
+ * Tells for each entry of `history` which entry of `base` it was, or `UNMATCHED`. An entry that
+ * shares an object with one of the base is sure to be that one. What remains, because it was copied
+ * or loaded anew, is matched by an id or a signature that only one entry of the base holds; texts
+ * would not do, because a shortened text may equal another one.
+ */
+function matchEntries(history: readonly IContent[], base: readonly IContent[]): readonly number[] {
+  const origins = matchByIdentity(history, base);
+  if (!origins.includes(UNMATCHED)) return origins;
+
+  const holders = mapUniqueKeys(base);
+  return origins.map((origin, at) => {
+    if (origin !== UNMATCHED) return origin;
+    const found = entryKeys(history[at]).map((key) => holders.get(key) ?? UNMATCHED);
+    return found.find((holder) => holder !== UNMATCHED) ?? UNMATCHED;
+  });
+}
+
+/** The same object may stand at several places of the base: then the first one not yet passed is it. */
+function matchByIdentity(history: readonly IContent[], base: readonly IContent[]): number[] {
+  // Each list is descending, so that the places which are passed are popped off its end.
+  const places = new Map<object, number[]>();
+  for (const [at, content] of [...base.entries()].reverse()) {
+    for (const part of [content, ...content.blocks]) {
+      const known = places.get(part);
+      if (known === undefined) places.set(part, [at]);
+      else if (known.at(-1) !== at) known.push(at);
+    }
+  }
+
+  let passed = UNMATCHED;
+  return history.map((content) => {
+    const known = [content, ...content.blocks]
+      .map((part) => places.get(part))
+      .find((list) => list !== undefined);
+    if (known === undefined) return UNMATCHED;
+    while (known.length > 1 && (known.at(-1) ?? 0) <= passed) known.pop();
+    const origin = known.at(-1) ?? UNMATCHED;
+    passed = Math.max(passed, origin);
+    return origin;
+  });
+}
+
+/** Maps each key that one entry alone holds to that entry. */
+function mapUniqueKeys(base: readonly IContent[]): ReadonlyMap<string, number> {
+  const holders = new Map<string, number>();
+  base.forEach((content, at) => {
+    for (const key of entryKeys(content)) {
+      const holder = holders.get(key);
+      holders.set(key, holder === undefined || holder === at ? at : UNMATCHED);
+    }
+  });
+  return holders;
+}
+
+/** What a copy of an entry can be told by, the most telling first. */
+function entryKeys(content: IContent | undefined): readonly string[] {
+  if (content === undefined) return [];
+  const id = content.metadata?.id;
+  const keys = content.blocks.flatMap(blockKey);
+  return id === undefined ? keys : [`entry ${id}`, ...keys];
+}
+
+function blockKey(block: ContentBlock): string | readonly [] {
+  switch (block.type) {
+    case 'tool_call':
+      return `call ${block.id}`;
+    case 'tool_response':
+      return `response ${block.callId}`;
+    case 'thinking': {
+      const opaque = block.signature ?? block.encryptedContent;
+      return opaque === undefined ? [] : `thinking ${opaque}`;
+    }
+    case 'text':
+    case 'code':
+    case 'media':
+      return [];
+  }
+}
+
+function findChangedOpaqueFields(
+  history: readonly IContent[],
+  base: readonly IContent[],
+  origins: readonly number[],
+): readonly Violation[] {
+  const violations: Violation[] = [];
+  const thoughts = new Set(
+    base.flatMap(({ blocks }) => blocks.filter(isThinkingBlock).map(bytesOf)),
+  );
+  history.forEach((content, entry) => {
+    const origin = base[origins[entry] ?? UNMATCHED];
+    // Of an entry that matched none, only what it thought can be looked for.
+    const left = origin?.blocks.filter(isThinkingBlock).map(bytesOf).reverse();
+    content.blocks.forEach((block, at) => {
+      if (block.type !== 'thinking') return;
+      const bytes = bytesOf(block);
+      if (left === undefined ? thoughts.has(bytes) : popUntil(left, bytes)) return;
+      const message = 'The thinking block is not in the base as it is, where it is.';
+      violations.push({ rule: 'opaque-changed', entry, block: at, message });
+    });
+    if (origin === undefined || hasSameProviderMetadata(content, origin)) return;
+    const message = 'The provider metadata is not that of the same entry of the base.';
+    violations.push({ rule: 'opaque-changed', entry, message });
+  });
+  return violations;
+}
+
+function bytesOf({ thought, signature, encryptedContent }: ThinkingBlock): string {
+  return JSON.stringify([thought, signature, encryptedContent]);
+}
+
+/** Takes values off the end of a stack up to and including `value`; takes none when it is not there. */
+function popUntil(stack: string[], value: string): boolean {
+  const at = stack.lastIndexOf(value);
+  if (at === -1) return false;
+  stack.length = at;
+  return true;
+}
+
+function hasSameProviderMetadata(content: IContent, origin: IContent): boolean {
+  const now = content.metadata?.providerMetadata;
+  const before = origin.metadata?.providerMetadata;
+  return now === before || JSON.stringify(now) === JSON.stringify(before);
+}
+
+function findMisplacedEntries(origins: readonly number[]): readonly Violation[] {
+  const violations: Violation[] = [];
+  let last = UNMATCHED;
+  origins.forEach((origin, entry) => {
+    if (origin === UNMATCHED) return;
+    if (origin > last) {
+      last = origin;
+      return;
+    }
+    const message =
+      origin === last
+        ? `Entry ${origin} of the base stands here again.`
+        : `Entry ${origin} of the base stands after entry ${last}.`;
+    violations.push({ rule: 'out-of-order', entry, message });
+  });
+  return violations;
+}
+
+function findLostHuman(
+  history: readonly IContent[],
+  base: readonly IContent[],
+  origins: readonly number[],
+): readonly Violation[] {
+  const newest = base.findLastIndex(isAsked);
+  const asked = base[newest];
+  if (asked === undefined || origins.includes(newest)) return [];
+
+  const last = history.findLastIndex(isAsked);
+  const candidate = history[last];
+  if (candidate !== undefined) {
+    // An object that stands at several places may have been matched with an earlier one.
+    if (candidate.blocks.some((block) => asked.blocks.includes(block))) return [];
+    // A shortened text in new objects matches nothing, yet the entry is there.
+    if (origins[last] === UNMATCHED && isCutOf(candidate, asked)) return [];
+  }
+  const message = 'The newest human entry is not there any more.';
+  return [{ rule: 'newest-human-lost', entry: newest, message }];
+}
+
+/** A summary speaks as a human, but the next summary may replace it. */
+function isAsked({ speaker, metadata }: IContent): boolean {
+  return speaker === 'human' && metadata?.isSummary !== true;
+}
+
+/** Whether the words of `shorter` all stand in `longer`, in their order. */
+function isCutOf(shorter: IContent, longer: IContent): boolean {
+  const words = wordsOf(shorter);
+  let found = 0;
+  for (const word of wordsOf(longer)) if (word === words[found]) found += 1;
+  return found === words.length;
+}
+
+function wordsOf({ blocks }: IContent): readonly string[] {
+  return blocks.flatMap((block) => (block.type === 'text' ? (block.text.match(/\S+/g) ?? []) : []));
+}

@@ -1,0 +1,170 @@
+// What every history must keep so that providers accept it, and what a compacted history must keep of
+// the one it was made from (see continuity.ts). Finds what is broken; repairs nothing.
+
+import { carriesContent, hasSubstance } from './content.js';
+import type { ContentBlock, IContent } from './content.js';
+import { findBreaksWithBase } from './continuity.js';
+
+/** The name of each rule that a history can break. */
+export type ViolationRule =
+  /** A call has no response, although an ai or human entry follows it. */
+  | 'unpaired-call'
+  /** A response names a call that is not in the history. */
+  | 'unpaired-response'
+  /** A response stands before the call that it names. */
+  | 'response-before-call'
+  /** A response names a call that another response answered. */
+  | 'duplicate-response'
+  | 'call-outside-ai'
+  | 'response-outside-tool'
+  /** An entry has no blocks, or none that carries anything. */
+  | 'empty-entry'
+  /** An ai entry holds reasoning and nothing else. */
+  | 'reasoning-only'
+  /** A text holds half of a surrogate pair. */
+  | 'lone-surrogate'
+  /** A thinking block or an entry's `providerMetadata` is not what it is in the base. */
+  | 'opaque-changed'
+  /** Kept entries stand in another order than in the base, or one stands twice. */
+  | 'out-of-order'
+  /** The base's newest human entry that is no summary is gone. */
+  | 'newest-human-lost';
+
+/** One breach of a rule. */
+export interface Violation {
+  readonly rule: ViolationRule;
+  /** Index in the history; with `newest-human-lost`, index in the base. */
+  readonly entry: number;
+  /** Index in the entry's blocks, where one block is to blame. */
+  readonly block?: number;
+  /** For people; its wording may change. */
+  readonly message: string;
+}
+
+/**
+ * Lists what is invalid in a history, ascending by entry and block; nothing when all is well. With
+ * `base`, the history that this one was made from, also what did not survive as it must.
+ *
+ * A response belongs to the nearest earlier call with its id that has no response yet; one that is
+ * not complete leaves its call open. An open call is valid until an ai or human entry follows.
+ * Takes time linear in the size of both histories.
+ */
+export function findViolations(
+  history: readonly IContent[],
+  base?: readonly IContent[],
+): readonly Violation[] {
+  const violations = [
+    ...history.flatMap(findEntryViolations),
+    ...findPairingViolations(history),
+    ...(base === undefined ? [] : findBreaksWithBase(history, base)),
+  ];
+  return violations.sort((a, b) => a.entry - b.entry || (a.block ?? -1) - (b.block ?? -1));
+}
+
+function findEntryViolations(content: IContent, entry: number): readonly Violation[] {
+  const violations: Violation[] = [];
+  if (!content.blocks.some(hasSubstance)) {
+    const isReasoning = content.speaker === 'ai' && content.blocks.some(carriesContent);
+    violations.push(
+      isReasoning
+        ? { rule: 'reasoning-only', entry, message: 'The ai entry holds nothing but reasoning.' }
+        : { rule: 'empty-entry', entry, message: `The ${content.speaker} entry holds nothing.` },
+    );
+  }
+  content.blocks.forEach((block, at) => {
+    if (block.type === 'tool_call' && content.speaker !== 'ai') {
+      const message = `Call ${block.id} stands in a ${content.speaker} entry.`;
+      violations.push({ rule: 'call-outside-ai', entry, block: at, message });
+    }
+    if (block.type === 'tool_response' && content.speaker !== 'tool') {
+      const message = `The response to ${block.callId} stands in a ${content.speaker} entry.`;
+      violations.push({ rule: 'response-outside-tool', entry, block: at, message });
+    }
+    if (hasLoneSurrogate(block)) {
+      const message = `A text of the ${block.type} block holds half of a surrogate pair.`;
+      violations.push({ rule: 'lone-surrogate', entry, block: at, message });
+    }
+  });
+  return violations;
+}
+
+interface Place {
+  readonly entry: number;
+  readonly block: number;
+  readonly id: string;
+}
+
+/** A response that found no open call. */
+interface StrayResponse extends Place {
+  /** Whether a call with its id came before it, which then was answered already. */
+  readonly isAnswered: boolean;
+}
+
+/** Pairs calls and responses by walking over both once, with a stack of open calls per id. */
+function findPairingViolations(history: readonly IContent[]): readonly Violation[] {
+  const openCalls = new Map<string, Place[]>();
+  const strays: StrayResponse[] = [];
+  history.forEach((content, entry) => {
+    content.blocks.forEach((part, block) => {
+      if (part.type === 'tool_call') {
+        const place = { entry, block, id: part.id };
+        const open = openCalls.get(part.id);
+        if (open === undefined) openCalls.set(part.id, [place]);
+        else open.push(place);
+      } else if (part.type === 'tool_response') {
+        const open = openCalls.get(part.callId);
+        if (open === undefined || open.length === 0) {
+          strays.push({ entry, block, id: part.callId, isAnswered: open !== undefined });
+        } else if (part.isComplete !== false) {
+          open.pop();
+        }
+      }
+    });
+  });
+
+  const lastTurn = history.findLastIndex(({ speaker }) => speaker !== 'tool');
+  const unanswered = [...openCalls.values()].flat().filter(({ entry }) => entry < lastTurn);
+  return [
+    ...unanswered.map(describeUnpairedCall),
+    ...strays.map((stray) => describeStray(stray, openCalls.has(stray.id))),
+  ];
+}
+
+function describeUnpairedCall({ entry, block, id }: Place): Violation {
+  const message = `Call ${id} has no response, and the conversation went on.`;
+  return { rule: 'unpaired-call', entry, block, message };
+}
+
+function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
+  const { entry, block, id } = stray;
+  if (stray.isAnswered) {
+    const message = `Call ${id} was answered before.`;
+    return { rule: 'duplicate-response', entry, block, message };
+  }
+  return isCallKnown
+    ? {
+        rule: 'response-before-call',
+        entry,
+        block,
+        message: `The response to ${id} stands before the call.`,
+      }
+    : { rule: 'unpaired-response', entry, block, message: `There is no call ${id}.` };
+}
+
+/** With the `u` flag, whole pairs are one code point each, so that only halves match. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Looks at every string in a block, nested ones and keys included; a stack serves any depth. */
+function hasLoneSurrogate(block: ContentBlock): boolean {
+  const pending: unknown[] = [block];
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (typeof value === 'string') {
+      if (LONE_SURROGATE.test(value)) return true;
+    } else if (Array.isArray(value)) {
+      for (const item of value as readonly unknown[]) pending.push(item ?? null);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) pending.push(key, item ?? null);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,397 @@
+// Random valid histories for properties, built turn by turn so that they shrink to few turns. They
+// hold what real sessions hold at their worst: odd parameters, repeated ids, inclusions that do not close.
+
+import fc from 'fast-check';
+
+import type {
+  ContentBlock,
+  IContent,
+  MediaBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResponseBlock,
+} from '../../src/shared/content.js';
+import { hasSubstance } from '../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../src/shared/density.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+
+/** The root that `arbitraryDensityConfig` resolves against. */
+export const WORKSPACE_ROOT = '/work';
+
+export interface ArbitraryHistoryOptions {
+  /** Upper bound of a history's length, at least 20. @default 300 */
+  readonly maxEntries?: number;
+}
+
+/** Gives valid histories: half of them short, one in ten up to `maxEntries` long. */
+export function arbitraryHistory({ maxEntries = 300 }: ArbitraryHistoryOptions = {}): fc.Arbitrary<
+  IContent[]
+> {
+  return fc
+    .record({
+      turns: fc.oneof(
+        { weight: 5, arbitrary: listOf(turn, 3) },
+        { weight: 4, arbitrary: listOf(turn, 10) },
+        { weight: 1, arbitrary: listOf(turn, Math.ceil(maxEntries / 4)) },
+      ),
+      running: fc.option(step, { freq: 4 }),
+      answered: fc.nat(8),
+      isStreaming: fc.boolean(),
+    })
+    .map((plan) => assemble(plan, maxEntries));
+}
+
+/** Gives configurations of all phases, with every kind of retention. */
+export function arbitraryDensityConfig(): fc.Arbitrary<DensityConfig> {
+  return fc.record(
+    {
+      readWritePruning: mostly(true),
+      fileDedupe: mostly(true),
+      recencyPruning: fc.boolean(),
+      recencyRetention: fc.constantFrom(-1, 0, 1, 2, 3, 5),
+      workspaceRoot: fc.constant(WORKSPACE_ROOT),
+      partialWritesSupersede: fc.boolean(),
+    },
+    {
+      requiredKeys: [
+        'readWritePruning',
+        'fileDedupe',
+        'recencyPruning',
+        'recencyRetention',
+        'workspaceRoot',
+      ],
+    },
+  );
+}
+
+interface PlannedCall {
+  readonly name: string;
+  readonly parameters: unknown;
+  readonly result: unknown;
+  readonly hasFailed: boolean;
+  /** An id that other calls have too, or `null` for one of its own. */
+  readonly sharedId: string | null;
+}
+
+interface PlannedStep {
+  readonly said: readonly ContentBlock[];
+  readonly calls: readonly PlannedCall[];
+  readonly responses: 'one entry' | 'one entry each' | 'two entries, latest first';
+  readonly attachment: ContentBlock | null;
+}
+
+interface PlannedTurn {
+  readonly asked: readonly (readonly ContentBlock[])[];
+  readonly steps: readonly PlannedStep[];
+}
+
+interface HistoryPlan {
+  readonly turns: readonly PlannedTurn[];
+  /** A last step whose calls beyond the first `answered` still run. */
+  readonly running: PlannedStep | null;
+  readonly answered: number;
+  /** Whether calls that still run have a response that is not complete. */
+  readonly isStreaming: boolean;
+}
+
+/** A list whose length is spread evenly; fast-check's default size would keep it at ten or so. */
+function listOf<T>(item: fc.Arbitrary<T>, maxLength: number, minLength = 0): fc.Arbitrary<T[]> {
+  return fc.array(item, { minLength, maxLength, size: 'max' });
+}
+
+function mostly(value: boolean): fc.Arbitrary<boolean> {
+  return fc.constantFrom(value, value, value, !value);
+}
+
+// Spellings of the same few files, and names that a careless lookup would find in a prototype.
+const path = fc.constantFrom(
+  'a.ts',
+  'a.ts',
+  './a.ts',
+  '/work/a.ts',
+  'src/../a.ts',
+  'src/b.ts',
+  '/work/src//b.ts',
+  './src/b.ts',
+  'A.ts',
+  'constructor',
+  '__proto__',
+);
+const glob = fc.constantFrom('src/*.ts', '**/*', 'a.?s');
+
+const pathParameters = fc.oneof(
+  { weight: 8, arbitrary: path.map((file_path) => ({ file_path })) },
+  { weight: 2, arbitrary: path.map((absolute_path) => ({ absolute_path })) },
+  { weight: 2, arbitrary: path.map((file) => ({ path: file })) },
+  { weight: 1, arbitrary: fc.tuple(path, path).map(([a, b]) => ({ path: a, file_path: b })) },
+  { weight: 1, arbitrary: path.map((file) => ({ file_path: null, path: file })) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<unknown>(
+      null,
+      'a.ts',
+      ['a.ts'],
+      7,
+      {},
+      { file_path: '' },
+      { file_path: 7 },
+      { file_path: ['a.ts'] },
+      { name: 'a.ts' },
+    ),
+  },
+);
+
+const listParameters = fc.oneof(
+  { weight: 6, arbitrary: listOf(path, 3, 1).map((paths) => ({ paths })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(listOf(path, 2), glob)
+      .map(([paths, last]) => ({ paths: [...paths, last] })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<unknown>(
+      null,
+      { paths: [] },
+      { paths: 'a.ts' },
+      { paths: ['a.ts', 7] },
+      { paths: ['a.ts', null] },
+      { file_path: 'a.ts' },
+    ),
+  },
+);
+
+const toolUse = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ name: fc.constant('read_file'), parameters: pathParameters }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      name: fc.constantFrom('read_line_range', 'ast_read_file'),
+      parameters: pathParameters,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ name: fc.constant('read_many_files'), parameters: listParameters }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      name: fc.constantFrom(
+        'write_file',
+        'write_file',
+        'replace',
+        'ast_edit',
+        'insert_at_line',
+        'delete_line_range',
+      ),
+      parameters: pathParameters,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      name: fc.constant('run_shell_command'),
+      parameters: fc.constantFrom({ command: 'npm test' }, { command: 'ls' }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      name: fc.constantFrom('get_weather', 'constructor', '__proto__', 'toString'),
+      parameters: pathParameters,
+    }),
+  },
+);
+
+const result = fc.constantFrom<unknown>(
+  'one line',
+  'first line\nsecond line\n',
+  '',
+  'a face 😀 and more',
+  PRUNED_POINTER,
+  null,
+  42,
+  true,
+  { output: 'text', exitCode: 0 },
+  { output: PRUNED_POINTER },
+  ['a', 'b', ['c']],
+  { nested: { deeper: [{ still: 'text' }] }, empty: {} },
+);
+
+const call: fc.Arbitrary<PlannedCall> = fc
+  .record({
+    use: toolUse,
+    result,
+    hasFailed: fc.constantFrom(false, false, false, false, true),
+    sharedId: fc.constantFrom(null, null, null, 'call_0', 'call_1', '__proto__'),
+  })
+  .map(({ use, ...rest }) => ({ ...use, ...rest }));
+
+const line = fc.constantFrom(
+  'please look',
+  'and fix it',
+  '',
+  '   ',
+  'see --- a.ts --- for more',
+  '---',
+);
+
+const inclusionBody = fc.constantFrom(
+  'content',
+  'first\nsecond',
+  '',
+  'before\n--- src/b.ts ---\nafter',
+  '  --- End of content --- not alone',
+);
+
+const piece = fc.oneof(
+  { weight: 4, arbitrary: line },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(path, inclusionBody)
+      .map(([file, body]) => `--- ${file} ---\n${body}\n--- End of content ---`),
+  },
+  { weight: 1, arbitrary: path.map((file) => `--- ${file} ---\nnever closed`) },
+  { weight: 1, arbitrary: fc.constant('--- End of content ---') },
+);
+
+const text: fc.Arbitrary<TextBlock> = listOf(piece, 4, 1).map((pieces) => ({
+  type: 'text',
+  text: pieces.join('\n'),
+}));
+
+const media: fc.Arbitrary<MediaBlock> = fc.constantFrom(
+  { type: 'media', mimeType: 'image/png', data: 'iVBORw0KGgo=', encoding: 'base64' },
+  { type: 'media', mimeType: 'application/pdf', data: 'https://x.test/a.pdf', encoding: 'url' },
+);
+
+const message: fc.Arbitrary<ContentBlock[]> = listOf(
+  fc.oneof({ weight: 6, arbitrary: text }, { weight: 1, arbitrary: media }),
+  3,
+  1,
+);
+
+const thinking: fc.Arbitrary<ThinkingBlock> = fc.record(
+  {
+    type: fc.constant('thinking' as const),
+    thought: fc.constantFrom('', 'let me think', 'first this, then that'),
+    signature: fc.constantFrom('c2lnbmVk', 'c2lnbmVk2=='),
+    encryptedContent: fc.constant('ZW5jcnlwdGVk'),
+  },
+  { requiredKeys: ['type', 'thought'], noNullPrototype: true },
+);
+
+const saidBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
+  { weight: 3, arbitrary: thinking },
+  { weight: 3, arbitrary: line.map((said) => ({ type: 'text' as const, text: said })) },
+  { weight: 1, arbitrary: fc.constantFrom('', '\n', 'let x = 1;').map(codeBlock) },
+);
+
+const step: fc.Arbitrary<PlannedStep> = fc.record({
+  said: listOf(saidBlock, 3),
+  calls: fc.oneof(
+    { weight: 4, arbitrary: listOf(call, 2) },
+    { weight: 1, arbitrary: listOf(call, 8) },
+  ),
+  responses: fc.constantFrom('one entry', 'one entry each', 'two entries, latest first'),
+  attachment: fc.option(
+    fc.oneof(
+      media,
+      fc.constant<ContentBlock>({ type: 'text', text: ' ' }),
+      fc.constant<ContentBlock>({ type: 'text', text: 'a note beside results' }),
+    ),
+    { freq: 6 },
+  ),
+});
+
+const turn: fc.Arbitrary<PlannedTurn> = fc.record({
+  asked: listOf(message, 2),
+  steps: listOf(step, 3),
+});
+
+function codeBlock(code: string): ContentBlock {
+  return { type: 'code', code };
+}
+
+function assemble({ turns, running, answered, isStreaming }: HistoryPlan, max: number): IContent[] {
+  const history: IContent[] = [];
+  let made = 0;
+  const newId = (): string => `call-${String((made += 1))}`;
+  for (const { asked, steps } of turns) {
+    const entries = [
+      ...asked.map((blocks) => entryOf('human', substantial(blocks))),
+      ...steps.flatMap((planned) => stepEntries(planned, newId)),
+    ];
+    // Room for what still runs: one ai entry and one tool entry per call.
+    if (history.length + entries.length + 9 > max) break;
+    history.push(...entries);
+  }
+  if (running !== null) history.push(...stepEntries(running, newId, { answered, isStreaming }));
+  return history;
+}
+
+function stepEntries(
+  { said, calls, responses, attachment }: PlannedStep,
+  newId: () => string,
+  open: { readonly answered: number; readonly isStreaming: boolean } | null = null,
+): IContent[] {
+  const made = calls.map((planned) => callAndResponse(planned, planned.sharedId ?? newId()));
+  const blocks = [...said, ...made.map(([callBlock]) => callBlock)];
+  const ready = made.flatMap(([, response], at) => {
+    if (open === null || at < open.answered) return [response];
+    return open.isStreaming ? [{ ...response, isComplete: false }] : [];
+  });
+  const [first, ...others] = groups(ready, responses);
+  return [
+    entryOf('ai', substantial(blocks)),
+    ...(first === undefined
+      ? []
+      : [entryOf('tool', attachment === null ? first : [...first, attachment])]),
+    ...others.map((group) => entryOf('tool', group)),
+  ];
+}
+
+function callAndResponse(planned: PlannedCall, id: string): [ToolCallBlock, ToolResponseBlock] {
+  const { name, parameters, hasFailed } = planned;
+  return [
+    { type: 'tool_call', id, name, parameters },
+    {
+      type: 'tool_response',
+      callId: id,
+      toolName: name,
+      result: planned.result,
+      isComplete: true,
+      ...(hasFailed && { error: 'it failed' }),
+    },
+  ];
+}
+
+function groups(
+  responses: readonly ToolResponseBlock[],
+  shape: PlannedStep['responses'],
+): (readonly ToolResponseBlock[])[] {
+  if (shape === 'one entry each') return responses.map((response) => [response]);
+  const half = shape === 'one entry' ? 0 : Math.floor(responses.length / 2);
+  return [responses.slice(half), responses.slice(0, half)].filter((group) => group.length > 0);
+}
+
+function substantial(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  return blocks.some(hasSubstance) ? blocks : [...blocks, { type: 'text', text: 'go on' }];
+}
+
+/** Entries of an odd number of blocks carry metadata, so that what is opaque can be seen to survive. */
+function entryOf(speaker: IContent['speaker'], blocks: readonly ContentBlock[]): IContent {
+  if (blocks.length % 2 === 0) return { speaker, blocks };
+  return {
+    speaker,
+    blocks,
+    metadata: { providerMetadata: { signature: `s${String(blocks.length)}` } },
+  };
+}

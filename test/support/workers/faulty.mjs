@@ -1,0 +1,68 @@
+// A worker that goes wrong in the way that its request names. Plain JavaScript, because threads load
+// it without a compiler.
+
+import { parentPort, threadId } from 'node:worker_threads';
+
+const ok = { ok: true, value: { threadId }, runMs: 0 };
+
+function deep(levels) {
+  let value = {};
+  for (let level = 0; level < levels; level += 1) value = { value };
+  return value;
+}
+
+const faults = {
+  throw: () => {
+    throw new Error('thrown by the worker');
+  },
+  throwNull: () => {
+    throw null;
+  },
+  throwText: () => {
+    throw 'a text';
+  },
+  exit: () => process.exit(7),
+  loop: () => {
+    for (;;);
+  },
+  never: () => new Promise(() => {}),
+  outOfMemory: () => {
+    const hoard = [];
+    for (;;) hoard.push(Array.from({ length: 1_000 }, (_, at) => ({ at })));
+  },
+  notCloneable: () => ({ ...ok, value: () => 0 }),
+  deep: () => ({ ...ok, value: deep(5_000) }),
+  wrongShape: () => ({ ...ok, value: { threadId: 'one' } }),
+  nothing: () => undefined,
+  taskFailed: () => ({
+    ok: false,
+    error: {
+      name: 'RangeError',
+      message: 'the pass failed',
+      cause: { name: 'Error', message: 'why' },
+    },
+    runMs: 0,
+  }),
+  strayRejection: () => {
+    void Promise.reject(new Error('nobody waits for this'));
+    return ok;
+  },
+  strayMessage: () => {
+    parentPort.postMessage({ strayError: { name: 'Error', message: 'reported' } });
+    return ok;
+  },
+  exitLater: () => {
+    setImmediate(() => process.exit(7));
+    return ok;
+  },
+  /** Blocks until the test opens the gate. */
+  hold: ({ gate }) => {
+    Atomics.wait(gate, 0, 0);
+    return ok;
+  },
+  environment: () => ({ ...ok, value: { threadId, names: Object.keys(process.env) } }),
+};
+
+export default function run(request) {
+  return request.fault === undefined ? ok : faults[request.fault](request);
+}

@@ -1,0 +1,25 @@
+// A worker that answers optimize and count tasks with made-up but valid replies. It throws as long as
+// the config's shared counter `failuresLeft` is above 0, and on counting a text that says `fail`.
+
+const metadata = { readWritePairsPruned: 7, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+
+function optimize({ base, config }) {
+  const { failuresLeft } = config;
+  if (failuresLeft !== undefined && Atomics.sub(failuresLeft, 0, 1) > 0) throw new Error('flaky');
+  const none = new Int32Array();
+  return { base, plan: { drops: none, pointers: none, cuts: none, metadata } };
+}
+
+function count({ contents }) {
+  if (contents.some(({ blocks }) => blocks[0].text === 'fail')) throw new Error('flaky');
+  return { tokens: Int32Array.from(contents, ({ blocks }) => blocks[0].text.length) };
+}
+
+function answer(request) {
+  if (request.kind === 'probe') return { threadId: 1 };
+  return request.kind === 'optimize' ? optimize(request) : count(request);
+}
+
+export default function run(request) {
+  return { ok: true, value: answer(request), runMs: 2 };
+}

@@ -1,0 +1,3 @@
+// A worker that cannot be loaded.
+
+throw new Error('this worker does not load');
