@@ -1,0 +1,179 @@
+// Reads message content in the shape of Anthropic's API, which Claude Code and Cline record.
+
+import type { ContentBlock, MediaBlock } from '../../shared/content.js';
+import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
+import {
+  asArray,
+  asFilledText,
+  asRecord,
+  asText,
+  clip,
+  errorLine,
+  textOfParts,
+  withoutUndefined,
+  type JsonRecord,
+} from './json-value.js';
+import type { TranscriptPlace } from './transcript.js';
+
+/** The content of one message: what was said, and what tools answered. */
+export interface MessageContent {
+  readonly blocks: readonly ContentBlock[];
+  readonly responses: readonly RecordedResponse[];
+}
+
+/**
+ * Reads the content of a message. Blocks that cannot be read are left out with a warning; content
+ * that is neither text nor a list is told too, and reads as empty.
+ */
+export function readAnthropicContent(
+  content: unknown,
+  role: 'user' | 'assistant',
+  history: HistoryAssembler,
+  place: TranscriptPlace,
+): MessageContent {
+  if (typeof content === 'string') {
+    return { blocks: [{ type: 'text', text: content }], responses: [] };
+  }
+  if (!Array.isArray(content)) {
+    history.warn('A message whose content is neither text nor a list was left out.', place);
+    return { blocks: [], responses: [] };
+  }
+  const blocks: ContentBlock[] = [];
+  const responses: RecordedResponse[] = [];
+  for (const item of asArray(content)) {
+    const record = asRecord(item) ?? {};
+    const type = asText(record['type']) ?? '';
+    const response = type.endsWith('tool_result') ? readToolResult(record) : undefined;
+    const block = response === undefined ? readBlock(record, type, role) : undefined;
+    if (response !== undefined) responses.push(response);
+    else if (block !== undefined) blocks.push(block);
+    else if (KNOWN_TYPES.has(type)) {
+      history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
+    } else history.tally(`content blocks of the unknown type "${clip(type)}" left out`);
+  }
+  return { blocks, responses };
+}
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set([
+  'text',
+  'thinking',
+  'redacted_thinking',
+  'image',
+  'document',
+  'file',
+  'tool_use',
+  'server_tool_use',
+  'mcp_tool_use',
+  'tool_result',
+]);
+
+function readBlock(
+  block: JsonRecord,
+  type: string,
+  role: 'user' | 'assistant',
+): ContentBlock | undefined {
+  switch (type) {
+    case 'text': {
+      const text = asText(block['text']);
+      return text === undefined ? undefined : { type: 'text', text };
+    }
+    case 'image':
+    case 'document':
+      return readMedia(block);
+    case 'file':
+      return readFileBlock(block);
+    case 'thinking':
+    case 'redacted_thinking':
+      return role === 'assistant' ? readThinking(block) : undefined;
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use': {
+      const name = asFilledText(block['name']);
+      if (role !== 'assistant' || name === undefined) return undefined;
+      const id = asText(block['id']) ?? '';
+      return { type: 'tool_call', id, name, parameters: block['input'] ?? {} };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readThinking(block: JsonRecord): ContentBlock | undefined {
+  const thought = asText(block['thinking']);
+  const encryptedContent = asText(block['data']);
+  if (thought === undefined && encryptedContent === undefined) return undefined;
+  return {
+    type: 'thinking',
+    thought: thought ?? '',
+    ...withoutUndefined({ signature: asText(block['signature']), encryptedContent }),
+  };
+}
+
+function readMedia(block: JsonRecord): ContentBlock | undefined {
+  const source = asRecord(block['source']);
+  const url = asText(source?.['url']);
+  const data = asText(source?.['data']);
+  const mimeType = asText(source?.['media_type']);
+  if (source?.['type'] === 'text' && data !== undefined) return { type: 'text', text: data };
+  const isImage = block['type'] === 'image';
+  const fallbackType = isImage ? 'image/*' : 'application/octet-stream';
+  const media: Pick<MediaBlock, 'data' | 'encoding'> | undefined =
+    data !== undefined
+      ? { data, encoding: 'base64' }
+      : url !== undefined
+        ? { data: url, encoding: 'url' }
+        : undefined;
+  if (media === undefined) return undefined;
+  const filename = asText(block['title']);
+  return {
+    type: 'media',
+    mimeType: mimeType ?? fallbackType,
+    ...media,
+    ...withoutUndefined({ filename }),
+  };
+}
+
+/** Cline's file inclusion, as text in the `delimited` inclusion syntax, which pruning recognizes. */
+function readFileBlock(block: JsonRecord): ContentBlock | undefined {
+  const path = asFilledText(block['path']);
+  const content = asText(block['content']);
+  if (path === undefined || content === undefined) return undefined;
+  return { type: 'text', text: `--- ${path} ---\n${content}\n--- End of content ---` };
+}
+
+/**
+ * Reads an answer. The whole output is the `result`, where pruning can reach it; `error` repeats its
+ * first line only. Cline tells a failure by `success: false` within the output.
+ */
+function readToolResult(block: JsonRecord): RecordedResponse | undefined {
+  const callId = asFilledText(block['tool_use_id']);
+  if (callId === undefined) return undefined;
+  const content = block['content'];
+  const result = textOfParts(content) ?? content ?? '';
+  const hasFailed = block['is_error'] === true || tellsFailure(content);
+  return { callId, result, ...(hasFailed && { error: errorLine(failureText(content)) }) };
+}
+
+function tellsFailure(content: unknown): boolean {
+  const parts = outcomesOf(content);
+  return parts.length > 0 && parts.every((part) => part['success'] === false);
+}
+
+function failureText(content: unknown): unknown {
+  const error = outcomesOf(content).map((part) => asFilledText(part['error'] ?? part['result']));
+  return error.find((text) => text !== undefined) ?? content;
+}
+
+/** The outcomes that Cline records as `{ query, result, success }`, alone as JSON text or in a list. */
+function outcomesOf(content: unknown): readonly JsonRecord[] {
+  if (typeof content === 'string') {
+    if (!content.startsWith('{"query"')) return [];
+    try {
+      const outcome = asRecord(JSON.parse(content) as unknown);
+      return outcome === undefined ? [] : [outcome];
+    } catch {
+      return [];
+    }
+  }
+  return asArray(content).map((part) => asRecord(part) ?? {});
+}

@@ -1,0 +1,66 @@
+// Reads Cline's messages: `{ messages: [...] }` of its sessions, and the bare array of
+// `api_conversation_history.json`. Content blocks are Anthropic's, with file inclusions added.
+
+import type { ContentMetadata } from '../../shared/content.js';
+import { readAnthropicContent } from './anthropic-content.js';
+import type { HistoryAssembler } from './history-assembler.js';
+import {
+  asArray,
+  asRecord,
+  asText,
+  asTimestamp,
+  clip,
+  withoutUndefined,
+  type JsonRecord,
+} from './json-value.js';
+import type { TranscriptPlace } from './transcript.js';
+
+/** Block types that OpenAI's chat API does not know. */
+const OWN_BLOCKS: ReadonlySet<string> = new Set([
+  'file',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+  'tool_result',
+]);
+
+/** Whether a list of messages is Cline's rather than an OpenAI chat. */
+export function areClineMessages(messages: readonly unknown[]): boolean {
+  return messages.some((item) => {
+    const message = asRecord(item);
+    if (message === undefined || typeof message['role'] !== 'string') return false;
+    if (message['modelInfo'] !== undefined) return true;
+    return asArray(message['content']).some((block) =>
+      OWN_BLOCKS.has(asText(asRecord(block)?.['type']) ?? ''),
+    );
+  });
+}
+
+/** Reads one message. */
+export function readClineMessage(
+  message: JsonRecord,
+  history: HistoryAssembler,
+  place: TranscriptPlace,
+): void {
+  const role = asText(message['role']) ?? '';
+  if (role !== 'user' && role !== 'assistant') {
+    history.tally(`messages of the unknown role "${clip(role)}" left out`);
+    return;
+  }
+  const { blocks, responses } = readAnthropicContent(message['content'], role, history, place);
+  const metadata = readMetadata(message);
+  if (role === 'assistant') history.addAi(blocks, metadata);
+  for (const response of responses) history.addResponse(response, place, metadata);
+  if (role === 'user') history.addHuman(blocks, metadata);
+}
+
+function readMetadata(message: JsonRecord): ContentMetadata {
+  const modelInfo = asRecord(message['modelInfo']);
+  return withoutUndefined({
+    timestamp: asTimestamp(message['ts']),
+    id: asText(message['id']),
+    model: asText(modelInfo?.['id']),
+    provider: asText(modelInfo?.['provider']),
+    usage: asRecord(message['metrics']),
+  });
+}

@@ -1,0 +1,263 @@
+// Reads Codex's rollout files (`~/.codex/sessions/**/rollout-*.jsonl`): items of OpenAI's Responses
+// API wrapped in `response_item` records, or bare in files of before September 2025.
+
+import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { HistoryAssembler } from './history-assembler.js';
+import {
+  asArray,
+  asFilledText,
+  asRecord,
+  asText,
+  asTimestamp,
+  clip,
+  errorLine,
+  textOfParts,
+  tryParseJson,
+  withoutUndefined,
+  type JsonRecord,
+} from './json-value.js';
+import { parseArguments } from './openai-tool-calls.js';
+import type { TranscriptPlace } from './transcript.js';
+
+const ENVELOPES: ReadonlySet<string> = new Set([
+  'response_item',
+  'event_msg',
+  'session_meta',
+  'turn_context',
+  'compacted',
+  'world_state',
+]);
+
+const ITEMS: ReadonlySet<string> = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'web_search_call',
+]);
+
+/** Items that are bookkeeping, not conversation. */
+const BOOKKEEPING: ReadonlySet<string> = new Set(['ghost_snapshot', 'compaction']);
+
+/** Whether a record is one of Codex's. */
+export function isCodexRecord(record: JsonRecord): boolean {
+  const type = asText(record['type']) ?? '';
+  if (asRecord(record['payload']) !== undefined) return ENVELOPES.has(type);
+  if (type === 'message')
+    return typeof record['role'] === 'string' && Array.isArray(record['content']);
+  return ITEMS.has(type) && (typeof record['call_id'] === 'string' || type === 'reasoning');
+}
+
+/** Reads a session record by record. */
+export class CodexReader {
+  readonly #history: HistoryAssembler;
+  /** Changes whenever something that is no part of a model message was recorded. */
+  #message = 0;
+  #model: string | undefined;
+  /** Ids of the calls of `apply_patch`, and whether the record tells that the patch failed. */
+  readonly #patches = new Map<string, boolean>();
+
+  constructor(history: HistoryAssembler) {
+    this.#history = history;
+  }
+
+  read(value: unknown, place: TranscriptPlace): void {
+    const record = asRecord(value);
+    if (record === undefined) {
+      this.#history.warn('A record that is no object was left out.', place);
+      return;
+    }
+    const type = asText(record['type']) ?? '';
+    const payload = asRecord(record['payload']);
+    const time = withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
+    if (payload === undefined) {
+      if (ENVELOPES.has(type)) {
+        this.#history.warn(`A ${type} record without a payload was left out.`, place);
+      } else if (ITEMS.has(type)) this.#readItem(record, time, place);
+      // The bare files begin with a record without type and mark state by `record_type`.
+      else if (record['type'] !== undefined) this.#tallyUnknown('records', type);
+      return;
+    }
+    switch (type) {
+      case 'response_item':
+        this.#readItem(payload, time, place);
+        break;
+      case 'event_msg':
+        this.#readEvent(payload);
+        break;
+      case 'session_meta':
+        this.#history.setWorkspaceRoot(asText(payload['cwd']));
+        break;
+      case 'turn_context':
+        this.#history.setWorkspaceRoot(asText(payload['cwd']));
+        this.#model = asText(payload['model']) ?? this.#model;
+        break;
+      case 'compacted':
+        this.#readCompaction(payload, time);
+        break;
+      case 'world_state':
+        break;
+      default:
+        this.#tallyUnknown('records', type);
+    }
+  }
+
+  finish(): void {
+    this.#patches.clear();
+  }
+
+  #readItem(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+    const type = asText(item['type']) ?? '';
+    switch (type) {
+      case 'message':
+        this.#readMessage(item, time, place);
+        break;
+      case 'reasoning':
+        this.#addModel([readReasoning(item)], time);
+        break;
+      case 'function_call':
+      case 'custom_tool_call':
+      case 'local_shell_call':
+        this.#readCall(item, type, time, place);
+        break;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#readOutput(item, time, place);
+        break;
+      case 'web_search_call':
+        this.#readWebSearch(item, time, place);
+        break;
+      default:
+        if (!BOOKKEEPING.has(type)) this.#tallyUnknown('response items', type);
+    }
+  }
+
+  #readMessage(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+    const role = asText(item['role']);
+    const blocks = readContent(item['content']);
+    if (role === undefined || blocks === undefined) {
+      this.#history.warn('A message without a role or readable content was left out.', place);
+    } else if (role === 'assistant') {
+      this.#addModel(blocks, { ...time, ...withoutUndefined({ id: asText(item['id']) }) });
+    } else {
+      this.#message += 1;
+      this.#history.addHuman(blocks, role === 'user' ? time : { ...time, synthetic: true });
+    }
+  }
+
+  #readCall(item: JsonRecord, type: string, time: ContentMetadata, place: TranscriptPlace): void {
+    const isShell = type === 'local_shell_call';
+    const name = isShell ? 'local_shell' : asFilledText(item['name']);
+    if (name === undefined) {
+      this.#history.warn('A tool call without a name was left out.', place);
+      return;
+    }
+    const id = asFilledText(item['call_id']) ?? asText(item['id']) ?? '';
+    if (name === 'apply_patch') this.#patches.set(id, item['success'] === false);
+    const input = item['input'];
+    const parameters =
+      type === 'function_call'
+        ? parseArguments(item['arguments'])
+        : isShell
+          ? (item['action'] ?? {})
+          : typeof input === 'string'
+            ? { input }
+            : (input ?? {});
+    this.#addModel([{ type: 'tool_call', id, name, parameters }], time);
+  }
+
+  #readOutput(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+    this.#message += 1;
+    const callId = asFilledText(item['call_id']);
+    if (callId === undefined) {
+      this.#history.warn('A tool output without a call_id was left out.', place);
+      return;
+    }
+    const output = item['output'];
+    const result = textOfParts(output) ?? asText(asRecord(output)?.['content']) ?? output ?? '';
+    const hasFailed = tellsFailure(item) || this.#hasPatchFailed(callId, result);
+    this.#history.addResponse(
+      { callId, result, ...(hasFailed && { error: errorLine(result) }) },
+      place,
+      time,
+    );
+  }
+
+  /**
+   * A patch that failed did not write, so that it must not count as a write; a shell command that
+   * ended with another code than 0 has an output like any other.
+   */
+  #hasPatchFailed(callId: string, result: unknown): boolean {
+    const isKnownFailure = this.#patches.get(callId);
+    this.#patches.delete(callId);
+    if (isKnownFailure === undefined) return false;
+    if (isKnownFailure || typeof result !== 'string') return isKnownFailure;
+    const exitCode = asRecord(asRecord(tryParseJson(result))?.['metadata'])?.['exit_code'];
+    if (typeof exitCode === 'number') return exitCode !== 0;
+    return /^Exit code: (?!0\b)/.test(result) || /^apply_patch verification failed/.test(result);
+  }
+
+  /** The output of a search on the provider's side is not recorded, so the call answers itself. */
+  #readWebSearch(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+    const id = asFilledText(item['id']) ?? `web-search-${String(place.line ?? this.#message)}`;
+    const parameters = item['action'] ?? {};
+    this.#addModel([{ type: 'tool_call', id, name: 'web_search', parameters }], time);
+    const result = { status: asText(item['status']) ?? 'completed' };
+    this.#history.addResponse({ callId: id, result }, place, time);
+  }
+
+  #readEvent(event: JsonRecord): void {
+    if (event['type'] === 'patch_apply_end') {
+      const callId = asText(event['call_id']) ?? '';
+      if (event['success'] === false && this.#patches.has(callId)) this.#patches.set(callId, true);
+    } else if (event['type'] === 'token_count') {
+      const usage = asRecord(asRecord(event['info'])?.['last_token_usage']);
+      if (usage !== undefined) this.#history.amend({ usage });
+    }
+  }
+
+  #readCompaction(payload: JsonRecord, time: ContentMetadata): void {
+    this.#message += 1;
+    const text = asText(payload['message']);
+    if (text !== undefined) {
+      this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
+    }
+  }
+
+  #addModel(blocks: readonly ContentBlock[], metadata: ContentMetadata): void {
+    const model = withoutUndefined({ model: this.#model });
+    this.#history.addAi(blocks, { ...metadata, ...model }, `message-${this.#message}`);
+  }
+
+  #tallyUnknown(what: string, type: string): void {
+    this.#history.tally(`${what} of the unknown type "${clip(type)}" left out`);
+  }
+}
+
+function tellsFailure(item: JsonRecord): boolean {
+  return item['success'] === false || asRecord(item['output'])?.['success'] === false;
+}
+
+function readContent(content: unknown): readonly ContentBlock[] | undefined {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) return undefined;
+  return asArray(content).flatMap((part): readonly ContentBlock[] => {
+    const record = asRecord(part);
+    const text = asText(record?.['text']) ?? asText(record?.['refusal']);
+    if (text !== undefined) return [{ type: 'text', text }];
+    const url = asText(record?.['image_url']);
+    if (url === undefined) return [];
+    return [{ type: 'media', mimeType: 'image/*', data: url, encoding: 'url' }];
+  });
+}
+
+function readReasoning(item: JsonRecord): ContentBlock {
+  const texts = [...asArray(item['summary']), ...asArray(item['content'])]
+    .map((part) => asText(asRecord(part)?.['text']))
+    .filter((text) => text !== undefined);
+  const encryptedContent = asText(item['encrypted_content']);
+  return { type: 'thinking', thought: texts.join('\n'), ...withoutUndefined({ encryptedContent }) };
+}

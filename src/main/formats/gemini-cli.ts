@@ -1,0 +1,140 @@
+// Reads the chats that Gemini CLI keeps (`~/.gemini/tmp/*/chats/session-*.json`). A record of the
+// model holds its calls together with their results.
+
+import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
+import {
+  asArray,
+  asFilledText,
+  asRecord,
+  asText,
+  asTimestamp,
+  clip,
+  errorLine,
+  withoutUndefined,
+  type JsonRecord,
+} from './json-value.js';
+import type { TranscriptPlace } from './transcript.js';
+
+/** What the terminal showed beside the conversation. */
+const NOTICES: ReadonlySet<string> = new Set(['info', 'error', 'warning']);
+
+/** Whether a document is a chat of Gemini CLI. */
+export function isGeminiCliChat(document: JsonRecord): boolean {
+  const first = asRecord(asArray(document['messages'])[0]);
+  const hasTypedMessages = typeof first?.['type'] === 'string' && first['role'] === undefined;
+  return Array.isArray(document['messages']) && ('projectHash' in document || hasTypedMessages);
+}
+
+/** Reads one record of a chat. */
+export function readGeminiCliMessage(
+  record: JsonRecord,
+  history: HistoryAssembler,
+  place: TranscriptPlace,
+): void {
+  const type = asText(record['type']) ?? '';
+  if (NOTICES.has(type)) return;
+  if (type !== 'user' && type !== 'gemini') {
+    history.tally(`records of the unknown type "${clip(type)}" left out`);
+    return;
+  }
+  const blocks = readParts(record['content'], history);
+  if (blocks === undefined) {
+    history.warn(`A ${type} record without readable content was left out.`, place);
+    return;
+  }
+  const metadata = withoutUndefined({
+    timestamp: asTimestamp(record['timestamp']),
+    id: asText(record['id']),
+  });
+  if (type === 'user') history.addHuman(blocks, metadata);
+  else readModelMessage(record, blocks, metadata, history, place);
+}
+
+function readModelMessage(
+  record: JsonRecord,
+  blocks: readonly ContentBlock[],
+  metadata: ContentMetadata,
+  history: HistoryAssembler,
+  place: TranscriptPlace,
+): void {
+  const calls: ContentBlock[] = [];
+  const responses: RecordedResponse[] = [];
+  asArray(record['toolCalls']).forEach((item, index) => {
+    const call = asRecord(item);
+    const name = asFilledText(call?.['name']);
+    if (call === undefined || name === undefined) {
+      history.warn('A tool call without a name was left out.', place);
+      return;
+    }
+    // A made-up id pairs a call with the result that stands beside it.
+    const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
+    calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
+    const response = readResult(call, id);
+    if (response !== undefined) responses.push(response);
+  });
+  history.addAi([...asArray(record['thoughts']).flatMap(readThought), ...blocks, ...calls], {
+    ...metadata,
+    ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
+  });
+  for (const response of responses) history.addResponse(response, place, metadata);
+}
+
+/** Reads the parts of a message; each text part stays a block, as file inclusions are told by parts. */
+function readParts(
+  content: unknown,
+  history: HistoryAssembler,
+): readonly ContentBlock[] | undefined {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (typeof content !== 'object') return undefined;
+  const parts = Array.isArray(content) ? asArray(content) : [content];
+  return parts.flatMap((item): readonly ContentBlock[] => {
+    const part = asRecord(item);
+    const text = asText(item) ?? asText(part?.['text']);
+    if (text !== undefined) {
+      if (part?.['thought'] === true) return [{ type: 'thinking', thought: text }];
+      return [{ type: 'text', text }];
+    }
+    const media = asRecord(part?.['inlineData']) ?? asRecord(part?.['fileData']);
+    const mimeType = asText(media?.['mimeType']) ?? 'application/octet-stream';
+    const data = asText(media?.['data']);
+    const url = asText(media?.['fileUri']);
+    if (data !== undefined) return [{ type: 'media', mimeType, data, encoding: 'base64' }];
+    if (url !== undefined) return [{ type: 'media', mimeType, data: url, encoding: 'url' }];
+    history.tally('message parts that are neither text nor media left out');
+    return [];
+  });
+}
+
+function readThought(item: unknown): readonly ContentBlock[] {
+  const record = asRecord(item);
+  const subject = asFilledText(record?.['subject']);
+  const description = asFilledText(record?.['description']);
+  const lines = [subject === undefined ? undefined : `**${subject}**`, description];
+  const thought = lines.filter((line) => line !== undefined).join('\n');
+  return thought === '' ? [] : [{ type: 'thinking', thought }];
+}
+
+/** Reads what a call returned; undefined while it had not returned when the chat was saved. */
+function readResult(call: JsonRecord, callId: string): RecordedResponse | undefined {
+  const status = asText(call['status']);
+  const hasFailed = status === 'error' || status === 'cancelled';
+  const answers = asArray(call['result']).map(
+    (part) => asRecord(asRecord(part)?.['functionResponse'])?.['response'],
+  );
+  const result = answers.length === 1 ? outputOf(answers[0]) : undefined;
+  const fallback = answers.length > 0 ? call['result'] : call['resultDisplay'];
+  const output = result ?? fallback;
+  if (output === undefined && !hasFailed && status !== 'success') return undefined;
+  const error = asFilledText(asRecord(answers[0])?.['error']) ?? asText(output) ?? status;
+  return { callId, result: output ?? '', ...(hasFailed && { error: errorLine(error) }) };
+}
+
+/** The text of `{ output }` or `{ error }`, any other response as it is. */
+function outputOf(response: unknown): unknown {
+  const record = asRecord(response);
+  const keys = record === undefined ? [] : Object.keys(record);
+  if (keys.length !== 1) return response;
+  return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
+}

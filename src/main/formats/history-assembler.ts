@@ -1,0 +1,230 @@
+// Turns the records of any agent, in recorded order, into a valid history: parts of one model message
+// become one entry, responses follow their calls, nothing stays unpaired but calls without an answer.
+// Holds one turn in memory; everything before it has been handed out.
+
+import {
+  carriesContent,
+  hasSubstance,
+  toolContent,
+  toolResponse,
+  type ContentBlock,
+  type ContentMetadata,
+  type IContent,
+  type ToolCallBlock,
+  type ToolResponseBlock,
+} from '../../shared/content.js';
+import { clip } from './json-value.js';
+import { TextRepair } from './text-repair.js';
+import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
+
+/** A tool's answer as recorded. */
+export interface RecordedResponse {
+  /** The recorded id of the call; without one, the oldest open call of the turn is meant. */
+  readonly callId?: string;
+  readonly result: unknown;
+  readonly error?: string;
+}
+
+interface OpenTurn {
+  readonly number: number;
+  readonly key: string | undefined;
+  readonly blocks: ContentBlock[];
+  /** The ids of its calls, as recorded. */
+  readonly recordedIds: Set<string>;
+  metadata: ContentMetadata;
+  readonly responses: ToolResponseBlock[];
+  responseMetadata: ContentMetadata;
+  /** What was recorded after the message: it follows the responses, which may still come. */
+  readonly after: IContent[];
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly turn: number;
+}
+
+/** Kinds of counted warnings that are told apart. */
+const MAX_TALLIES = 100;
+
+export class HistoryAssembler {
+  #events: TranscriptEvent[] = [];
+  #turn: OpenTurn | undefined;
+  #turns = 0;
+  #hasWorkspaceRoot = false;
+  readonly #openCalls = new Map<string, OpenCall>();
+  /** By id in use, the number that a further call with that id gets. */
+  readonly #usedIds = new Map<string, number>();
+  readonly #tallies = new Map<string, number>();
+  readonly #repair = new TextRepair();
+
+  /** Adds what a user, or the harness in the user's place, said. */
+  addHuman(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}): void {
+    const filled = blocks.filter(hasSubstance);
+    if (filled.length === 0) return;
+    this.#addAfterTurn({ speaker: 'human', blocks: filled, ...filledMetadata(metadata) });
+  }
+
+  /**
+   * Adds a model message, or a part of the open one when `key` is the same. A call without an id, or
+   * with one that an earlier message used, gets an id of its own.
+   */
+  addAi(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}, key?: string): void {
+    if (this.#turn === undefined || key === undefined || this.#turn.key !== key) {
+      this.#closeTurn();
+      this.#turns += 1;
+      this.#turn = {
+        number: this.#turns,
+        key,
+        blocks: [],
+        recordedIds: new Set(),
+        metadata: {},
+        responses: [],
+        responseMetadata: {},
+        after: [],
+      };
+    }
+    const turn = this.#turn;
+    // The first part tells when the message began, the last one what it used in the end.
+    turn.metadata = {
+      ...metadata,
+      ...turn.metadata,
+      ...(metadata.usage !== undefined && { usage: metadata.usage }),
+    };
+    for (const block of blocks) {
+      if (block.type !== 'tool_call') turn.blocks.push(block);
+      else this.#addCall(turn, block);
+    }
+  }
+
+  /** Adds a tool's answer; one that answers no open call is left out with a warning. */
+  addResponse(
+    response: RecordedResponse,
+    place: TranscriptPlace,
+    metadata: ContentMetadata = {},
+  ): void {
+    const recordedId = response.callId ?? this.#oldestOpenCall();
+    const call = recordedId === undefined ? undefined : this.#openCalls.get(recordedId);
+    if (recordedId === undefined || call === undefined) {
+      const which = response.callId === undefined ? '' : ` (${clip(response.callId)})`;
+      this.warn(`A tool response that answers no open call${which} was left out.`, place);
+      return;
+    }
+    this.#openCalls.delete(recordedId);
+    const block = toolResponse(call.id, call.name, response.result, response.error);
+    const turn = this.#turn;
+    if (turn?.number === call.turn) {
+      turn.responses.push(block);
+      turn.responseMetadata = { ...metadata, ...turn.responseMetadata };
+    } else {
+      this.#addAfterTurn(toolContent([block], filledMetadata(metadata).metadata));
+    }
+  }
+
+  /** Whether the newest model message has calls that nothing has answered yet. */
+  get hasOpenCalls(): boolean {
+    return this.#oldestOpenCall() !== undefined;
+  }
+
+  /** Adds to what is known about the newest model message. */
+  amend(metadata: ContentMetadata): void {
+    if (this.#turn !== undefined) this.#turn.metadata = { ...this.#turn.metadata, ...metadata };
+  }
+
+  /** Tells where the agent worked; the first telling counts. */
+  setWorkspaceRoot(path: string | undefined): void {
+    if (path === undefined || path === '' || this.#hasWorkspaceRoot) return;
+    this.#hasWorkspaceRoot = true;
+    this.#events.push({ kind: 'workspace-root', path: this.#repair.repair(path) });
+  }
+
+  warn(message: string, place: TranscriptPlace = {}): void {
+    const warning = this.#repair.repair({ ...place, message });
+    this.#events.push({ kind: 'warning', warning });
+  }
+
+  /** Counts something that may occur often; `finish` warns of it once, with the count. */
+  tally(what: string): void {
+    const key =
+      this.#tallies.has(what) || this.#tallies.size < MAX_TALLIES ? what : 'other things left out';
+    this.#tallies.set(key, (this.#tallies.get(key) ?? 0) + 1);
+  }
+
+  /** Hands out what has become final since the last time. */
+  drain(): readonly TranscriptEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** Ends the history; what remains is there to be drained. */
+  finish(): void {
+    this.#closeTurn();
+    for (const [what, count] of this.#tallies) this.warn(`${what}: ${count}`);
+    const { surrogates, tooDeep } = this.#repair;
+    if (surrogates > 0) this.warn(`lone surrogates replaced by U+FFFD: ${surrogates}`);
+    if (tooDeep > 0) this.warn(`values nested deeper than 256 levels cut off: ${tooDeep}`);
+  }
+
+  #addCall(turn: OpenTurn, call: ToolCallBlock): void {
+    if (call.id !== '' && turn.recordedIds.has(call.id)) {
+      this.tally('tool calls recorded twice in one message, left out once');
+      return;
+    }
+    const id = this.#uniqueId(this.#repair.repair(call.id));
+    const recordedId = call.id === '' ? id : call.id;
+    turn.recordedIds.add(recordedId);
+    turn.blocks.push(id === call.id ? call : { ...call, id });
+    // Deleting first keeps the map in the order in which calls were opened.
+    this.#openCalls.delete(recordedId);
+    this.#openCalls.set(recordedId, { id, name: call.name, turn: turn.number });
+  }
+
+  #uniqueId(recorded: string): string {
+    let id = recorded;
+    let number = this.#usedIds.get(recorded) ?? (recorded === '' ? 1 : 2);
+    while (id === '' || this.#usedIds.has(id)) {
+      id = recorded === '' ? `call-${number}` : `${recorded}#${number}`;
+      number += 1;
+    }
+    this.#usedIds.set(recorded, number);
+    this.#usedIds.set(id, this.#usedIds.get(id) ?? 2);
+    return id;
+  }
+
+  #oldestOpenCall(): string | undefined {
+    for (const recordedId of this.#turn?.recordedIds ?? []) {
+      if (this.#openCalls.get(recordedId)?.turn === this.#turn?.number) return recordedId;
+    }
+    return undefined;
+  }
+
+  #addAfterTurn(content: IContent): void {
+    if (this.#turn === undefined) this.#emit(content);
+    else this.#turn.after.push(content);
+  }
+
+  #closeTurn(): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    this.#turn = undefined;
+    const blocks = turn.blocks.filter(carriesContent);
+    if (blocks.some(hasSubstance)) {
+      this.#emit({ speaker: 'ai', blocks, ...filledMetadata(turn.metadata) });
+    } else if (blocks.length > 0) {
+      this.tally('model messages that hold only reasoning, left out');
+    }
+    if (turn.responses.length > 0) {
+      this.#emit(toolContent(turn.responses, filledMetadata(turn.responseMetadata).metadata));
+    }
+    for (const content of turn.after) this.#emit(content);
+  }
+
+  #emit(content: IContent): void {
+    this.#events.push({ kind: 'entry', content: this.#repair.repair(content) });
+  }
+}
+
+function filledMetadata(metadata: ContentMetadata): { metadata?: ContentMetadata } {
+  return Object.keys(metadata).length === 0 ? {} : { metadata };
+}

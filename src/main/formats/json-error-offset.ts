@@ -1,0 +1,98 @@
+// Finds where a text stops being JSON. JSON.parse tells it for some errors only, and differently
+// from one Node version to the next.
+
+const SPACE = /[\t\n\r ]*/y;
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
+
+type Expected =
+  'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+
+/** The offset of the first character that JSON does not allow there; the length when the text ends too early. */
+export function jsonErrorOffset(text: string): number {
+  const open: ('{' | '[')[] = [];
+  let expected: Expected = 'value';
+  let at = 0;
+  for (;;) {
+    at = endOfMatch(SPACE, text, at) ?? at;
+    const character = text[at];
+    if (character === undefined) return at;
+    if (character === ',' && expected === 'comma-or-end') {
+      expected = open.at(-1) === '{' ? 'key' : 'value';
+      at += 1;
+    } else if (character === ':' && expected === 'colon') {
+      expected = 'value';
+      at += 1;
+    } else if (isClosing(character, open.at(-1), expected)) {
+      open.pop();
+      expected = open.length === 0 ? 'nothing' : 'comma-or-end';
+      at += 1;
+    } else if (character === '"' && (expected === 'key' || expected === 'key-or-end')) {
+      const end = endOfString(text, at);
+      if (end.isError) return end.offset;
+      at = end.offset;
+      expected = 'colon';
+    } else if (expected === 'value' || expected === 'value-or-end') {
+      if (character === '{' || character === '[') {
+        open.push(character);
+        expected = character === '{' ? 'key-or-end' : 'value-or-end';
+        at += 1;
+        continue;
+      }
+      const end = endOfScalar(text, at, character);
+      if (end.isError) return end.offset;
+      at = end.offset;
+      expected = open.length === 0 ? 'nothing' : 'comma-or-end';
+    } else {
+      return at;
+    }
+  }
+}
+
+/** The line and column of an offset, both counted from 1. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return { line: before.split('\n').length, column: offset - lineStart + 1 };
+}
+
+function isClosing(character: string, open: '{' | '[' | undefined, expected: Expected): boolean {
+  if (character === '}') {
+    return open === '{' && (expected === 'key-or-end' || expected === 'comma-or-end');
+  }
+  return (
+    character === ']' &&
+    open === '[' &&
+    (expected === 'value-or-end' || expected === 'comma-or-end')
+  );
+}
+
+interface End {
+  readonly offset: number;
+  readonly isError: boolean;
+}
+
+function endOfScalar(text: string, start: number, character: string): End {
+  if (character === '"') return endOfString(text, start);
+  const offset = endOfMatch(SCALAR, text, start);
+  return { offset: offset ?? start, isError: offset === undefined };
+}
+
+function endOfString(text: string, start: number): End {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (character === '"') return { offset: at + 1, isError: false };
+    if (character < ' ') return { offset: at, isError: true };
+    if (character === '\\') {
+      const end = endOfMatch(ESCAPE, text, at + 1);
+      if (end === undefined) return { offset: at, isError: true };
+      at = end - 1;
+    }
+  }
+  return { offset: text.length, isError: true };
+}
+
+function endOfMatch(pattern: RegExp, text: string, start: number): number | undefined {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
+}

@@ -1,0 +1,155 @@
+// Reads JSON Lines as they come: bounded memory however long the file, every damaged line told with
+// its number, and what is whole on such a line recovered. Knows no format.
+
+import { clip } from './json-value.js';
+
+/** A record, or a damage, and the line that it stands on. */
+export type JsonLine =
+  | { readonly line: number; readonly value: unknown }
+  | { readonly line: number; readonly damage: string };
+
+/** Characters of a line beyond which it is not kept. */
+const MAX_LINE_LENGTH = 64 * 1024 * 1024;
+
+/** Places on a damaged line at which a whole record is looked for. */
+const MAX_RECOVERY_ATTEMPTS = 64;
+
+/** Cuts text that comes in pieces into lines. */
+export class LineSplitter {
+  #parts: string[] = [];
+  #length = 0;
+  readonly #maxLength: number;
+
+  constructor(maxLength: number = MAX_LINE_LENGTH) {
+    this.#maxLength = maxLength;
+  }
+
+  /** The lines that this piece completes; undefined stands for one that was too long to keep. */
+  push(piece: string): (string | undefined)[] {
+    const lines: (string | undefined)[] = [];
+    let start = 0;
+    for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', start)) {
+      this.#keep(piece.slice(start, end));
+      lines.push(this.#take());
+      start = end + 1;
+    }
+    this.#keep(piece.slice(start));
+    return lines;
+  }
+
+  /** The line that no line break ended. */
+  end(): string | undefined {
+    return this.#take();
+  }
+
+  #keep(part: string): void {
+    this.#length += part.length;
+    if (this.#length > this.#maxLength) this.#parts = [];
+    else if (part !== '') this.#parts.push(part);
+  }
+
+  #take(): string | undefined {
+    const line = this.#length > this.#maxLength ? undefined : this.#parts.join('');
+    this.#parts = [];
+    this.#length = 0;
+    return line;
+  }
+}
+
+/** Yields the records of JSON Lines text. Blank lines are passed over. */
+export async function* readJsonLines(
+  pieces: AsyncIterable<string>,
+  maxLength: number = MAX_LINE_LENGTH,
+): AsyncGenerator<JsonLine> {
+  const splitter = new LineSplitter(maxLength);
+  let line = 0;
+  for await (const piece of pieces) {
+    for (const text of splitter.push(piece)) {
+      line += 1;
+      yield* parseLine(text, line);
+    }
+  }
+  yield* parseLine(splitter.end(), line + 1);
+}
+
+function* parseLine(recorded: string | undefined, line: number): Generator<JsonLine> {
+  if (recorded === undefined) {
+    yield { line, damage: 'The line is too long to be read and was left out.' };
+    return;
+  }
+  // Preallocated blocks that a crash left unwritten read as NUL bytes.
+  const text = recorded.includes('\0') ? recorded.replaceAll('\0', '') : recorded;
+  if (text !== recorded) {
+    yield { line, damage: `${recorded.length - text.length} NUL bytes were left out.` };
+  }
+  if (!/\S/.test(text)) return;
+  let failure: string;
+  try {
+    yield { line, value: JSON.parse(text) as unknown };
+    return;
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+  }
+  const { values, rest } = recoverValues(text);
+  for (const value of values) yield { line, value };
+  if (rest === '') return;
+  const what = values.length === 0 ? 'The line' : 'A part of the line';
+  yield { line, damage: `${what} is no JSON and was left out: ${clip(failure, 160)}` };
+}
+
+/**
+ * Finds whole objects on a line that is no JSON by itself: several that were joined, or one that
+ * was appended to a torn one.
+ */
+function recoverValues(text: string): { values: readonly unknown[]; rest: string } {
+  const values: unknown[] = [];
+  let start = 0;
+  for (;;) {
+    const end = endOfObject(text, start);
+    const value = end === undefined ? undefined : parseObject(text.slice(start, end));
+    if (end === undefined || value === undefined) break;
+    values.push(value);
+    start = end;
+  }
+  const rest = text.slice(start).trim();
+  if (rest === '' || values.length > 0) return { values, rest };
+  let at = text.indexOf('{"', 1);
+  for (let attempts = 0; at !== -1 && attempts < MAX_RECOVERY_ATTEMPTS; attempts += 1) {
+    const value = parseObject(text.slice(at));
+    if (value !== undefined) return { values: [value], rest };
+    at = text.indexOf('{"', at + 1);
+  }
+  return { values, rest };
+}
+
+function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The offset after the object that starts at `start`, white space aside. */
+function endOfObject(text: string, start: number): number | undefined {
+  let depth = 0;
+  let isInString = false;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (isInString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') {
+      if (depth === 0) return undefined;
+      isInString = true;
+    } else if (character === '{') {
+      depth += 1;
+    } else if (character === '}') {
+      depth -= 1;
+      if (depth <= 0) return depth === 0 ? at + 1 : undefined;
+    } else if (depth === 0 && !/\s/.test(character ?? '')) {
+      return undefined;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,66 @@
+// Reads mini-swe-agent's trajectories (`*.traj.json`): a chat whose assistant writes one bash command,
+// which the next user message answers.
+
+import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { ChatDialect } from './chat-reader.js';
+import { asFilledText, asRecord, asText, withoutUndefined, type JsonRecord } from './json-value.js';
+
+/** Whether a document is a trajectory of mini-swe-agent. */
+export function isMiniSweAgentTrajectory(document: JsonRecord): boolean {
+  const isTagged = asText(document['trajectory_format'])?.startsWith('mini-swe-agent') ?? false;
+  const info = asRecord(document['info']);
+  return Array.isArray(document['messages']) && (isTagged || info?.['mini_version'] !== undefined);
+}
+
+/** The directory that the commands ran in. */
+export function miniSweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
+  const config = asRecord(asRecord(document['info'])?.['config']);
+  return asFilledText(asRecord(config?.['environment'])?.['cwd']);
+}
+
+export const MINI_SWE_AGENT_DIALECT: ChatDialect = {
+  readTextCall: (_, text) => readBashBlock(text),
+  readMetadata,
+};
+
+/** The agent runs nothing unless there is exactly one block, and asks for another answer. */
+function readBashBlock(text: string): readonly ContentBlock[] | undefined {
+  const block = findBashBlock(text, 0);
+  if (block === undefined || findBashBlock(text, block.end) !== undefined) return undefined;
+  return [
+    { type: 'text', text: text.slice(0, block.start).trimEnd() },
+    { type: 'text', text: text.slice(block.end).trim() },
+    { type: 'tool_call', id: '', name: 'bash', parameters: { command: block.command } },
+  ];
+}
+
+interface BashBlock {
+  readonly command: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const BLOCK_END = '\n```';
+
+/** Searches by offsets: one expression for all of it would take quadratic time on unclosed blocks. */
+function findBashBlock(text: string, from: number): BashBlock | undefined {
+  const opening = /```bash[ \t]*\r?\n/g;
+  opening.lastIndex = from;
+  const match = opening.exec(text);
+  if (match === null) return undefined;
+  const close = text.indexOf(BLOCK_END, opening.lastIndex);
+  if (close === -1) return undefined;
+  const command = text.slice(opening.lastIndex, close);
+  return { command, start: match.index, end: close + BLOCK_END.length };
+}
+
+function readMetadata(message: JsonRecord): ContentMetadata {
+  const response = asRecord(asRecord(message['extra'])?.['response']);
+  const created = response?.['created'];
+  return withoutUndefined({
+    timestamp: typeof created === 'number' ? created * 1000 : undefined,
+    id: asText(response?.['id']),
+    model: asText(response?.['model']),
+    usage: asRecord(response?.['usage']),
+  });
+}

@@ -1,0 +1,203 @@
+// Reads recorded sessions of other agents as histories. Detects the format, then streams: JSON Lines
+// take the memory of one line and one turn, whole documents that of the document.
+
+import type { IContent } from '../../shared/content.js';
+import { CompressionStrategyError } from '../../shared/errors.js';
+import { ClaudeCodeReader } from './claude-code.js';
+import { CodexReader } from './codex.js';
+import {
+  detectDocumentFormat,
+  detectRecordFormat,
+  isLineFormat,
+  type DocumentFormat,
+  type LineFormat,
+} from './detect-format.js';
+import { HistoryAssembler } from './history-assembler.js';
+import { LineSplitter, readJsonLines } from './json-lines.js';
+import { asRecord, tryParseJson } from './json-value.js';
+import { agentPreset, type AgentPreset } from './presets.js';
+import { parseDocument, readDocument } from './read-document.js';
+import { readText, unreadable, type TranscriptChunks } from './transcript-text.js';
+import {
+  TRANSCRIPT_FORMATS,
+  type TranscriptEvent,
+  type TranscriptFormat,
+  type TranscriptWarning,
+} from './transcript.js';
+
+export interface ReadTranscriptOptions {
+  /** Taken as it is; by default, the format is detected from the content. */
+  readonly format?: TranscriptFormat;
+  /** Aborting rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** A transcript that was read as a whole. */
+export interface Transcript {
+  readonly format: TranscriptFormat;
+  /** The working directory that the session recorded. */
+  readonly workspaceRoot?: string;
+  /** A valid history. */
+  readonly entries: readonly IContent[];
+  /** What could not be read. */
+  readonly warnings: readonly TranscriptWarning[];
+  /** How histories of this agent are pruned. */
+  readonly preset: AgentPreset;
+}
+
+/** Lines that are looked at to detect a format. */
+const PROBED_LINES = 50;
+
+/** Characters of a whole document that are read at most. */
+const MAX_DOCUMENT_LENGTH = 256 * 1024 * 1024;
+
+/**
+ * Reads a recorded session.
+ *
+ * @throws CompressionStrategyError `UNKNOWN_FORMAT` when the content is of no known format or the
+ * named one is not known; `UNREADABLE_TRANSCRIPT` when the file cannot be read, is no text, or is a
+ * document whose JSON is damaged.
+ */
+export async function readTranscript(
+  path: string,
+  options: ReadTranscriptOptions = {},
+): Promise<Transcript> {
+  let format: TranscriptFormat | undefined;
+  let workspaceRoot: string | undefined;
+  const entries: IContent[] = [];
+  const warnings: TranscriptWarning[] = [];
+  for await (const event of streamTranscript(path, options)) {
+    if (event.kind === 'entry') entries.push(event.content);
+    else if (event.kind === 'warning') warnings.push(event.warning);
+    else if (event.kind === 'format') format = event.format;
+    else workspaceRoot = event.path;
+  }
+  if (format === undefined) throw unknownFormat('The transcript');
+  return {
+    format,
+    ...(workspaceRoot !== undefined && { workspaceRoot }),
+    entries,
+    warnings,
+    preset: agentPreset(format),
+  };
+}
+
+/**
+ * Streams a recorded session, from a path or from chunks of text or UTF-8 bytes.
+ *
+ * @throws CompressionStrategyError as `readTranscript` does, while iterating.
+ */
+export async function* streamTranscript(
+  source: string | TranscriptChunks,
+  options: ReadTranscriptOptions = {},
+): AsyncGenerator<TranscriptEvent> {
+  const { format, signal } = options;
+  if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
+    throw unknownFormat(`The format ${JSON.stringify(format)}`);
+  }
+  signal?.throwIfAborted();
+  const text = readText(source, signal);
+  try {
+    const head: string[] = [];
+    const found = format ?? (await detectLineFormat(text, head));
+    const pieces = chain(head, text);
+    if (found !== undefined && isLineFormat(found)) yield* streamLines(pieces, found);
+    else yield* streamDocument(pieces, found);
+  } finally {
+    await text.return(undefined);
+  }
+}
+
+/** Reads as much as it takes to tell a format of JSON Lines, and keeps it in `head`. */
+async function detectLineFormat(
+  text: AsyncGenerator<string>,
+  head: string[],
+): Promise<LineFormat | undefined> {
+  const splitter = new LineSplitter();
+  let lines = 0;
+  let objects = 0;
+  let isAtEnd = false;
+  while (!isAtEnd && lines < PROBED_LINES) {
+    const next = await text.next();
+    isAtEnd = next.done === true;
+    if (next.done !== true) head.push(next.value);
+    for (const line of next.done === true ? [splitter.end()] : splitter.push(next.value)) {
+      const json = line?.replaceAll('\0', '').trim() ?? '';
+      if (json === '') continue;
+      const value = tryParseJson(json);
+      const format = detectRecordFormat(value);
+      if (format !== undefined) return format;
+      if (asRecord(value) !== undefined && lines < 2) objects += 1;
+      lines += 1;
+    }
+  }
+  // A document never begins with two whole objects.
+  if (objects === 2) throw unknownFormat('A JSON Lines file with such records');
+  return undefined;
+}
+
+async function* chain(
+  head: readonly string[],
+  rest: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  yield* head;
+  yield* rest;
+}
+
+async function* streamLines(
+  pieces: AsyncIterable<string>,
+  format: LineFormat,
+): AsyncGenerator<TranscriptEvent> {
+  yield { kind: 'format', format };
+  const history = new HistoryAssembler();
+  const reader = format === 'codex' ? new CodexReader(history) : new ClaudeCodeReader(history);
+  for await (const record of readJsonLines(pieces)) {
+    const place = { line: record.line };
+    if ('damage' in record) history.warn(record.damage, place);
+    else reader.read(record.value, place);
+    yield* history.drain();
+  }
+  reader.finish();
+  history.finish();
+  yield* history.drain();
+}
+
+async function* streamDocument(
+  pieces: AsyncIterable<string>,
+  named: DocumentFormat | undefined,
+): AsyncGenerator<TranscriptEvent> {
+  const text = await wholeText(pieces);
+  if (named === undefined && !/^[\s\0]*[[{]/.test(text)) {
+    throw unknownFormat(/\S/.test(text) ? 'Text that is no JSON' : 'An empty file');
+  }
+  const document = parseDocument(text);
+  const format = named ?? detectDocumentFormat(document);
+  if (format === undefined) throw unknownFormat('A JSON document of this shape');
+  yield { kind: 'format', format };
+  const history = new HistoryAssembler();
+  for (const _ of readDocument(document, format, history)) yield* history.drain();
+  history.finish();
+  yield* history.drain();
+}
+
+async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
+  const parts: string[] = [];
+  let length = 0;
+  for await (const piece of pieces) {
+    length += piece.length;
+    if (length > MAX_DOCUMENT_LENGTH) {
+      throw unreadable(
+        `The transcript is a document of more than ${MAX_DOCUMENT_LENGTH} characters.`,
+      );
+    }
+    parts.push(piece);
+  }
+  return parts.join('');
+}
+
+function unknownFormat(what: string): CompressionStrategyError {
+  return new CompressionStrategyError(
+    `${what} is no known transcript format. Known are: ${TRANSCRIPT_FORMATS.join(', ')}.`,
+    'UNKNOWN_FORMAT',
+  );
+}

@@ -1,0 +1,63 @@
+// Brings a transcript in as text, piece by piece: opens files, decodes, refuses what is no text.
+// Whatever goes wrong is told as UNREADABLE_TRANSCRIPT, an abort excepted.
+
+import { createReadStream } from 'node:fs';
+import { CompressionStrategyError } from '../../shared/errors.js';
+
+/** Text of a transcript, in pieces of any size. */
+export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
+
+/** Characters at the start that decide whether a file is text. */
+const PROBE_LENGTH = 4096;
+
+/**
+ * Yields the text of a transcript, decoded as UTF-8 without byte order mark.
+ *
+ * @throws CompressionStrategyError `UNREADABLE_TRANSCRIPT` when the source fails or is no text.
+ */
+export async function* readText(
+  source: string | TranscriptChunks,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
+  const name = typeof source === 'string' ? source : 'The transcript';
+  const chunks = typeof source === 'string' ? createReadStream(source) : source;
+  const decoder = new TextDecoder();
+  let probe: string | undefined = '';
+  try {
+    for await (const chunk of chunks as TranscriptChunks) {
+      signal?.throwIfAborted();
+      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+      if (probe === undefined) {
+        yield text;
+        continue;
+      }
+      probe += text;
+      if (probe.length < PROBE_LENGTH) continue;
+      yield checkedText(probe, name);
+      probe = undefined;
+    }
+    const last = (probe ?? '') + decoder.decode();
+    yield probe === undefined ? last : checkedText(last, name);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof CompressionStrategyError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unreadable(`${name} cannot be read: ${reason}`, error);
+  }
+}
+
+/** Makes the error of a transcript that cannot be read. */
+export function unreadable(message: string, cause?: unknown): CompressionStrategyError {
+  const options = cause === undefined ? undefined : { cause };
+  return new CompressionStrategyError(message, 'UNREADABLE_TRANSCRIPT', options);
+}
+
+function checkedText(start: string, name: string): string {
+  const text = start.startsWith('\uFEFF') ? start.slice(1) : start;
+  // A crash can leave NUL bytes before good records, so JSON behind them is still JSON.
+  const isJson = /^[\s\0]*[[{]/m.test(text);
+  const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
+  if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;
+  const cause = new TypeError('Expected UTF-8 text, got bytes that are none.');
+  throw unreadable(`${name} is no text file; give a transcript in JSON or JSON Lines.`, cause);
+}

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import { aiContent, toolCall, toolResponse } from '../../../src/shared/content.js';
+import { bare, readLines } from './reading.js';
+
+let count = 0;
+
+function record(type: 'user' | 'assistant', message: object, more: object = {}): object {
+  count += 1;
+  return {
+    type,
+    uuid: `uuid-${count}`,
+    sessionId: 's',
+    message: { role: type, ...message },
+    ...more,
+  };
+}
+
+function user(content: unknown, more?: object): object {
+  return record('user', { content }, more);
+}
+
+function model(id: string, ...content: object[]): object {
+  return record('assistant', { id, content });
+}
+
+function use(id: string, name = 'Read', input: unknown = {}): object {
+  return { type: 'tool_use', id, name, input };
+}
+
+function result(id: string, content: unknown = 'ok', more: object = {}): object {
+  return { type: 'tool_result', tool_use_id: id, content, ...more };
+}
+
+const human = (text: string) => ({ speaker: 'human', blocks: [{ type: 'text', text }] });
+const calls = (...ids: string[]) => aiContent(ids.map((id) => toolCall(id, 'Read', {})));
+const answers = (...ids: string[]) => ({
+  speaker: 'tool',
+  blocks: ids.map((id) => toolResponse(id, 'Read', 'ok')),
+});
+
+async function entriesOf(...records: object[]) {
+  const { entries, warnings } = await readLines(records, 'claude-code');
+  expect(warnings).toEqual([]);
+  return bare(entries);
+}
+
+describe('ClaudeCodeReader', () => {
+  it('joins the lines of one model message and their answers', async () => {
+    const entries = await entriesOf(
+      user('go'),
+      model('m1', { type: 'thinking', thinking: 'hm', signature: 'sig' }),
+      model('m1', { type: 'text', text: 'reading' }),
+      model('m1', use('a')),
+      model('m1', use('b')),
+      user([result('a')]),
+      user([result('b')]),
+      model('m2', { type: 'text', text: 'done' }),
+    );
+    expect(entries).toEqual([
+      human('go'),
+      aiContent([
+        { type: 'thinking', thought: 'hm', signature: 'sig' },
+        { type: 'text', text: 'reading' },
+        toolCall('a', 'Read', {}),
+        toolCall('b', 'Read', {}),
+      ]),
+      answers('a', 'b'),
+      aiContent('done'),
+    ]);
+  });
+
+  it('puts an answer that arrived between two parts behind the whole message', async () => {
+    const entries = await entriesOf(
+      model('m1', use('a')),
+      user([result('a')]),
+      model('m1', use('b')),
+      user([result('b')]),
+    );
+    expect(entries).toEqual([calls('a', 'b'), answers('a', 'b')]);
+  });
+
+  it('puts what a user said while a tool ran behind the answer', async () => {
+    const entries = await entriesOf(model('m1', use('a')), user('faster'), user([result('a')]));
+    expect(entries).toEqual([calls('a'), answers('a'), human('faster')]);
+  });
+
+  it('keeps an answer that comes after the next model message where it was recorded', async () => {
+    const entries = await entriesOf(
+      model('m1', use('a')),
+      model('m2', { type: 'text', text: 'meanwhile' }),
+      user([result('a')]),
+    );
+    expect(entries).toEqual([calls('a'), aiContent('meanwhile'), answers('a')]);
+  });
+
+  it('leaves an unanswered call open', async () => {
+    expect(await entriesOf(model('m1', use('a')), user('stop'))).toEqual([
+      calls('a'),
+      human('stop'),
+    ]);
+  });
+
+  it('makes two entries of the text and the answer of one user record', async () => {
+    const entries = await entriesOf(
+      model('m1', use('a')),
+      user([{ type: 'text', text: 'and now' }, result('a')]),
+    );
+    expect(entries).toEqual([calls('a'), answers('a'), human('and now')]);
+  });
+
+  it('reads a record that is repeated under its uuid once', async () => {
+    const repeated = user('go');
+    expect(await entriesOf(repeated, repeated)).toEqual([human('go')]);
+  });
+
+  it('keeps the output of a failed tool as result and names its first line as error', async () => {
+    const entries = await entriesOf(
+      model('m1', use('a', 'Bash', { command: 'make' })),
+      user([result('a', 'Exit code 2\nno rule', { is_error: true })]),
+    );
+    expect(entries[1]?.blocks).toEqual([
+      toolResponse('a', 'Bash', 'Exit code 2\nno rule', 'Exit code 2'),
+    ]);
+  });
+
+  it('joins the texts of an answer and keeps the structure of one with an image', async () => {
+    const image = {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: 'AA' },
+    };
+    const text = { type: 'text', text: 'one' };
+    const entries = await entriesOf(
+      model('m1', use('a'), use('b')),
+      user([result('a', [text, { type: 'text', text: 'two' }]), result('b', [text, image])]),
+    );
+    expect(entries[1]?.blocks).toEqual([
+      toolResponse('a', 'Read', 'one\ntwo'),
+      toolResponse('b', 'Read', [text, image]),
+    ]);
+  });
+
+  it('reads redacted thinking and images', async () => {
+    const entries = await entriesOf(
+      user([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } }]),
+      model('m1', { type: 'redacted_thinking', data: 'xyz' }, { type: 'text', text: 'nice' }),
+    );
+    expect(entries).toEqual([
+      {
+        speaker: 'human',
+        blocks: [{ type: 'media', mimeType: 'image/png', data: 'AA', encoding: 'base64' }],
+      },
+      aiContent([
+        { type: 'thinking', thought: '', encryptedContent: 'xyz' },
+        { type: 'text', text: 'nice' },
+      ]),
+    ]);
+  });
+
+  it('records when, by which model and at what cost', async () => {
+    const usage = { output_tokens: 9 };
+    const { entries, workspaceRoot } = await readLines([
+      user('go', { timestamp: '2026-01-01T00:00:00.000Z', cwd: '/repo', uuid: 'u', isMeta: true }),
+      record(
+        'assistant',
+        {
+          id: 'm1',
+          model: 'opus',
+          usage: { output_tokens: 1 },
+          content: [{ type: 'text', text: 'a' }],
+        },
+        { timestamp: '2026-01-01T00:00:01.000Z' },
+      ),
+      record('assistant', {
+        id: 'm1',
+        model: 'opus',
+        usage,
+        content: [{ type: 'text', text: 'b' }],
+      }),
+      user('summary', { uuid: 'v', isCompactSummary: true }),
+      record('assistant', {
+        id: 'm2',
+        model: '<synthetic>',
+        content: [{ type: 'text', text: 'API Error' }],
+      }),
+    ]);
+    expect(workspaceRoot).toBe('/repo');
+    expect(entries.map(({ metadata }) => metadata)).toEqual([
+      { timestamp: 1767225600000, id: 'u', synthetic: true },
+      { timestamp: 1767225601000, id: 'm1', model: 'opus', usage },
+      { id: 'v', isSummary: true },
+      { id: 'm2', model: '<synthetic>', synthetic: true },
+    ]);
+  });
+
+  it('leaves the records of subagents out of a main session, with their count', async () => {
+    const side = { isSidechain: true };
+    const { entries, warnings } = await readLines([
+      user('warm up', side),
+      user('go'),
+      user('sub', side),
+    ]);
+    expect(bare(entries)).toEqual([human('go')]);
+    expect(warnings).toEqual([{ message: 'records of subagents (isSidechain) left out: 2' }]);
+  });
+
+  it("reads a subagent's own session", async () => {
+    const { entries } = await readLines([user('sub', { isSidechain: true })]);
+    expect(bare(entries)).toEqual([human('sub')]);
+  });
+
+  it('passes over bookkeeping, and tells of unknown record and block types once with a count', async () => {
+    const { entries, warnings } = await readLines([
+      { type: 'file-history-snapshot', messageId: 'x' },
+      { type: 'summary', leafUuid: 'x' },
+      { type: 'system', uuid: 'x', subtype: 'compact_boundary' },
+      { type: 'constructor', uuid: 'x' },
+      { type: 'constructor', uuid: 'y' },
+      user([{ type: 'hologram' }, { type: 'text', text: 'go' }]),
+    ]);
+    expect(bare(entries)).toEqual([human('go')]);
+    expect(warnings).toEqual([
+      { message: 'records of the unknown type "constructor" left out: 2' },
+      { message: 'content blocks of the unknown type "hologram" left out: 1' },
+    ]);
+  });
+
+  it('leaves out, with their lines, what cannot be read', async () => {
+    const { entries, warnings } = await readLines(
+      [
+        null,
+        { type: 'user', uuid: 'x' },
+        user(7),
+        user([result('nobody')]),
+        model('m1', { type: 'tool_use', id: 'a' }),
+        user([use('a')]),
+      ],
+      'claude-code',
+    );
+    expect(entries).toEqual([]);
+    expect(warnings).toEqual([
+      { line: 1, message: 'A record that is no object was left out.' },
+      { line: 2, message: 'A user record without a message was left out.' },
+      { line: 3, message: 'A message whose content is neither text nor a list was left out.' },
+      { line: 4, message: 'A tool response that answers no open call (nobody) was left out.' },
+      {
+        line: 5,
+        message: 'A tool_use block of the assistant message is damaged and was left out.',
+      },
+      { line: 6, message: 'A tool_use block of the user message is damaged and was left out.' },
+    ]);
+  });
+});

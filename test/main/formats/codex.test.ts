@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
+import { bare, readLines } from './reading.js';
+
+const item = (payload: object, timestamp?: string) => ({
+  type: 'response_item',
+  payload,
+  ...(timestamp !== undefined && { timestamp }),
+});
+const said = (role: string, text: string) =>
+  item({
+    type: 'message',
+    role,
+    content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
+  });
+const call = (call_id: string, args: string, name = 'exec_command') =>
+  item({ type: 'function_call', name, arguments: args, call_id });
+const output = (call_id: string, text: unknown, more: object = {}) =>
+  item({ type: 'function_call_output', call_id, output: text, ...more });
+const patch = (call_id: string) =>
+  item({ type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin Patch', call_id });
+const patched = (call_id: string, text: string) =>
+  item({ type: 'custom_tool_call_output', call_id, output: text });
+const human = (text: string) => ({ speaker: 'human', blocks: [{ type: 'text', text }] });
+
+async function entriesOf(...records: object[]) {
+  const { entries, warnings } = await readLines(records, 'codex');
+  expect(warnings).toEqual([]);
+  return bare(entries);
+}
+
+describe('CodexReader', () => {
+  it('joins the items of one model message and the outputs of its calls', async () => {
+    const entries = await entriesOf(
+      said('user', 'go'),
+      item({
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'hm' }],
+        encrypted_content: 'e',
+      }),
+      said('assistant', 'looking'),
+      call('a', '{"cmd":"ls"}'),
+      call('b', 'ls -l'),
+      output('a', 'x'),
+      output('b', [{ type: 'input_text', text: 'y' }]),
+      said('assistant', 'done'),
+    );
+    expect(entries).toEqual([
+      human('go'),
+      aiContent([
+        { type: 'thinking', thought: 'hm', encryptedContent: 'e' },
+        { type: 'text', text: 'looking' },
+        toolCall('a', 'exec_command', { cmd: 'ls' }),
+        toolCall('b', 'exec_command', 'ls -l'),
+      ]),
+      toolContent([toolResponse('a', 'exec_command', 'x'), toolResponse('b', 'exec_command', 'y')]),
+      aiContent('done'),
+    ]);
+  });
+
+  it('marks a failed patch, told by its output or its event, and no failed command', async () => {
+    const entries = await entriesOf(
+      patch('a'),
+      patched('a', 'Exit code: 1\nOutput:\nno match'),
+      patch('b'),
+      { type: 'event_msg', payload: { type: 'patch_apply_end', call_id: 'b', success: false } },
+      patched('b', 'sorry'),
+      patch('c'),
+      patched('c', 'Exit code: 0\nSuccess'),
+      patch('d'),
+      patched('d', '{"output":"","metadata":{"exit_code":1}}'),
+      call('e', '{}'),
+      output('e', 'Process exited with code 1'),
+    );
+    const errors = entries.flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (block.type === 'tool_response' ? [block.error] : [])),
+    );
+    expect(errors).toEqual([
+      'Exit code: 1',
+      'sorry',
+      undefined,
+      '{"output":"","metadata":{"exit_code":1}}',
+      undefined,
+    ]);
+    expect(entries[0]).toEqual(
+      aiContent([toolCall('a', 'apply_patch', { input: '*** Begin Patch' })]),
+    );
+  });
+
+  it('marks an output that says success: false', async () => {
+    const entries = await entriesOf(
+      call('a', ''),
+      output('a', { content: 'broken', success: false }),
+    );
+    expect(entries[1]).toEqual(
+      toolContent([toolResponse('a', 'exec_command', 'broken', 'broken')]),
+    );
+  });
+
+  it('reads shell calls, and answers a web search, whose output is not recorded', async () => {
+    const action = { type: 'exec', command: ['ls'] };
+    const search = { type: 'search', query: 'q' };
+    const entries = await entriesOf(
+      item({ type: 'local_shell_call', call_id: 'a', action }),
+      output('a', 'x'),
+      item({ type: 'web_search_call', id: 'w', status: 'completed', action: search }),
+    );
+    expect(entries).toEqual([
+      aiContent([toolCall('a', 'local_shell', action)]),
+      toolContent([toolResponse('a', 'local_shell', 'x')]),
+      aiContent([toolCall('w', 'web_search', search)]),
+      toolContent([toolResponse('w', 'web_search', { status: 'completed' })]),
+    ]);
+  });
+
+  it('records time, model, usage, instructions and the working directory', async () => {
+    const usage = { output_tokens: 4 };
+    const { entries, workspaceRoot, format } = await readLines([
+      { type: 'session_meta', payload: { cwd: '/repo' } },
+      { type: 'turn_context', payload: { cwd: '/elsewhere', model: 'gpt-5' } },
+      said('developer', 'be brief'),
+      item(
+        {
+          type: 'message',
+          role: 'assistant',
+          id: 'm',
+          content: [{ type: 'output_text', text: 'ok' }],
+        },
+        '2026-01-01T00:00:00Z',
+      ),
+      { type: 'event_msg', payload: { type: 'token_count', info: { last_token_usage: usage } } },
+      { type: 'compacted', payload: { message: 'in short' } },
+    ]);
+    expect({ format, workspaceRoot }).toEqual({ format: 'codex', workspaceRoot: '/repo' });
+    expect(entries).toEqual([
+      { ...human('be brief'), metadata: { synthetic: true } },
+      aiContent('ok', { timestamp: 1767225600000, id: 'm', model: 'gpt-5', usage }),
+      { ...human('in short'), metadata: { isSummary: true } },
+    ]);
+  });
+
+  it('reads the bare items of older files', async () => {
+    const { entries, format } = await readLines([
+      { id: 'x', timestamp: 't', instructions: null },
+      { record_type: 'state' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
+    ]);
+    expect({ format, entries }).toEqual({ format: 'codex', entries: [human('go')] });
+  });
+
+  it('leaves out reasoning that nothing follows, with the count', async () => {
+    const { entries, warnings } = await readLines([
+      item({ type: 'reasoning', summary: [], encrypted_content: 'e' }),
+      said('user', 'stop'),
+    ]);
+    expect(bare(entries)).toEqual([human('stop')]);
+    expect(warnings).toEqual([{ message: 'model messages that hold only reasoning, left out: 1' }]);
+  });
+
+  it('leaves out, with their lines, what cannot be read', async () => {
+    const { entries, warnings } = await readLines(
+      [
+        4,
+        { type: 'response_item', payload: 'x' },
+        item({ type: 'message', role: 'user', content: 9 }),
+        item({ type: 'function_call', call_id: 'a' }),
+        item({ type: 'function_call_output' }),
+        output('b', 'x'),
+        item({ type: '__proto__' }),
+        { type: 'toString', payload: {} },
+      ],
+      'codex',
+    );
+    expect(entries).toEqual([]);
+    expect(warnings).toEqual([
+      { line: 1, message: 'A record that is no object was left out.' },
+      { line: 2, message: 'A response_item record without a payload was left out.' },
+      { line: 3, message: 'A message without a role or readable content was left out.' },
+      { line: 4, message: 'A tool call without a name was left out.' },
+      { line: 5, message: 'A tool output without a call_id was left out.' },
+      { line: 6, message: 'A tool response that answers no open call (b) was left out.' },
+      { message: 'response items of the unknown type "__proto__" left out: 1' },
+      { message: 'records of the unknown type "toString" left out: 1' },
+    ]);
+  });
+});

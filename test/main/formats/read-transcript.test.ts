@@ -1,0 +1,184 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CompressionStrategyError } from '../../../src/shared/errors.js';
+import { humanText } from '../../../src/shared/content.js';
+import { agentPreset } from '../../../src/main/formats/presets.js';
+import { readTranscript, streamTranscript } from '../../../src/main/formats/read-transcript.js';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
+import { asyncChunks, bare, readChunks, readJson, readLines } from './reading.js';
+
+const USER = { type: 'user', uuid: 'u', message: { role: 'user', content: 'go' } };
+const LINE = `${JSON.stringify(USER)}\n`;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'ctxfold-formats-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(name: string, content: string | Uint8Array): Promise<string> {
+  const full = path.join(folder, name);
+  await writeFile(full, content);
+  return full;
+}
+
+async function failure(reading: Promise<unknown>): Promise<CompressionStrategyError> {
+  const thrown: unknown = await reading.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(CompressionStrategyError);
+  return thrown as CompressionStrategyError;
+}
+
+describe('readTranscript', () => {
+  it('returns format, workspace root, entries, warnings and preset, whatever the file is called', async () => {
+    const text = `${JSON.stringify({ ...USER, cwd: '/repo' })}\n{"torn`;
+    expect(await readTranscript(await file('notes.md', text))).toEqual({
+      format: 'claude-code',
+      workspaceRoot: '/repo',
+      entries: [humanText('go', { id: 'u' })],
+      warnings: [{ line: 2, message: expect.stringMatching(/^The line is no JSON/) as string }],
+      preset: agentPreset('claude-code'),
+    });
+  });
+
+  it('refuses what it cannot open or decode', async () => {
+    const missing = await failure(readTranscript(path.join(folder, 'missing')));
+    expect(missing).toMatchObject({ code: 'UNREADABLE_TRANSCRIPT', cause: { code: 'ENOENT' } });
+    const directory = await failure(readTranscript(folder));
+    expect(directory).toMatchObject({ code: 'UNREADABLE_TRANSCRIPT', cause: { code: 'EISDIR' } });
+    const binary = await file('a.jsonl', Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3));
+    expect(await failure(readTranscript(binary))).toMatchObject({
+      code: 'UNREADABLE_TRANSCRIPT',
+      message: `${binary} is no text file; give a transcript in JSON or JSON Lines.`,
+      cause: expect.any(TypeError) as TypeError,
+    });
+  });
+
+  it('tells where a damaged document stops being JSON', async () => {
+    const damaged = await file('a.json', '{\n  "messages": [ { "role": "user" ] }');
+    expect(await failure(readTranscript(damaged))).toMatchObject({
+      code: 'UNREADABLE_TRANSCRIPT',
+      message: "The transcript's JSON is damaged at line 2, column 34 (character 35).",
+      cause: expect.any(SyntaxError) as SyntaxError,
+    });
+    const torn = await file('b.json', '{"messages": [');
+    expect(await failure(readTranscript(torn))).toMatchObject({
+      message: "The transcript's JSON ends too early at line 1, column 15 (character 14).",
+    });
+  });
+
+  it.each([
+    ['text', 'Just some notes.'],
+    ['an empty file', ''],
+    ['a document of another kind', '{"a":1}'],
+    ['records of another kind', '{"a":1}\n{"b":2}\n'],
+    ['a number', '[1]'],
+  ])('names the known formats when it meets %s', async (_, text) => {
+    const error = await failure(readChunks([text]));
+    expect(error.code).toBe('UNKNOWN_FORMAT');
+    for (const format of TRANSCRIPT_FORMATS) expect(error.message).toContain(format);
+  });
+
+  it('refuses a format that it does not know', async () => {
+    const format = 'aider' as TranscriptFormat;
+    expect(await failure(readLines([USER], format))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
+  });
+
+  it('rejects with the reason of an abort', async () => {
+    const reason = new Error('enough');
+    const name = await file('c.jsonl', LINE);
+    await expect(readTranscript(name, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});
+
+describe('streamTranscript', () => {
+  it('takes bytes cut anywhere, a byte order mark and CRLF', async () => {
+    const record = { ...USER, message: { role: 'user', content: 'größer 😀' } };
+    const bytes = Buffer.from(`\uFEFF${JSON.stringify(record)}\r\n`);
+    const { entries, warnings } = await readChunks(
+      Array.from(bytes, (byte) => Uint8Array.of(byte)),
+    );
+    expect(bare(entries)).toEqual([humanText('größer 😀')]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('detects the format behind damaged and unknown records', async () => {
+    const { format } = await readChunks([`orn"}\n{"type":"new","uuid":"x"}\n{"a":1}\n${LINE}`]);
+    expect(format).toBe('claude-code');
+  });
+
+  it('lets a named format override what the content looks like', async () => {
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'go' }] }];
+    expect(await readJson(messages, 'cline')).toMatchObject({
+      format: 'cline',
+      entries: [humanText('go')],
+    });
+    expect(await failure(readJson({ a: 1 }, 'gemini-cli'))).toMatchObject({
+      code: 'UNREADABLE_TRANSCRIPT',
+      message: 'The transcript is no gemini-cli document: it has no list "messages".',
+    });
+  });
+
+  it('replaces lone surrogates everywhere and tells how many', async () => {
+    const text =
+      '{"type":"user","uuid":"u","message":{"content":"a\\ud83d b\\ude00 \\ud83d\\ude00"}}\n';
+    const { entries, warnings } = await readChunks([text]);
+    expect(bare(entries)).toEqual([humanText('a\uFFFD b\uFFFD \u{1F600}')]);
+    expect(warnings).toEqual([{ message: 'lone surrogates replaced by U+FFFD: 2' }]);
+  });
+
+  it('replaces lone surrogates within parsed arguments', async () => {
+    const call = { id: 'a', function: { name: 'f', arguments: '{"\\udc00":["\\udc00"]}' } };
+    const { entries } = await readJson([{ role: 'assistant', tool_calls: [call] }]);
+    expect(entries[0]?.blocks[0]).toMatchObject({ parameters: { '\uFFFD': ['\uFFFD'] } });
+  });
+
+  it('cuts off what is nested too deeply', async () => {
+    const deep = `${'['.repeat(9000)}${']'.repeat(9000)}`;
+    const call = { id: 'a', function: { name: 'f', arguments: deep } };
+    const { entries, warnings } = await readJson([{ role: 'assistant', tool_calls: [call] }]);
+    expect(JSON.stringify(entries)).toContain('[[["[nested too deeply]"]]]');
+    expect(warnings).toEqual([{ message: 'values nested deeper than 256 levels cut off: 1' }]);
+  });
+
+  it('hands out entries before it has read the end', async () => {
+    let isDone = false;
+    async function* source(): AsyncGenerator<string> {
+      await Promise.resolve();
+      yield LINE.repeat(200).replaceAll('"u"', () => `"${Math.random()}"`);
+      yield '{"type":"assistant","uuid":"a","message":{"content":"x"}}\n';
+      isDone = true;
+    }
+    for await (const event of streamTranscript(source())) {
+      if (event.kind === 'entry') break;
+    }
+    expect(isDone).toBe(false);
+  });
+
+  it('tells a source that fails as unreadable', async () => {
+    const cause = new Error('disk');
+    async function* source(): AsyncGenerator<string> {
+      await Promise.resolve();
+      yield LINE;
+      throw cause;
+    }
+    const iterator = streamTranscript(source(), { format: 'codex' });
+    expect(await failure(drain(iterator))).toMatchObject({ code: 'UNREADABLE_TRANSCRIPT', cause });
+  });
+
+  it('stops its source when it is left early', async () => {
+    const chunks = asyncChunks([LINE, LINE]);
+    for await (const event of streamTranscript(chunks)) {
+      if (event.kind === 'format') break;
+    }
+    expect(await chunks.next()).toEqual({ value: undefined, done: true });
+  });
+});
+
+async function drain(events: AsyncIterable<unknown>): Promise<void> {
+  for await (const event of events) expect(event).toBeDefined();
+}
