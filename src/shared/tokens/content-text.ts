@@ -1,0 +1,92 @@
+// What of an entry a provider turns into tokens: its texts, and constants for everything around them.
+// Opaque fields (signatures, encrypted reasoning, ids, metadata) and media payloads are no texts.
+
+import type { ContentBlock, IContent, MediaBlock } from '../content.js';
+
+/**
+ * Tokens that frame one entry whatever it holds: role and delimiters. Source: OpenAI cookbook, "How
+ * to count tokens with tiktoken" (3 per message).
+ */
+export const ENTRY_OVERHEAD_TOKENS = 3;
+
+/**
+ * Tokens that frame one block of a kind: fences, tags, field names and ids as providers render them.
+ * Orders of magnitude; calibration against the usage that a provider reports absorbs what is off.
+ */
+export const BLOCK_OVERHEAD_TOKENS: Readonly<Record<ContentBlock['type'], number>> = {
+  text: 0,
+  code: 4,
+  thinking: 2,
+  tool_call: 8,
+  tool_response: 8,
+  media: 2,
+};
+
+/**
+ * Tokens that an image stands for. Anthropic documents width × height / 750 and scales images down
+ * to about 1.15 megapixels, which is at most some 1,600 tokens; other providers charge less.
+ */
+export const IMAGE_TOKENS = 1_600;
+
+/** Tokens that any other medium (document, audio, video) stands for: its length is not known. */
+export const OTHER_MEDIA_TOKENS = 3_000;
+
+/** The token estimate for a medium's payload; its caption and file name are texts of their own. */
+export function mediaTokens(block: MediaBlock): number {
+  return /^image\//i.test(block.mimeType) ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
+}
+
+/** Tokens of an entry that depend on no text: its own overhead, that of its blocks, its media. */
+export function fixedEntryTokens(entry: IContent): number {
+  let tokens = ENTRY_OVERHEAD_TOKENS;
+  for (const block of entry.blocks) {
+    tokens += BLOCK_OVERHEAD_TOKENS[block.type];
+    if (block.type === 'media') tokens += mediaTokens(block);
+  }
+  return tokens;
+}
+
+/** The texts of a block that a provider tokenizes, in their order; absent and empty ones are left out. */
+export function blockTexts(block: ContentBlock): readonly string[] {
+  return present(candidateTexts(block));
+}
+
+function candidateTexts(block: ContentBlock): readonly (string | undefined)[] {
+  switch (block.type) {
+    case 'text':
+      return [block.text];
+    case 'code':
+      return [block.language, block.code];
+    case 'thinking':
+      return [block.thought];
+    case 'tool_call':
+      return [block.name, payloadText(block.parameters)];
+    case 'tool_response':
+      return [block.toolName, payloadText(block.result), block.error];
+    case 'media':
+      return [block.caption, block.filename];
+  }
+}
+
+function present(texts: readonly (string | undefined)[]): readonly string[] {
+  return texts.filter((text) => text !== undefined && text !== '') as string[];
+}
+
+/** What stands in for a payload that JSON cannot express. */
+export const UNSERIALIZABLE_PAYLOAD = '[unserializable]';
+
+/**
+ * A payload as text: a string as it is, anything else as JSON. What JSON leaves out is empty.
+ * Ingestion refuses cycles and big integers; should one come through all the same, a count that is
+ * off is better than a session that cannot count, hence no error.
+ */
+export function payloadText(payload: unknown): string {
+  if (typeof payload === 'string') return payload;
+  try {
+    // The declared type ignores that undefined, functions and symbols have no JSON.
+    const json: string | undefined = JSON.stringify(payload);
+    return json ?? '';
+  } catch {
+    return UNSERIALIZABLE_PAYLOAD;
+  }
+}
