@@ -1,5 +1,5 @@
-// Random histories as crashes and careless tools leave them: responses missing by the dozen, entries gone,
-// in the wrong order or empty. A pass over them must neither throw nor make them worse.
+// Random histories as crashes and careless tools leave them: responses missing or late by the dozen,
+// entries gone, in the wrong order or empty. A pass must neither throw on them nor make them worse.
 
 import fc from 'fast-check';
 
@@ -12,17 +12,22 @@ export function arbitraryBrokenHistory(): fc.Arbitrary<IContent[]> {
   return fc
     .record({
       history: arbitraryHistory(),
-      unansweredFrom: place,
-      unansweredCount: fc.constantFrom(0, 5, 40, 400),
+      unanswered: fc.record({ from: fc.nat(50), count: fc.constantFrom(0, 5, 40, 150, 400) }),
+      // Dozens of calls are open at once then, several of them with one id.
+      isAnsweredLate: fc.boolean(),
       removed: fc.array(place, { maxLength: 20, size: 'max' }),
       emptied: fc.array(place, { maxLength: 3, size: 'max' }),
       swapped: fc.array(fc.tuple(place, place), { maxLength: 4, size: 'max' }),
     })
-    .map(({ history, unansweredFrom, unansweredCount, removed, emptied, swapped }) => {
-      const isUnanswered = ({ speaker }: IContent, at: number): boolean =>
-        speaker === 'tool' && at >= unansweredFrom % 50 && at < unansweredFrom + unansweredCount;
-      const kept = history
-        .filter((entry, at) => !isUnanswered(entry, at) && !removed.includes(at))
+    .map(({ history, unanswered: { from, count }, isAnsweredLate, removed, emptied, swapped }) => {
+      const isLate = ({ speaker }: IContent, at: number): boolean =>
+        speaker === 'tool' && at >= from && at < from + count;
+      const kept = [
+        ...history.slice(0, from + count).filter((entry, at) => !isLate(entry, at)),
+        ...(isAnsweredLate ? history.filter(isLate) : []),
+        ...history.slice(from + count),
+      ]
+        .filter((_, at) => !removed.includes(at))
         .map((entry, at) => (emptied.includes(at) ? { ...entry, blocks: [] } : entry));
       for (const [a, b] of swapped) swap(kept, a, b);
       return kept;

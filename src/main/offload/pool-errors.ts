@@ -1,0 +1,74 @@
+// Names what went wrong on a worker thread: maps what Piscina and Node reject with to WorkerPoolError.
+
+import { WorkerPoolError } from '../../shared/errors.js';
+
+/**
+ * Maps what a task was rejected with. The original is the `cause`. Pure: recognizes the wordings of
+ * Piscina 5 and Node 20 to 24, and calls everything unknown `WORKER_FAILED`.
+ */
+export function toPoolError(thrown: unknown): WorkerPoolError {
+  const cause = { cause: thrown };
+  if (isRefusal(thrown)) {
+    return new WorkerPoolError(
+      'The request cannot be sent to a worker; it must be plain data that is not nested too deep.',
+      'WORKER_FAILED',
+      cause,
+    );
+  }
+  if (codeOf(thrown) === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return new WorkerPoolError(
+      'A worker ran out of memory; raise maxHeapMb or offload less at once.',
+      'WORKER_OUT_OF_MEMORY',
+      cause,
+    );
+  }
+  const message = thrown instanceof Error ? thrown.message : '';
+  if (/^worker exited with code|^Terminating worker thread/.test(message)) {
+    return new WorkerPoolError('A worker died while it ran a task.', 'WORKER_DIED', cause);
+  }
+  const detail = message === '' ? 'no reason was given' : message;
+  return new WorkerPoolError(`A worker failed: ${detail}`, 'WORKER_FAILED', cause);
+}
+
+/** Whether the request itself could not be posted: no thread is to blame, and trying again is useless. */
+export function isRequestRefused(error: WorkerPoolError): boolean {
+  return error.code === 'WORKER_FAILED' && isRefusal(error.cause);
+}
+
+export function timeoutError(timeoutMs: number): WorkerPoolError {
+  return new WorkerPoolError(
+    `A task did not finish within ${timeoutMs} ms; its thread was stopped.`,
+    'WORKER_TIMEOUT',
+  );
+}
+
+export function closedError(): WorkerPoolError {
+  return new WorkerPoolError('The worker pool is closed.', 'CLOSED');
+}
+
+export function queueFullError(capacity: number): WorkerPoolError {
+  return new WorkerPoolError(
+    `The queue of the worker pool is full: ${capacity} tasks wait already.`,
+    'POOL_QUEUE_FULL',
+  );
+}
+
+export function unavailableError(reason: string, cause: unknown): WorkerPoolError {
+  const options = cause === undefined ? undefined : { cause };
+  return new WorkerPoolError(
+    `The worker pool is not available: ${reason}.`,
+    'POOL_UNAVAILABLE',
+    options,
+  );
+}
+
+/** A post that structured clone refused, or that overflowed the stack on the way; both throw here. */
+function isRefusal(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if (thrown.name === 'DataCloneError') return true;
+  return thrown instanceof RangeError && /Maximum call stack size exceeded/.test(thrown.message);
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}

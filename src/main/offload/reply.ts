@@ -1,0 +1,112 @@
+// Reads what a worker sent back. A thread that was hit by a fault may answer anything, so nothing of
+// a reply is used before its shape was checked; reading it is linear in edits, never in payloads.
+
+import { WorkerPoolError, reviveError } from '../../shared/errors.js';
+import type { WireError } from '../../shared/errors.js';
+import type {
+  CountRequest,
+  OptimizeRequest,
+  TaskRequest,
+  TaskValue,
+} from '../../shared/protocol.js';
+
+/** The value of a reply that says `ok`. */
+export interface ReadReply<Request extends TaskRequest> {
+  readonly value: TaskValue<Request>;
+  /** Milliseconds that the task ran in the worker. */
+  readonly runMs: number;
+}
+
+/**
+ * Checks the reply to `request` and returns its value.
+ *
+ * @throws WorkerPoolError `WORKER_INVALID_RESULT` for a reply that does not answer the request; the
+ * revived error when the task itself failed, which is never a `WorkerPoolError`.
+ */
+export function readReply<Request extends TaskRequest>(
+  request: Request,
+  reply: unknown,
+): ReadReply<Request> {
+  if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid(request, 'no reply envelope');
+  if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
+  if (reply.ok !== true || !isRecord(reply.value))
+    throw invalid(request, 'neither value nor error');
+  const problem = findProblem(request, reply.value);
+  if (problem !== undefined) throw invalid(request, problem);
+  // The one place where data from outside gets its type: `findProblem` has just checked it.
+  return { value: reply.value as unknown as TaskValue<Request>, runMs: reply.runMs };
+}
+
+type UnknownRecord = Readonly<Record<string, unknown>>;
+
+function findProblem(request: TaskRequest, value: UnknownRecord): string | undefined {
+  switch (request.kind) {
+    case 'optimize':
+      return findPlanProblem(request, value);
+    case 'count':
+      return findCountProblem(request, value);
+    case 'probe':
+      return Number.isInteger(value.threadId) ? undefined : 'no thread id';
+  }
+}
+
+function findPlanProblem(request: OptimizeRequest, value: UnknownRecord): string | undefined {
+  const { base, plan } = value;
+  if (!isRecord(base) || !isRecord(plan)) return 'no plan';
+  if (base.revision !== request.base.revision || base.length !== request.base.length) {
+    return 'a plan for another base';
+  }
+  const { length } = request.base;
+  const areEdits =
+    isEditList(plan.drops, 2, length) &&
+    isEditList(plan.pointers, 2, length) &&
+    isEditList(plan.cuts, 4, length);
+  if (!areEdits) return 'edits that are none of this history';
+  return isPlanMetadata(plan.metadata) ? undefined : 'no plan metadata';
+}
+
+function findCountProblem(request: CountRequest, value: UnknownRecord): string | undefined {
+  const { tokens } = value;
+  if (!(tokens instanceof Int32Array) || tokens.length !== request.contents.length) {
+    return 'not one count per entry';
+  }
+  return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
+}
+
+/** Whether a value is rows of `width` numbers that start with the index of an entry below `length`. */
+function isEditList(value: unknown, width: number, length: number): boolean {
+  if (!(value instanceof Int32Array) || value.length % width !== 0) return false;
+  for (let at = 0; at < value.length; at += width) {
+    const entry = value[at] ?? -1;
+    if (entry < 0 || entry >= length) return false;
+  }
+  return true;
+}
+
+function isPlanMetadata(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    Number.isInteger(value.readWritePairsPruned) &&
+    Number.isInteger(value.fileDeduplicationsPruned) &&
+    Number.isInteger(value.recencyPruned)
+  );
+}
+
+function isWireError(value: unknown): value is WireError & UnknownRecord {
+  return isRecord(value) && typeof value.name === 'string' && typeof value.message === 'string';
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0;
+}
+
+function isRecord(value: unknown): value is UnknownRecord {
+  return typeof value === 'object' && value !== null;
+}
+
+function invalid(request: TaskRequest, problem: string): WorkerPoolError {
+  return new WorkerPoolError(
+    `A worker answered a task of kind ${JSON.stringify(request.kind)} with ${problem}.`,
+    'WORKER_INVALID_RESULT',
+  );
+}

@@ -1,0 +1,144 @@
+// Runs the work on the pool, each request with a snapshot of all that it is about; what fails there
+// is tried once more on another thread and then run on the calling one.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityBase, DensityConfig } from '../../shared/density.js';
+import { WorkerPoolError } from '../../shared/errors.js';
+import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
+import { countBatches } from './count-batches.js';
+import { nextTurn } from './event-loop-turn.js';
+import { entriesOfBase } from './history-base.js';
+import { InlineOffload } from './inline.js';
+import { OffloadMeter } from './offload-meter.js';
+import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
+import { isRequestRefused } from './pool-errors.js';
+import type { WorkerPool } from './worker-pool.js';
+
+/** A task on a worker that fails is tried this often. */
+const MAX_ATTEMPTS = 2;
+
+/** How a `SnapshotOffload` reports and what it must not post. */
+export interface SnapshotOffloadOptions {
+  /** Told of every task that the pool could not do. What it throws is not caught. */
+  readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
+  /**
+   * Entries of the largest history to post; a pass on more runs inline, which blocks for less time
+   * than the post alone would. @default 100_000
+   */
+  readonly maxSnapshotEntries?: number | undefined;
+}
+
+/** The largest snapshot that was measured: some 300 MB in the default heap of a worker. */
+const DEFAULT_MAX_SNAPSHOT_ENTRIES = 100_000;
+
+/**
+ * An offload to a pool. Failures of the pool never reach the caller: the task is tried again, then
+ * run inline, and reported. Errors of the task itself do, at once, since they would come again.
+ * After the pool was closed every call rejects with `CLOSED`. The pool may be shared; closing it is
+ * its owner's business.
+ */
+export class SnapshotOffload implements Offload {
+  readonly #pool: WorkerPool;
+  readonly #inline: InlineOffload = new InlineOffload();
+  readonly #meter: OffloadMeter = new OffloadMeter();
+  readonly #onFallback: (event: FallbackEvent) => void;
+  readonly #maxSnapshotEntries: number;
+
+  constructor(pool: WorkerPool, options: SnapshotOffloadOptions = {}) {
+    this.#pool = pool;
+    this.#onFallback = options.onFallback ?? (() => undefined);
+    this.#maxSnapshotEntries = options.maxSnapshotEntries ?? DEFAULT_MAX_SNAPSHOT_ENTRIES;
+  }
+
+  get stats(): OffloadStats {
+    return this.#meter.stats;
+  }
+
+  async optimize(
+    history: readonly IContent[],
+    base: DensityBase,
+    config: DensityConfig,
+    signal?: AbortSignal,
+  ): Promise<BasedPlan> {
+    // Taken now: by the time that a thread is free or the fallback runs, the history has moved on.
+    const snapshot = entriesOfBase(history, base);
+    if (snapshot.length > this.#maxSnapshotEntries) {
+      this.#meter.addInlineTask();
+      return this.#inline.optimize(snapshot, base, config, signal);
+    }
+    const request = { kind: 'optimize', base, history: snapshot, config } as const;
+    const value = await this.#attempt(request, signal, () =>
+      this.#inline.optimize(snapshot, base, config, signal),
+    );
+    return { base, plan: value.plan };
+  }
+
+  /** Posts batch after batch with turns of the event loop between, and never more than one per thread. */
+  async countTokens(
+    contents: readonly IContent[],
+    signal?: AbortSignal,
+  ): Promise<readonly number[]> {
+    signal?.throwIfAborted();
+    const counts: number[] = new Array<number>(contents.length).fill(0);
+    const batches = countBatches([...contents]);
+    let offset = 0;
+    let hasFailed = false;
+    const countBatchAfterBatch = async (): Promise<void> => {
+      // The lanes draw from one generator; drawing is synchronous, so every batch goes to one of them.
+      for (let batch = batches.next(); batch.done !== true && !hasFailed; batch = batches.next()) {
+        const start = offset;
+        offset += batch.value.length;
+        const tokens = await this.#countBatch(batch.value, signal);
+        for (const [at, count] of tokens.entries()) counts[start + at] = count;
+        await nextTurn(signal);
+      }
+    };
+    const lanes = Array.from({ length: this.#pool.threads }, () =>
+      countBatchAfterBatch().catch((error: unknown) => {
+        hasFailed = true;
+        throw error;
+      }),
+    );
+    await Promise.all(lanes);
+    return counts;
+  }
+
+  async #countBatch(
+    contents: readonly IContent[],
+    signal: AbortSignal | undefined,
+  ): Promise<Int32Array> {
+    const value = await this.#attempt({ kind: 'count', contents } as const, signal, async () => ({
+      tokens: Int32Array.from(await this.#inline.countTokens(contents, signal)),
+    }));
+    return value.tokens;
+  }
+
+  async #attempt<Request extends TaskRequest & { readonly kind: FallbackEvent['task'] }>(
+    request: Request,
+    signal: AbortSignal | undefined,
+    runInline: () => Promise<TaskValue<Request>>,
+  ): Promise<TaskValue<Request>> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { value, runMs, queueMs } = await this.#pool.run(request, { signal });
+        this.#meter.addWorkerTask(runMs, queueMs);
+        return value;
+      } catch (error) {
+        // An abort rejects with any reason the caller likes, a WorkerPoolError even: ask the signal.
+        signal?.throwIfAborted();
+        if (!(error instanceof WorkerPoolError) || error.code === 'CLOSED') throw error;
+        this.#meter.addFailure();
+        if (attempt < MAX_ATTEMPTS && isWorthRetrying(error)) continue;
+        this.#meter.addFallback();
+        this.#onFallback({ task: request.kind, error, attempts: attempt });
+        return runInline();
+      }
+    }
+  }
+}
+
+/** A pool that refused will refuse again, and so will structured clone. */
+function isWorthRetrying(error: WorkerPoolError): boolean {
+  const isRefusal = error.code === 'POOL_QUEUE_FULL' || error.code === 'POOL_UNAVAILABLE';
+  return !isRefusal && !isRequestRefused(error);
+}

@@ -1,0 +1,52 @@
+// What a worker pool can be told, its defaults, and their check.
+
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+
+/** How a `WorkerPool` is sized and how long it waits. Every option has a default. */
+export interface WorkerPoolOptions {
+  /** Worker threads. @default one less than the processor has, at least 1, at most 2 */
+  readonly threads?: number | undefined;
+  /** Tasks that may wait for a thread; one more is refused. @default 64 */
+  readonly maxQueuedTasks?: number | undefined;
+  /** Time a task may take once a thread has it, in milliseconds. @default 5_000 */
+  readonly taskTimeoutMs?: number | undefined;
+  /** Time that `close` grants to tasks that run, in milliseconds. @default 1_000 */
+  readonly closeTimeoutMs?: number | undefined;
+  /** Heap of one thread, in megabytes. @default 512 */
+  readonly maxHeapMb?: number | undefined;
+  /** Failures in a row after which the pool refuses work. @default 5 */
+  readonly failureThreshold?: number | undefined;
+  /** How long it does, in milliseconds. @default 30_000 */
+  readonly coolDownMs?: number | undefined;
+}
+
+/** The options with all defaults filled in. */
+export type CompleteWorkerPoolOptions = {
+  readonly [Key in keyof WorkerPoolOptions]-?: Exclude<WorkerPoolOptions[Key], undefined>;
+};
+
+/** A timer cannot wait longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
+
+const schema = z.strictObject({
+  threads: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(() => Math.min(2, Math.max(1, availableParallelism() - 1))),
+  maxQueuedTasks: z.int().min(1).max(100_000).default(64),
+  taskTimeoutMs: milliseconds.default(5_000),
+  closeTimeoutMs: milliseconds.default(1_000),
+  maxHeapMb: z.int().min(8).max(65_536).default(512),
+  failureThreshold: z.int().min(1).default(5),
+  coolDownMs: milliseconds.default(30_000),
+});
+
+/** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
+export function completeWorkerPoolOptions(options: WorkerPoolOptions): CompleteWorkerPoolOptions {
+  const outcome = schema.safeParse(options);
+  if (outcome.success) return outcome.data;
+  throw new RangeError(`Invalid worker pool options.\n${z.prettifyError(outcome.error)}`);
+}

@@ -1,0 +1,320 @@
+// Runs tasks on worker threads such that every promise settles: bounded queue, deadline per task,
+// circuit breaker, replacement of threads that are lost. Knows no fallback; that is the offload's.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkerPoolError } from '../../shared/errors.js';
+import type { TaskRequest } from '../../shared/protocol.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
+import {
+  closedError,
+  isRequestRefused,
+  queueFullError,
+  toPoolError,
+  unavailableError,
+} from './pool-errors.js';
+import { PoolJob } from './pool-job.js';
+import type { Job, TaskOutcome } from './pool-job.js';
+import { RestartBackoff } from './restart-backoff.js';
+import { TaskQueue } from './task-queue.js';
+import { ThreadSet } from './thread-set.js';
+import { completeWorkerPoolOptions } from './worker-pool-options.js';
+import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
+
+/** How one task is run. */
+export interface RunTaskOptions {
+  /** Rejects the task with its reason as soon as it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Replaces the pool's `taskTimeoutMs` for this task. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What a pool is doing and has been through. */
+export interface WorkerPoolStats {
+  readonly runningTasks: number;
+  readonly queuedTasks: number;
+  /** How often all threads were replaced because some were lost or never started. */
+  readonly replacements: number;
+  /** Errors that threads reported which belonged to no task. */
+  readonly strayErrors: number;
+  /** Whether the pool refuses work because of failures in a row. */
+  readonly isBroken: boolean;
+}
+
+/** What tests and special deployments replace. */
+export interface WorkerPoolInternals {
+  /** The module that each thread runs. @default the package's own worker */
+  readonly workerUrl?: URL | undefined;
+  /** The current time in milliseconds, from any origin. @default performance.now */
+  readonly now?: (() => number) | undefined;
+  /** How long threads may be missing before all are replaced, in milliseconds. @default 1_000 */
+  readonly lossToleranceMs?: number | undefined;
+}
+
+/** How long `close` waits for threads that were told to stop, in milliseconds. */
+const STOP_TIMEOUT_MS = 2_000;
+
+/**
+ * A pool of worker threads. Threads start with the first task and never keep the process alive when
+ * they are idle.
+ *
+ * A task waits in the pool's own queue until a thread is free, then runs under a deadline. A caller
+ * who aborts is answered at once; a task that runs already is left to finish on its thread unheard,
+ * because stopping a healthy thread costs 40 ms and the code it has warmed up. Only its deadline
+ * stops it. Until then such a task keeps the process alive.
+ *
+ * Threads are watched: when fewer than there should be have been at work or ready for a second, or
+ * when they fail to load at all, the whole set is replaced, with growing pauses, since Piscina stops
+ * respawning for good once a thread has died while it started.
+ */
+export class WorkerPool {
+  readonly #options: CompleteWorkerPoolOptions;
+  readonly #workerUrl: URL;
+  readonly #lossToleranceMs: number;
+  readonly #now: () => number;
+  readonly #queue: TaskQueue<Job>;
+  readonly #running: Set<Job> = new Set();
+  readonly #breaker: CircuitBreaker;
+  readonly #backoff: RestartBackoff;
+  /** Sets that were given up, as long as tasks run on them. */
+  readonly #retired: Set<ThreadSet> = new Set();
+  #threads: ThreadSet | undefined;
+  #lossTimer: NodeJS.Timeout | undefined;
+  /** The latest failure, told as the cause when the pool refuses work. */
+  #lastFailure: unknown;
+  #replacements: number = 0;
+  #strayErrors: number = 0;
+  #closing: Promise<void> | undefined;
+  #onJobEnd: () => void = () => undefined;
+
+  /** @throws RangeError for an option out of its range. */
+  constructor(options: WorkerPoolOptions = {}, internals: WorkerPoolInternals = {}) {
+    this.#options = completeWorkerPoolOptions(options);
+    this.#workerUrl = internals.workerUrl ?? new URL('../../worker/entry.js', import.meta.url);
+    this.#lossToleranceMs = internals.lossToleranceMs ?? 1_000;
+    this.#now = internals.now ?? (() => performance.now());
+    this.#queue = new TaskQueue(this.#options.maxQueuedTasks);
+    this.#backoff = new RestartBackoff(this.#now);
+    const { failureThreshold, coolDownMs } = this.#options;
+    this.#breaker = new CircuitBreaker({ failureThreshold, coolDownMs, now: this.#now });
+  }
+
+  /** The number of threads that the pool works with. */
+  get threads(): number {
+    return this.#options.threads;
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  get stats(): WorkerPoolStats {
+    return {
+      runningTasks: this.#running.size,
+      queuedTasks: this.#queue.size,
+      replacements: this.#replacements,
+      strayErrors: this.#strayErrors,
+      isBroken: this.#breaker.isOpen,
+    };
+  }
+
+  /**
+   * Runs a task on a free thread. The request is posted as soon as one is free, which may be later:
+   * what it refers to must not change until then.
+   *
+   * @throws the signal's reason; `WorkerPoolError` when the pool failed (`WORKER_TIMEOUT`,
+   * `WORKER_OUT_OF_MEMORY`, `WORKER_DIED`, `WORKER_FAILED`, `WORKER_INVALID_RESULT`) or refused
+   * (`POOL_QUEUE_FULL`, `POOL_UNAVAILABLE`, `CLOSED`); any other error is the task's own.
+   */
+  async run<Request extends TaskRequest>(
+    request: Request,
+    options: RunTaskOptions = {},
+  ): Promise<TaskOutcome<Request>> {
+    const { signal, timeoutMs = this.#options.taskTimeoutMs } = options;
+    signal?.throwIfAborted();
+    const job = new PoolJob(request, {
+      timeoutMs,
+      permit: this.#admit(),
+      signal,
+      now: this.#now,
+      onAbort: (aborted) => {
+        if (this.#queue.remove(aborted)) this.#breaker.report(aborted.permit, 'cancelled');
+        this.#update();
+      },
+    });
+    this.#queue.push(job);
+    this.#update();
+    return job.promise;
+  }
+
+  /**
+   * Ends the pool for good. Tasks that wait are rejected with `CLOSED` at once, tasks that run when
+   * they have not finished within `closeTimeoutMs`; then all threads are stopped, whatever they do.
+   * Further calls return the same promise, which never rejects.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  #admit(): WorkPermit {
+    if (this.isClosed) throw closedError();
+    if (this.#queue.isFull) throw queueFullError(this.#options.maxQueuedTasks);
+    const permit = this.#breaker.admit();
+    if (permit === undefined) throw this.#refusal('too many tasks failed in a row');
+    return permit;
+  }
+
+  /** Brings everything in line after anything has changed. Every event of the pool ends here. */
+  #update(): void {
+    this.#onJobEnd();
+    if (this.isClosed) return;
+    if (this.#breaker.isOpen) this.#refuseQueued('too many tasks failed in a row', isNoProbe);
+    this.#dispatch();
+    this.#watchThreads();
+  }
+
+  #dispatch(): void {
+    while (this.#queue.size > 0) {
+      const threads = this.#threads ?? this.#startThreads();
+      if (threads === undefined) {
+        this.#refuseQueued('its threads did not start');
+        return;
+      }
+      if (threads.freeThreads === 0) return;
+      const job = this.#queue.shift();
+      if (job !== undefined) void this.#execute(job, threads);
+    }
+  }
+
+  async #execute(job: Job, threads: ThreadSet): Promise<void> {
+    this.#running.add(job);
+    job.begin();
+    let outcome: WorkOutcome = 'success';
+    try {
+      job.accept(await threads.run(job.request, job.timeoutMs));
+    } catch (thrown) {
+      outcome = outcomeOf(thrown);
+      if (outcome === 'failure') this.#noteFailure(thrown, threads);
+      job.reject(thrown);
+    }
+    if (outcome === 'success') this.#backoff.noteSuccess();
+    this.#breaker.report(job.permit, outcome);
+    this.#running.delete(job);
+    this.#update();
+  }
+
+  #noteFailure(thrown: unknown, threads: ThreadSet): void {
+    this.#lastFailure = thrown;
+    // A worker that cannot be loaded rejects its first task; after that Piscina respawns no more and
+    // accepts tasks that never end. A first failure of another kind costs a set of threads, no more.
+    const mayNotLoad = thrown instanceof WorkerPoolError && thrown.code === 'WORKER_FAILED';
+    if (mayNotLoad && !threads.hasAnswered) this.#giveUp(threads);
+  }
+
+  #startThreads(): ThreadSet | undefined {
+    if (!this.#backoff.mayStart) return undefined;
+    try {
+      this.#threads = new ThreadSet({
+        workerUrl: this.#workerUrl,
+        threads: this.#options.threads,
+        maxHeapMb: this.#options.maxHeapMb,
+        onChange: () => {
+          this.#update();
+        },
+        onStrayError: (error) => {
+          this.#strayErrors += 1;
+          this.#lastFailure = error;
+        },
+      });
+    } catch (thrown) {
+      // Where the process may start no threads (Node's permission model), it says so here.
+      this.#lastFailure = toPoolError(thrown);
+      this.#backoff.noteLoss();
+    }
+    return this.#threads;
+  }
+
+  /** Parts with a set of threads; the next task starts another one when the backoff allows it. */
+  #giveUp(threads: ThreadSet): void {
+    if (this.#threads !== threads) return;
+    this.#threads = undefined;
+    this.#replacements += 1;
+    this.#backoff.noteLoss();
+    this.#retired.add(threads);
+    void threads.retire().then(() => this.#retired.delete(threads));
+  }
+
+  /**
+   * A thread that died is respawned within some 40 ms, and `workerCreate` brings us here to stop the
+   * clock. When it was not (Piscina no longer respawns) or hangs while it loads, the clock runs out.
+   * While tasks wait, the clock keeps the process alive: the threads themselves do not.
+   */
+  #watchThreads(): void {
+    const threads = this.#threads;
+    if (threads === undefined || !threads.isShort) {
+      clearTimeout(this.#lossTimer);
+      this.#lossTimer = undefined;
+      return;
+    }
+    this.#lossTimer ??= setTimeout(() => {
+      this.#lossTimer = undefined;
+      if (threads.isShort) this.#giveUp(threads);
+      this.#update();
+    }, this.#lossToleranceMs);
+    if (this.#queue.size > 0) this.#lossTimer.ref();
+    else this.#lossTimer.unref();
+  }
+
+  #refuseQueued(reason: string, isRefused: (job: Job) => boolean = () => true): void {
+    for (const job of this.#queue.drain()) {
+      if (!isRefused(job)) {
+        this.#queue.push(job);
+        continue;
+      }
+      this.#breaker.report(job.permit, 'cancelled');
+      job.reject(this.#refusal(reason));
+    }
+  }
+
+  #refusal(reason: string): WorkerPoolError {
+    return unavailableError(reason, this.#lastFailure);
+  }
+
+  async #shutDown(): Promise<void> {
+    clearTimeout(this.#lossTimer);
+    for (const job of this.#queue.drain()) job.reject(closedError());
+    await this.#whenNoneIsAwaited(this.#options.closeTimeoutMs);
+    for (const job of this.#running) job.reject(closedError());
+    const sets = this.#threads === undefined ? [] : [this.#threads];
+    const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
+    // Stopping a thread takes milliseconds whatever it does; should that ever fail, close still ends.
+    const controller = new AbortController();
+    const { signal } = controller;
+    await Promise.race([stopped, delay(STOP_TIMEOUT_MS, undefined, { signal })]);
+    controller.abort();
+  }
+
+  /** Resolves when no caller waits for a task any more, at the latest after `timeoutMs`. */
+  #whenNoneIsAwaited(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#onJobEnd = () => {
+        for (const job of this.#running) if (job.isAwaited) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#onJobEnd();
+    });
+  }
+}
+
+function isNoProbe(job: Job): boolean {
+  return !job.permit.isProbe;
+}
+
+/** What the end of a task says about the pool: an error of the task itself proves that the thread works. */
+function outcomeOf(thrown: unknown): WorkOutcome {
+  if (!(thrown instanceof WorkerPoolError)) return 'success';
+  return isRequestRefused(thrown) ? 'cancelled' : 'failure';
+}

@@ -1,0 +1,187 @@
+// The pool with the package's own worker, compiled: `npx tsc -p tsconfig.build.json` comes first.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { InlineOffload } from '../../dist/main/offload/inline.js';
+import { SnapshotOffload } from '../../dist/main/offload/snapshot.js';
+import { WorkerPool } from '../../dist/main/offload/worker-pool.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../dist/shared/content.js';
+import type { IContent } from '../../dist/shared/content.js';
+import type { DensityConfig } from '../../dist/shared/density.js';
+
+const CONFIG: DensityConfig = {
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: true,
+  recencyRetention: 1,
+  workspaceRoot: '/w',
+};
+
+function openOffload(): { readonly pool: WorkerPool; readonly offload: SnapshotOffload } {
+  const pool = new WorkerPool({ threads: 2 });
+  onTestFinished(() => pool.close());
+  const onFallback = ({ error }: { readonly error: Error }): void => {
+    throw error;
+  };
+  return { pool, offload: new SnapshotOffload(pool, { onFallback }) };
+}
+
+function history(entries: number): readonly IContent[] {
+  return Array.from({ length: entries / 3 }, (_, at) => [
+    humanText(`--- f${at % 7}.ts ---\ntext ${at}\n--- End of content ---\nlook <|endoftext|> 漢字`),
+    aiContent([
+      toolCall(`${at}`, at % 4 === 0 ? 'write_file' : 'read_file', { path: `f${at % 5}` }),
+    ]),
+    toolContent([toolResponse(`${at}`, 'read_file', { lines: ['é', at, null] })]),
+  ]).flat();
+}
+
+/** Runs a module in a Node of its own; resolves to its exit code and what it printed. */
+async function runModule(
+  source: string,
+): Promise<{ readonly code: unknown; readonly output: string }> {
+  const args = ['--input-type=module', '--eval', source];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname, env: {} });
+  const killed = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+  const [code] = (await once(child, 'close')) as [unknown];
+  clearTimeout(killed);
+  return { code, output };
+}
+
+const IMPORT = `
+  const { WorkerPool } = await import('../../dist/main/offload/worker-pool.js');
+  const faulty = new URL('../support/workers/faulty.mjs', '${import.meta.url}');
+`;
+
+describe('WorkerPool', () => {
+  test('answers from its own threads', async () => {
+    const { pool } = openOffload();
+    expect((await pool.run({ kind: 'probe' })).value.threadId).toBeGreaterThan(0);
+  });
+
+  describe('when a worker raises an error that no task owns', () => {
+    const workerUrl = new URL('../support/workers/stray.mjs', import.meta.url);
+
+    function openPool(): WorkerPool {
+      const pool = new WorkerPool({ threads: 1, failureThreshold: 1_000 }, { workerUrl });
+      onTestFinished(() => pool.close());
+      return pool;
+    }
+
+    test.each(['reject', 'throw'])(
+      '%s: the task is answered and the thread replaced',
+      async (fault) => {
+        const started: Worker[] = [];
+        const onWorker = (worker: Worker): void => void started.push(worker);
+        process.on('worker', onWorker);
+        onTestFinished(() => void process.off('worker', onWorker));
+        const pool = openPool();
+        const before = await pool.run({ kind: 'probe', fault } as const);
+        await Promise.all(started.slice(0, 1).map((worker) => once(worker, 'exit')));
+        const after = await pool.run({ kind: 'probe' });
+        expect(after.value.threadId).not.toBe(before.value.threadId);
+        expect(pool.stats.strayErrors).toBeGreaterThan(0);
+      },
+    );
+
+    test('thirty in a row leave no task without an end', async () => {
+      const pool = openPool();
+      for (let round = 0; round < 30; round += 1) {
+        const stray = { kind: 'probe', fault: 'reject' } as const;
+        const code = await pool.run(stray).then(
+          () => 'answered',
+          (error: unknown) => (error as { code: unknown }).code,
+        );
+        // A task can be posted to a thread that is about to leave; it must then say so, not hang.
+        expect(['answered', 'WORKER_DIED']).toContain(code);
+      }
+    });
+
+    test('a reply that cannot be cloned rejects its task instead of leaving it', async () => {
+      const pool = openPool();
+      await pool.run({ kind: 'probe' });
+      const request = { kind: 'probe', fault: 'notCloneable' } as const;
+      await expect(pool.run(request)).rejects.toMatchObject({ code: 'WORKER_DIED' });
+      await expect(pool.run({ kind: 'probe' })).resolves.toBeDefined();
+    });
+  });
+
+  test.each([
+    ['after one task', `const pool = new WorkerPool(); await pool.run({ kind: 'probe' });`],
+    ['with a pool never used', `new WorkerPool();`],
+    [
+      'although a task was left stuck',
+      `const pool = new WorkerPool({ taskTimeoutMs: 200 }, { workerUrl: faulty });
+       const controller = new AbortController();
+       pool.run({ kind: 'probe', fault: 'loop' }, controller).catch(() => 0);
+       controller.abort();`,
+    ],
+    [
+      'although a thread threw while it was idle',
+      `const pool = new WorkerPool({}, { workerUrl: faulty });
+       await pool.run({ kind: 'probe', fault: 'strayRejection' }).catch(() => 0);
+       await pool.run({ kind: 'probe' }).catch(() => 0);`,
+    ],
+    [
+      'although no worker loads',
+      `const workerUrl = new URL('missing.mjs', faulty);
+       await new WorkerPool({}, { workerUrl }).run({ kind: 'probe' }).catch(() => 0);`,
+    ],
+  ])('lets the process end by itself %s', async (_name, source) => {
+    expect(await runModule(`${IMPORT} ${source} console.log('done');`)).toEqual({
+      code: 0,
+      output: 'done\n',
+    });
+  });
+
+  test('keeps the process alive while a task waits for its thread to be respawned', async () => {
+    const source = `const pool = new WorkerPool({ threads: 1 }, { workerUrl: faulty });
+      await pool.run({ kind: 'probe' });
+      await pool.run({ kind: 'probe', fault: 'exit' }).catch(() => 0);
+      await pool.run({ kind: 'probe' });`;
+    expect(await runModule(`${IMPORT} ${source} console.log('done');`)).toEqual({
+      code: 0,
+      output: 'done\n',
+    });
+  });
+});
+
+describe('SnapshotOffload', () => {
+  test('plans what the inline offload plans', async () => {
+    const entries = history(3_000);
+    const base = { revision: 2, length: 2_900 };
+    const planned = await openOffload().offload.optimize(entries, base, CONFIG);
+    expect(planned).toEqual(await new InlineOffload().optimize(entries, base, CONFIG));
+    expect(planned.plan.drops.length).toBeGreaterThan(0);
+  });
+
+  test('counts what the inline offload counts', async () => {
+    const entries = history(900);
+    const counts = await openOffload().offload.countTokens(entries);
+    expect(counts).toEqual(await new InlineOffload().countTokens(entries));
+  });
+
+  test('an error of the pass itself comes out as it was', async () => {
+    const broken = { ...CONFIG, workspaceRoot: undefined } as unknown as DensityConfig;
+    const base = { revision: 0, length: 3 };
+    const inline = await new InlineOffload().optimize(history(3), base, broken).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(inline).toBeInstanceOf(TypeError);
+    await expect(openOffload().offload.optimize(history(3), base, broken)).rejects.toThrow(
+      TypeError,
+    );
+  });
+});

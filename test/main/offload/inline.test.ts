@@ -1,0 +1,104 @@
+// Work on the calling thread: the same results as the worker, with turns of the event loop.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { InlineOffload } from '../../../src/main/offload/inline.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import type { DensityConfig } from '../../../src/shared/density.js';
+import { planDensity } from '../../../src/shared/density/optimize.js';
+import { runTask } from '../../../src/worker/tasks.js';
+
+const CONFIG: DensityConfig = {
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: true,
+  recencyRetention: 1,
+  workspaceRoot: '/w',
+};
+
+const anyText = fc
+  .array(fc.oneof(fc.string(), fc.constantFrom('word ', '漢字', '\ud800', '<|endoftext|>', '😀')))
+  .map((parts) => parts.join(''));
+
+const anyEntry: fc.Arbitrary<IContent> = fc.oneof(
+  anyText.map((text) => humanText(text)),
+  fc.record({
+    speaker: fc.constant('ai' as const),
+    blocks: fc.array(
+      fc.record({
+        type: fc.constant('tool_call' as const),
+        id: fc.string(),
+        name: anyText,
+        parameters: fc.jsonValue(),
+      }),
+    ),
+  }),
+);
+
+describe('InlineOffload', () => {
+  test('plans what the pass plans, on the entries of the base', async () => {
+    const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
+    const history = [inclusion, inclusion, inclusion];
+    const base = { revision: 1, length: 2 };
+    const planned = await new InlineOffload().optimize(history, base, CONFIG);
+    expect(planned).toEqual({ base, plan: planDensity(history.slice(0, 2), CONFIG) });
+  });
+
+  test('counts what the worker counts', async () => {
+    const inline = new InlineOffload();
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyEntry), async (contents) => {
+        const reply = await runTask({ kind: 'count', contents });
+        const tokens = await inline.countTokens(contents);
+        expect(reply).toMatchObject({ ok: true, value: { tokens: Int32Array.from(tokens) } });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('lets the event loop turn while it counts, also within one entry', async () => {
+    let turns = 0;
+    let isDone = false;
+    const countTurns = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(countTurns);
+    };
+    const inline = new InlineOffload();
+    await inline.countTokens([humanText('load')]);
+    setImmediate(countTurns);
+    await inline.countTokens([humanText('word '.repeat(100_000))]);
+    isDone = true;
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  test('goes on with the entries it was given when the array changes meanwhile', async () => {
+    const contents = [humanText('one'), humanText('two')];
+    const counting = new InlineOffload().countTokens(contents);
+    contents.length = 0;
+    expect(await counting).toHaveLength(2);
+  });
+
+  test('aborts between slices with the reason', async () => {
+    const controller = new AbortController();
+    const counting = new InlineOffload().countTokens(
+      [humanText('word '.repeat(100_000))],
+      controller.signal,
+    );
+    setImmediate(() => {
+      controller.abort('enough');
+    });
+    await expect(counting).rejects.toBe('enough');
+  });
+
+  test('refuses a base that the history does not have', async () => {
+    const base = { revision: 1, length: 2 };
+    await expect(new InlineOffload().optimize([], base, CONFIG)).rejects.toThrow(RangeError);
+  });
+
+  test('tells what it did', async () => {
+    const inline = new InlineOffload();
+    await inline.optimize([], { revision: 0, length: 0 }, CONFIG);
+    expect(inline.stats).toMatchObject({ inlineTasks: 1, workerTasks: 0 });
+  });
+});

@@ -1,0 +1,405 @@
+// The pool against workers that fail in every measured way: each promise settles, and the pool serves on.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
+import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
+import { WorkerPoolError } from '../../../src/shared/errors.js';
+import { PROBE, codeOf, faulty, held, openPool, workerUrl } from '../../support/faulty-pool.js';
+
+/** All worker threads that this process starts from now until the test ends. */
+function watchWorkers(onWorker: (worker: Worker) => void = () => undefined): readonly Worker[] {
+  const workers: Worker[] = [];
+  const listener = (worker: Worker): void => {
+    workers.push(worker);
+    onWorker(worker);
+  };
+  process.on('worker', listener);
+  onTestFinished(() => {
+    process.off('worker', listener);
+  });
+  return workers;
+}
+
+async function threadOf(pool: WorkerPool): Promise<number> {
+  return (await pool.run(PROBE)).value.threadId;
+}
+
+describe('WorkerPool', () => {
+  describe('with a worker that goes wrong', () => {
+    test.each([
+      ['throw', 'WORKER_FAILED'],
+      ['throwText', 'WORKER_FAILED'],
+      ['throwNull', 'WORKER_INVALID_RESULT'],
+      ['nothing', 'WORKER_INVALID_RESULT'],
+      ['wrongShape', 'WORKER_INVALID_RESULT'],
+      ['exit', 'WORKER_DIED'],
+      ['loop', 'WORKER_TIMEOUT'],
+      ['never', 'WORKER_TIMEOUT'],
+      ['deep', 'WORKER_TIMEOUT'],
+      ['outOfMemory', 'WORKER_OUT_OF_MEMORY'],
+      ['notCloneable', 'WORKER_FAILED'],
+    ])('%s rejects with %s, and the next task succeeds', async (fault, code) => {
+      const pool = openPool({ maxHeapMb: 16 });
+      await pool.run(PROBE);
+      const timeoutMs = code === 'WORKER_TIMEOUT' ? 100 : 5_000;
+      expect(await codeOf(pool.run(faulty(fault), { timeoutMs }))).toBe(code);
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+    });
+
+    test('the original error is the cause', async () => {
+      const pool = openPool();
+      const error = await pool.run(faulty('throw')).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(WorkerPoolError);
+      expect(error).toMatchObject({ cause: { message: 'thrown by the worker' } });
+    });
+
+    test('an error of the task itself comes out as it was and blames no thread', async () => {
+      const pool = openPool({ failureThreshold: 1 });
+      const error = await pool.run(faulty('taskFailed')).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(RangeError);
+      expect(error).toMatchObject({ message: 'the pass failed', cause: { message: 'why' } });
+      expect(pool.stats.isBroken).toBe(false);
+    });
+
+    test('a floating rejection does not end the process, and later tasks succeed', async () => {
+      const pool = openPool();
+      // The stranger's death takes one task with it at most, which is what retries are for.
+      const codes = [await codeOf(pool.run(faulty('strayRejection')))];
+      for (let at = 0; at < 3; at += 1) codes.push(await codeOf(pool.run(PROBE)));
+      expect(codes.filter((code) => code === 'resolved').length).toBeGreaterThanOrEqual(3);
+    });
+
+    test('counts what threads report', async () => {
+      const pool = openPool();
+      await pool.run(faulty('strayMessage'));
+      await pool.run(PROBE);
+      expect(pool.stats.strayErrors).toBe(1);
+    });
+
+    test('a request that cannot be cloned is refused without blame', async () => {
+      const pool = openPool({ failureThreshold: 1 });
+      const error = await pool.run(faulty('none', { extra: () => 0 })).catch((e: unknown) => e);
+      expect(error).toMatchObject({ code: 'WORKER_FAILED', cause: { name: 'DataCloneError' } });
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+    });
+
+    test('a hundred mixed faults on two threads all settle, and the pool still serves', async () => {
+      const pool = openPool({ threads: 2, maxQueuedTasks: 200, maxHeapMb: 16 });
+      const faults = [
+        'throw',
+        'exit',
+        'never',
+        'deep',
+        'notCloneable',
+        'strayRejection',
+        'exitLater',
+      ];
+      const codes = await Promise.all(
+        Array.from({ length: 100 }, (_, at) =>
+          codeOf(pool.run(at % 2 === 0 ? PROBE : faulty(faults[at % 7] ?? ''), { timeoutMs: 300 })),
+        ),
+      );
+      expect(codes).toHaveLength(100);
+      expect(codes.filter((code) => code === 'resolved').length).toBeGreaterThan(20);
+      await codeOf(pool.run(PROBE));
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+      expect(pool.stats).toMatchObject({ runningTasks: 0, queuedTasks: 0 });
+    }, 30_000);
+  });
+
+  describe('with a worker that does not load', () => {
+    test.each(['unloadable.mjs', 'missing.mjs'])(
+      '%s fails the first tasks, then refuses at once',
+      async (name) => {
+        const pool = openPool({}, { workerUrl: workerUrl(name), now: () => 0 });
+        expect(await codeOf(pool.run(PROBE))).toBe('WORKER_FAILED');
+        expect(await codeOf(pool.run(PROBE))).toBe('WORKER_FAILED');
+        const error = await pool.run(PROBE).catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: 'POOL_UNAVAILABLE', cause: { code: 'WORKER_FAILED' } });
+      },
+    );
+
+    test('tasks that wait are refused, not left behind', async () => {
+      const pool = openPool({ threads: 2 }, { workerUrl: workerUrl('missing.mjs'), now: () => 0 });
+      const codes = await Promise.all(Array.from({ length: 9 }, () => codeOf(pool.run(PROBE))));
+      expect(new Set(codes)).toEqual(new Set(['WORKER_FAILED', 'POOL_UNAVAILABLE']));
+    });
+
+    test('it recovers once the worker loads and the pause is over', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'ctxfold-'));
+      onTestFinished(() => {
+        rmSync(folder, { recursive: true });
+      });
+      const file = join(folder, 'worker.mjs');
+      writeFileSync(file, 'throw new Error("not yet");');
+      let time = 0;
+      const pool = openPool({}, { workerUrl: pathToFileURL(file), now: () => time });
+      await codeOf(pool.run(PROBE));
+      await codeOf(pool.run(PROBE));
+      expect(await codeOf(pool.run(PROBE))).toBe('POOL_UNAVAILABLE');
+      writeFileSync(file, 'export default () => ({ ok: true, value: { threadId: 1 }, runMs: 0 });');
+      expect(await codeOf(pool.run(PROBE))).toBe('POOL_UNAVAILABLE');
+      time = 60_000;
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+    });
+  });
+
+  describe('with threads that die', () => {
+    test('a thread killed while idle is respawned', async () => {
+      const workers = watchWorkers();
+      const pool = openPool();
+      await pool.run(PROBE);
+      await workers[0]?.terminate();
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+      expect(workers).toHaveLength(2);
+    });
+
+    test('a thread killed while it works rejects its task alone', async () => {
+      const workers = watchWorkers();
+      const pool = openPool();
+      await pool.run(PROBE);
+      const running = codeOf(pool.run(held().request));
+      const waiting = codeOf(pool.run(PROBE));
+      await workers[0]?.terminate();
+      expect(await running).toBe('WORKER_DIED');
+      expect(await waiting).toBe('resolved');
+    });
+
+    test('threads that Piscina no longer respawns are replaced', async () => {
+      const isBooting = (count: number): boolean => count > 1 && count < 4;
+      let started = 0;
+      watchWorkers((worker) => {
+        started += 1;
+        if (isBooting(started)) void worker.terminate();
+      });
+      const pool = openPool({}, { lossToleranceMs: 50 });
+      await pool.run(PROBE);
+      expect(await codeOf(pool.run(faulty('exit')))).toBe('WORKER_DIED');
+      // The second thread dies while it starts and is the last one that Piscina starts by itself. How
+      // many tasks are refused until threads are there again depends on how fast the machine is.
+      while ((await codeOf(pool.run(PROBE))) !== 'resolved') await nextTurn();
+      expect(pool.stats.replacements).toBeGreaterThan(0);
+    });
+
+    test('none of 30 tasks hangs while threads are killed at random', async () => {
+      const workers = watchWorkers();
+      const pool = openPool({ threads: 2 }, { lossToleranceMs: 50 });
+      let settled = 0;
+      const runs = Array.from({ length: 30 }, async (_, at) => {
+        const code = await codeOf(pool.run(PROBE, { timeoutMs: 1_000 }));
+        settled += 1;
+        if (at % 3 === 0) void workers.at(-1 - (at % 2))?.terminate();
+        return code;
+      });
+      await Promise.all(runs);
+      expect(settled).toBe(30);
+    });
+  });
+
+  describe('queue', () => {
+    test('tasks start in the order in which they came, with and without signals', async () => {
+      const pool = openPool();
+      const gate = held();
+      const first = pool.run(gate.request);
+      const order: number[] = [];
+      const { signal } = new AbortController();
+      const runs = Array.from({ length: 20 }, async (_, at) => {
+        await pool.run(PROBE, at % 2 === 0 ? {} : { signal });
+        order.push(at);
+      });
+      gate.open();
+      await Promise.all([first, ...runs]);
+      expect(order).toEqual(Array.from({ length: 20 }, (_, at) => at));
+    });
+
+    test('one task more than it holds is refused, signals or not', async () => {
+      const pool = openPool({ maxQueuedTasks: 2 });
+      const gate = held();
+      const { signal } = new AbortController();
+      const runs = [gate.request, PROBE, PROBE].map((request) => pool.run(request, { signal }));
+      expect(await codeOf(pool.run(PROBE, { signal }))).toBe('POOL_QUEUE_FULL');
+      gate.open();
+      await Promise.all(runs);
+      expect(await codeOf(pool.run(PROBE, { signal }))).toBe('resolved');
+    });
+
+    test('the time that a task waits is told apart from the time it runs', async () => {
+      let time = 0;
+      const pool = openPool({}, { now: () => time });
+      const gate = held();
+      const first = pool.run(gate.request);
+      const second = pool.run(PROBE);
+      time = 40;
+      gate.open();
+      expect((await first).queueMs).toBe(0);
+      expect(await second).toMatchObject({ queueMs: 40, runMs: 0 });
+    });
+
+    test('a deadline does not count the wait', async () => {
+      const pool = openPool();
+      await pool.run(PROBE);
+      const stuck = codeOf(pool.run(faulty('never'), { timeoutMs: 200 }));
+      const next = codeOf(pool.run(PROBE, { timeoutMs: 150 }));
+      expect([await stuck, await next]).toEqual(['WORKER_TIMEOUT', 'resolved']);
+    });
+
+    test('an answer that came while the calling thread was blocked beats the deadline', async () => {
+      const pool = openPool();
+      const thread = await threadOf(pool);
+      const late = codeOf(pool.run(PROBE, { timeoutMs: 50 }));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+      expect(await late).toBe('resolved');
+      expect(await threadOf(pool)).toBe(thread);
+    });
+  });
+
+  describe('abort', () => {
+    test('before: rejects with the reason and starts nothing', async () => {
+      const pool = openPool();
+      const reason = new Error('changed my mind');
+      await expect(pool.run(PROBE, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+      expect(pool.stats.runningTasks).toBe(0);
+    });
+
+    test('while it waits: leaves the queue at once', async () => {
+      const pool = openPool();
+      const gate = held();
+      const first = pool.run(gate.request);
+      const controller = new AbortController();
+      const waiting = pool.run(PROBE, { signal: controller.signal });
+      controller.abort('no longer');
+      await expect(waiting).rejects.toBe('no longer');
+      expect(pool.stats.queuedTasks).toBe(0);
+      gate.open();
+      await first;
+    });
+
+    test('while it runs: answers at once and leaves the thread alone', async () => {
+      const pool = openPool();
+      const thread = await threadOf(pool);
+      const gate = held();
+      const controller = new AbortController();
+      const running = pool.run(gate.request, { signal: controller.signal });
+      controller.abort('no longer');
+      await expect(running).rejects.toBe('no longer');
+      expect(pool.stats.runningTasks).toBe(1);
+      gate.open();
+      expect(await threadOf(pool)).toBe(thread);
+    });
+
+    test('while it is stuck: its deadline still frees the thread', async () => {
+      const pool = openPool();
+      const thread = await threadOf(pool);
+      const controller = new AbortController();
+      const stuck = pool.run(faulty('loop'), { signal: controller.signal, timeoutMs: 100 });
+      controller.abort('no longer');
+      await expect(stuck).rejects.toBe('no longer');
+      expect(await threadOf(pool)).not.toBe(thread);
+    });
+
+    test('after: changes nothing', async () => {
+      const pool = openPool();
+      const controller = new AbortController();
+      await pool.run(PROBE, { signal: controller.signal });
+      controller.abort();
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+    });
+  });
+
+  describe('after failures in a row', () => {
+    test('refuses at once, then lets one task try, then serves again', async () => {
+      let time = 0;
+      const pool = openPool({ failureThreshold: 2, coolDownMs: 1_000 }, { now: () => time });
+      await pool.run(PROBE);
+      await codeOf(pool.run(faulty('wrongShape')));
+      await codeOf(pool.run(faulty('wrongShape')));
+      expect(pool.stats.isBroken).toBe(true);
+      expect(await codeOf(pool.run(PROBE))).toBe('POOL_UNAVAILABLE');
+      time = 1_000;
+      const codes = [codeOf(pool.run(PROBE)), codeOf(pool.run(PROBE))];
+      expect(await Promise.all(codes)).toEqual(['resolved', 'POOL_UNAVAILABLE']);
+      expect(await codeOf(pool.run(PROBE))).toBe('resolved');
+    });
+
+    test('refuses those that wait as well', async () => {
+      const pool = openPool({ failureThreshold: 1 });
+      const codes = [pool.run(faulty('throw')), pool.run(PROBE), pool.run(PROBE)].map(codeOf);
+      expect(await Promise.all(codes)).toEqual([
+        'WORKER_FAILED',
+        'POOL_UNAVAILABLE',
+        'POOL_UNAVAILABLE',
+      ]);
+    });
+  });
+
+  describe('close', () => {
+    test('is final, idempotent, and needs no thread to have run', async () => {
+      const pool = openPool();
+      await Promise.all([pool.close(), pool.close()]);
+      expect(pool.isClosed).toBe(true);
+      expect(await codeOf(pool.run(PROBE))).toBe('CLOSED');
+    });
+
+    test('rejects what waits, grants time to what runs', async () => {
+      const pool = openPool({ closeTimeoutMs: 5_000 });
+      const gate = held();
+      const running = codeOf(pool.run(gate.request));
+      const waiting = codeOf(pool.run(PROBE));
+      const closing = pool.close();
+      expect(await waiting).toBe('CLOSED');
+      gate.open();
+      expect(await running).toBe('resolved');
+      await closing;
+    });
+
+    test('stops what is stuck at its deadline', async () => {
+      const workers = watchWorkers();
+      const pool = openPool({ closeTimeoutMs: 50 });
+      const stuck = codeOf(pool.run(faulty('loop')));
+      await pool.close();
+      expect(await stuck).toBe('CLOSED');
+      expect(workers.map((worker) => worker.threadId)).toEqual([-1]);
+    });
+
+    test('does not wait for a task that nobody awaits', async () => {
+      const pool = openPool({ closeTimeoutMs: 60_000 });
+      await pool.run(PROBE);
+      const controller = new AbortController();
+      const abandoned = codeOf(pool.run(faulty('loop'), { signal: controller.signal }));
+      controller.abort('left');
+      await pool.close();
+      expect(await abandoned).toBe('left');
+    });
+
+    test('is not held up by threads that were given up', async () => {
+      const pool = openPool({ threads: 2, closeTimeoutMs: 50 });
+      const stuck = codeOf(pool.run(faulty('loop')));
+      await codeOf(pool.run(faulty('throw')));
+      await pool.close();
+      expect(await stuck).toBe('CLOSED');
+    });
+  });
+
+  test('starts no thread before the first task', () => {
+    const workers = watchWorkers();
+    openPool({ threads: 4 });
+    expect(workers).toHaveLength(0);
+  });
+
+  test('threads see no environment', async () => {
+    const { value } = await openPool().run(faulty('environment'));
+    expect(value).toMatchObject({ names: [] });
+  });
+
+  test.each([{ threads: 0 }, { taskTimeoutMs: Infinity }, { maxQueuedTasks: 1.5 }])(
+    'refuses %o',
+    (options) => {
+      expect(() => new WorkerPool(options)).toThrow(RangeError);
+    },
+  );
+});
