@@ -1,0 +1,20 @@
+// Waiting that an AbortSignal can end.
+
+/**
+ * Settles as `promise` does, or rejects with the signal's reason as soon as that aborts; what the
+ * promise does afterwards is ignored. Leaves no listener on the signal behind.
+ */
+export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      // Whatever the caller chose as the reason is what they get.
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', abort);
+    });
+  });
+}

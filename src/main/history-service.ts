@@ -1,0 +1,258 @@
+// Owns the entries of one session: takes new ones in, applies edits whole or not at all, and knows
+// its revision and its tokens. Decides nothing about when to prune or compress.
+
+import { carriesContent } from '../shared/content.js';
+import type { IContent } from '../shared/content.js';
+import { applyDensityResult, validateDensityResult } from '../shared/density.js';
+import type { DensityBase, DensityResult } from '../shared/density.js';
+import { CompressionStrategyError } from '../shared/errors.js';
+import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import { assertIngestible, DEFAULT_INGESTION_LIMITS } from './ingestion.js';
+import type { IngestionLimits } from './ingestion.js';
+import { SILENT_LOGGER } from './logger.js';
+import type { Logger } from './logger.js';
+import { SafeEmitter } from './safe-emitter.js';
+import { TokenLedger } from './token-ledger.js';
+import type { CountEntries } from './token-ledger.js';
+
+/** What a history tells its listeners. */
+export interface HistoryEvents {
+  /** Counts have arrived or entries have gone: the total is now this many tokens. */
+  tokensUpdated: [{ readonly totalTokens: number }];
+}
+
+export interface HistoryServiceOptions {
+  /** Counts tokens. @default an estimate of one token per four characters */
+  readonly countEntries?: CountEntries;
+  /** What an entry may be. */
+  readonly limits?: Partial<IngestionLimits>;
+  readonly logger?: Logger;
+}
+
+/**
+ * The history of one session. Entries are taken as they are and must not be changed afterwards; an
+ * edit puts other entries in their place.
+ */
+export class HistoryService extends SafeEmitter<HistoryEvents> {
+  readonly #limits: IngestionLimits;
+  readonly #ledger: TokenLedger;
+  #entries: IContent[] = [];
+  #revision = 0;
+  #additions = 0;
+  /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
+  #queued: IContent[] | undefined;
+  #modelName: string | undefined;
+
+  constructor(options: HistoryServiceOptions = {}) {
+    super(options.logger ?? SILENT_LOGGER);
+    this.#limits = { ...DEFAULT_INGESTION_LIMITS, ...options.limits };
+    this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {
+      this.#announceTokens();
+    });
+  }
+
+  /** Entries in the history, without those that wait for a compression to end. */
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** Changes with every rewrite. Appending keeps it: what was said about the entries before stays true. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The state that a plan made now would be based on. */
+  get base(): DensityBase {
+    return { revision: this.#revision, length: this.#entries.length };
+  }
+
+  /** Entries ever added from outside. Grows with content, never by what a compaction does. */
+  get additions(): number {
+    return this.#additions;
+  }
+
+  /** Whether a compression is rebuilding the history. */
+  get isCompressing(): boolean {
+    return this.#queued !== undefined;
+  }
+
+  /**
+   * Appends an entry. While a compression runs it is queued, and stands behind what that leaves.
+   *
+   * @param modelName the model that the session talks to, for a counter that wants to know
+   * @throws TypeError when the entry is not what a history can hold; nothing changes then.
+   */
+  add(content: IContent, modelName?: string): void {
+    this.addAll([content], modelName);
+  }
+
+  /**
+   * Appends entries in their order: all, or none when one of them cannot be held.
+   *
+   * @param firstPosition what the first of them is called in messages, when they are a part of something longer
+   * @throws TypeError naming the entry, block and path at fault.
+   */
+  addAll(contents: readonly IContent[], modelName?: string, firstPosition: number = 0): void {
+    if (!Array.isArray(contents)) {
+      throw new TypeError(`Expected an array of entries, got ${typeof contents}.`);
+    }
+    // The iterator sees the holes of a sparse array, which forEach would skip.
+    for (const [at, content] of contents.entries()) {
+      assertIngestible(content, firstPosition + at, this.#limits);
+    }
+    this.#additions += contents.length;
+    this.#modelName = modelName ?? this.#modelName;
+    if (this.#queued === undefined) this.#append(contents);
+    else this.#queued = this.#queued.concat(contents);
+  }
+
+  /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
+  clear(): void {
+    this.#entries = [];
+    if (this.#queued !== undefined) this.#queued = [];
+    this.#revision += 1;
+    this.#ledger.clear();
+    this.#announceTokens();
+  }
+
+  /** A copy of the list of entries. */
+  getAll(): IContent[] {
+    return this.#entries.slice();
+  }
+
+  /** The entries without the `ai` ones that carry no content. A new list. */
+  getCurated(): IContent[] {
+    return this.#entries.filter(
+      ({ speaker, blocks }) => speaker !== 'ai' || blocks.some(carriesContent),
+    );
+  }
+
+  /** The entries themselves: a view that changes with the history. */
+  getRawHistory(): readonly IContent[] {
+    return this.#entries;
+  }
+
+  /** Tokens of all entries; an estimate for those that are not counted yet. */
+  getTotalTokens(): number {
+    return this.#ledger.total;
+  }
+
+  /**
+   * Resolves when every entry is counted.
+   *
+   * @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when counting failed.
+   */
+  waitForTokenUpdates(): Promise<void> {
+    return this.#ledger.settle();
+  }
+
+  /**
+   * Settles all counts and sums them anew. Each entry is counted once in its life, so this costs one
+   * addition per entry and gives what counting everything again would give.
+   */
+  async recalculateTotalTokens(): Promise<void> {
+    await this.#ledger.settle();
+    this.#ledger.recount();
+    this.#announceTokens();
+  }
+
+  /** Tokens of these entries together. Those of the history are not counted again. */
+  async estimateTokensForContents(contents: readonly IContent[]): Promise<number> {
+    const counts = await this.countEach(contents);
+    return counts.reduce((sum, tokens) => sum + tokens, 0);
+  }
+
+  /** Tokens of each of these entries, in their order. Those of the history are not counted again. */
+  countEach(contents: readonly IContent[]): Promise<readonly number[]> {
+    return this.#ledger.countEach(contents);
+  }
+
+  /**
+   * Applies a density result, all of it at once before this returns its promise; the promise settles
+   * the tokens. Belongs into the pre-send window and nowhere else.
+   *
+   * @param base the state that the result was computed from; without it the caller vouches for it
+   * @throws CompressionStrategyError `DENSITY_…` when the result does not fit the history, or was
+   * computed from a revision that is gone; `COMPRESSION_IN_PROGRESS` during a compression. Nothing
+   * changes then.
+   */
+  async applyDensityResult(result: DensityResult, base?: DensityBase): Promise<void> {
+    if (this.isCompressing) {
+      throw new CompressionStrategyError(
+        'A density result cannot be applied while a compression rebuilds the history; await the compression first.',
+        'COMPRESSION_IN_PROGRESS',
+      );
+    }
+    this.#assertCurrent(base);
+    validateDensityResult(result, base?.length ?? this.#entries.length);
+    const replaced = [...result.replacements.keys()];
+    const gone = [...result.removals, ...replaced].flatMap((index) => this.#entries[index] ?? []);
+    applyDensityResult(this.#entries, result);
+    this.#revision += 1;
+    this.#ledger.add([...result.replacements.values()]);
+    this.#ledger.remove(gone);
+    this.#announceTokens();
+    await this.waitForTokenUpdates();
+  }
+
+  /**
+   * Begins a compression: what is added from now on waits until it has ended.
+   *
+   * @throws CompressionStrategyError `COMPRESSION_IN_PROGRESS` when one is under way.
+   */
+  startCompression(): void {
+    if (this.#queued !== undefined) {
+      throw new CompressionStrategyError(
+        'A compression is under way; end it before another one starts.',
+        'COMPRESSION_IN_PROGRESS',
+      );
+    }
+    this.#queued = [];
+  }
+
+  /** Ends a compression; what was added meanwhile follows in its order. Without one, does nothing. */
+  endCompression(): void {
+    const queued = this.#queued;
+    this.#queued = undefined;
+    if (queued !== undefined) this.#append(queued);
+  }
+
+  /**
+   * Puts a compressed history in place of the present one. Entries that both have keep their counts.
+   *
+   * @param base the state that it was made from
+   * @returns whether it was: `false` when the history was rewritten or has grown since, as then
+   * something would be lost
+   */
+  replaceAll(contents: readonly IContent[], base: DensityBase): boolean {
+    if (base.revision !== this.#revision || base.length !== this.#entries.length) return false;
+    const former = this.#entries;
+    this.#entries = contents.slice();
+    this.#revision += 1;
+    this.#ledger.add(contents);
+    this.#ledger.remove(former);
+    this.#announceTokens();
+    return true;
+  }
+
+  #append(contents: readonly IContent[]): void {
+    for (const content of contents) this.#entries.push(content);
+    this.#ledger.add(contents, this.#modelName);
+  }
+
+  #assertCurrent(base: DensityBase | undefined): void {
+    if (base === undefined || base.revision === this.#revision) return;
+    throw new CompressionStrategyError(
+      `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
+      'DENSITY_STALE',
+    );
+  }
+
+  #announceTokens(): void {
+    this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
+  }
+}
+
+function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {
+  return Promise.resolve(contents.map(estimateEntryTokens));
+}
