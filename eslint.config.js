@@ -67,7 +67,7 @@ const NODE_GLOBALS = Object.fromEntries(
 );
 
 export default defineConfig(
-  globalIgnores(['dist', 'coverage', '.bench', '.tmp', 'test/fixtures', 'examples']),
+  globalIgnores(['dist', 'coverage', '.bench', '.tmp', 'test/fixtures', 'examples/sessions']),
   { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {

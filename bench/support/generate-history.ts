@@ -1,0 +1,139 @@
+// Synthetic sessions of any length for benchmarks and tests: the same seed gives the same session.
+// About 1.9 kB an entry, like real ones: most of it is what tools returned.
+
+import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../src/shared/content.js';
+
+export interface GenerateHistoryOptions {
+  /** Entries that the history has; it may end with a call that still runs. */
+  readonly entries: number;
+  /** @default 1 */
+  readonly seed?: number;
+}
+
+/**
+ * Makes a session of human turns and tool loops that read, search, run and write a few dozen files;
+ * later writes supersede earlier reads, and every twentieth turn includes a file with `@`.
+ * The values are those of parsed JSON: flat strings, no object or string shared.
+ */
+export function generateHistory({ entries, seed = 1 }: GenerateHistoryOptions): IContent[] {
+  const session = new Session(seed);
+  const history: IContent[] = [];
+  while (history.length < entries) history.push(...session.nextTurn());
+  return JSON.parse(JSON.stringify(history.slice(0, entries))) as IContent[];
+}
+
+const TURNS_PER_INCLUSION = 20;
+const FILES = 40;
+const RESULT_CHARACTERS = { least: 200, most: 8_000 } as const;
+const SAID_CHARACTERS = { least: 80, most: 900 } as const;
+const INCLUDED_CHARACTERS = { least: 800, most: 4_000 } as const;
+
+const WORDS =
+  'entry history token index call result path file block window session turn plan edit revision base worker port task reply limit count text cut range order kept newest stale'.split(
+    ' ',
+  );
+
+/** Makes turn after turn, with one stream of random numbers. */
+class Session {
+  readonly #random: () => number;
+  #turns = 0;
+  #calls = 0;
+
+  constructor(seed: number) {
+    this.#random = mulberry32(seed);
+  }
+
+  nextTurn(): IContent[] {
+    this.#turns += 1;
+    const steps = Array.from({ length: 2 + this.#below(4) }, () => this.#step());
+    return [this.#question(), ...steps.flat(), aiContent(this.#prose(SAID_CHARACTERS))];
+  }
+
+  #question(): IContent {
+    const asked = this.#prose(SAID_CHARACTERS);
+    if (this.#turns % TURNS_PER_INCLUSION !== 0) return humanText(asked);
+    const content = this.#code(INCLUDED_CHARACTERS);
+    return humanText(`${asked}\n--- ${this.#path()} ---\n${content}\n--- End of content ---\n`);
+  }
+
+  /** An ai entry with one to three calls, and the tool entry that answers them. */
+  #step(): IContent[] {
+    const uses = Array.from({ length: 1 + this.#below(3) }, () => this.#toolUse());
+    const said: ContentBlock[] = [{ type: 'text', text: this.#prose(SAID_CHARACTERS) }];
+    return [
+      aiContent([
+        ...said,
+        ...uses.map(({ id, name, parameters }) => toolCall(id, name, parameters)),
+      ]),
+      toolContent(uses.map(({ id, name, result }) => toolResponse(id, name, result))),
+    ];
+  }
+
+  #toolUse(): { id: string; name: string; parameters: unknown; result: string } {
+    this.#calls += 1;
+    const id = `call_${String(this.#calls).padStart(8, '0')}`;
+    const share = this.#random();
+    if (share < 0.55) {
+      const parameters = { file_path: this.#path() };
+      return { id, name: 'read_file', parameters, result: this.#code(RESULT_CHARACTERS) };
+    }
+    if (share < 0.75) {
+      const parameters = { file_path: this.#path(), content: this.#code(SAID_CHARACTERS) };
+      return { id, name: 'write_file', parameters, result: `Wrote ${parameters.file_path}.` };
+    }
+    const parameters = { command: `npm test -- ${this.#word()}-${String(this.#below(1_000))}` };
+    return { id, name: 'run_shell_command', parameters, result: this.#code(RESULT_CHARACTERS) };
+  }
+
+  #path(): string {
+    const file = this.#below(FILES);
+    return `src/${WORDS[file % WORDS.length] ?? ''}-${String(file)}.ts`;
+  }
+
+  #prose(size: { readonly least: number; readonly most: number }): string {
+    const words: string[] = [];
+    for (let left = this.#size(size); left > 0; left -= 6) words.push(this.#word());
+    return `${words.join(' ')}.`;
+  }
+
+  #code(size: { readonly least: number; readonly most: number }): string {
+    const lines: string[] = [];
+    for (let left = this.#size(size); left > 0; left -= lines.at(-1)?.length ?? left) {
+      const [name, from, key] = [this.#word(), this.#word(), this.#word()];
+      const number = String(this.#below(1_000_000));
+      lines.push(`  const ${name}${number} = ${from}.${key}(${number}, '${this.#word()}');`);
+    }
+    return lines.join('\n');
+  }
+
+  /** Small sizes are more frequent than large ones: each doubling is equally likely. */
+  #size({ least, most }: { readonly least: number; readonly most: number }): number {
+    return Math.round(least * (most / least) ** this.#random());
+  }
+
+  #word(): string {
+    return WORDS[this.#below(WORDS.length)] ?? '';
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+}
+
+/** Tommy Ettinger's mulberry32: numbers in [0, 1), of one 32-bit state. */
+function mulberry32(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,178 @@
+// What holds for a density pass over any valid history: laws, and agreement with a naive second
+// implementation of the documented rules.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { IContent } from '../../../src/shared/content.js';
+import {
+  PRUNED_POINTER,
+  applyDensityResult,
+  isEmptyDensityResult,
+} from '../../../src/shared/density.js';
+import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
+import { optimize } from '../../../src/shared/density/optimize.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
+import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import { naiveOptimize } from '../../support/naive-optimize.js';
+
+const EMPTY: DensityResult = {
+  removals: [],
+  replacements: new Map(),
+  metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+};
+
+/** Checks a law on random histories and configurations; a failure prints its seed and smallest case. */
+function holds(runs: number, law: (history: IContent[], config: DensityConfig) => void): void {
+  fc.assert(fc.property(arbitraryHistory(), arbitraryDensityConfig(), law), { numRuns: runs });
+}
+
+/** The same for histories that are not valid. */
+function holdsWhenBroken(
+  runs: number,
+  law: (history: IContent[], config: DensityConfig) => void,
+): void {
+  fc.assert(fc.property(arbitraryBrokenHistory(), arbitraryDensityConfig(), law), {
+    numRuns: runs,
+  });
+}
+
+function applied(history: readonly IContent[], result: DensityResult): IContent[] {
+  const compacted = [...history];
+  applyDensityResult(compacted, result);
+  return compacted;
+}
+
+function freezeDeep<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value);
+    Object.values(value).forEach(freezeDeep);
+  }
+  return value;
+}
+
+function countBlocks(
+  history: readonly IContent[],
+  isCounted: (block: IContent['blocks'][number]) => boolean,
+): number {
+  return history.flatMap((entry) => entry.blocks).filter(isCounted).length;
+}
+
+describe('optimize', () => {
+  it('agrees with the naive implementation', () => {
+    holds(5_000, (history, config) => {
+      expect(optimize(history, config)).toStrictEqual(naiveOptimize(history, config));
+    });
+  });
+
+  it('agrees with the naive implementation on broken histories', () => {
+    holdsWhenBroken(3_000, (history, config) => {
+      expect(optimize(history, config)).toStrictEqual(naiveOptimize(history, config));
+    });
+  });
+
+  it('makes no history worse', () => {
+    holdsWhenBroken(2_000, (history, config) => {
+      const compacted = applied(history, optimize(history, config));
+      expect(findViolations(compacted).length).toBeLessThanOrEqual(findViolations(history).length);
+    });
+  });
+
+  it('makes valid histories of valid ones, and never touches its input', () => {
+    holds(3_000, (history, config) => {
+      freezeDeep(history);
+      const result = freezeDeep(optimize(history, config));
+      const compacted = applied(history, result);
+      expect(findViolations(compacted, history)).toEqual([]);
+      expect(findViolations(structuredClone(compacted), history)).toEqual([]);
+    });
+  });
+
+  it('lists indices of the history, ascending, each once', () => {
+    holds(1_000, (history, config) => {
+      const { removals, replacements } = optimize(history, config);
+      expect([...removals].sort((a, b) => a - b)).toEqual(removals);
+      const indices = [...removals, ...replacements.keys()];
+      expect(new Set(indices).size).toBe(indices.length);
+      for (const index of indices) expect(history[index]).toBeDefined();
+    });
+  });
+
+  it('gives equal results for equal histories', () => {
+    holds(1_000, (history, config) => {
+      const result = optimize(history, config);
+      expect(optimize(history, config)).toStrictEqual(result);
+      expect(optimize(structuredClone(history), config)).toStrictEqual(result);
+    });
+  });
+
+  it('finds nothing in its own output', () => {
+    holds(2_000, (history, config) => {
+      const compacted = applied(history, optimize(history, config));
+      expect(optimize(compacted, config)).toStrictEqual(EMPTY);
+    });
+  });
+
+  it('keeps the objects of what it does not change', () => {
+    holds(1_000, (history, config) => {
+      const { replacements } = optimize(history, config);
+      for (const [index, replacement] of replacements) {
+        const before = history[index];
+        expect(replacement.speaker).toBe(before?.speaker);
+        expect(replacement.metadata).toBe(before?.metadata);
+        for (const block of replacement.blocks) {
+          const isKept = before?.blocks.includes(block) === true;
+          const isRewritten =
+            block.type === 'text' ||
+            (block.type === 'tool_response' && block.result === PRUNED_POINTER);
+          expect(isKept || isRewritten).toBe(true);
+        }
+      }
+    });
+  });
+
+  it('counts what it changed', () => {
+    holds(1_000, (history, config) => {
+      const result = optimize(history, config);
+      const compacted = applied(history, result);
+      const lost = (isCounted: (block: IContent['blocks'][number]) => boolean): number =>
+        countBlocks(history, isCounted) - countBlocks(compacted, isCounted);
+      const { readWritePairsPruned, fileDeduplicationsPruned, recencyPruned } = result.metadata;
+      expect(lost((block) => block.type === 'tool_call')).toBe(readWritePairsPruned);
+      expect(lost((block) => block.type === 'tool_response')).toBe(readWritePairsPruned);
+
+      const known = new Set(history.flatMap((entry) => entry.blocks));
+      const pointers = countBlocks(
+        compacted,
+        (block) => block.type === 'tool_response' && !known.has(block),
+      );
+      expect(pointers).toBe(recencyPruned);
+
+      const edited = [...result.replacements.values()].filter(({ speaker }) => speaker === 'human');
+      expect(edited.length).toBeLessThanOrEqual(fileDeduplicationsPruned);
+      expect(edited.length > 0).toBe(fileDeduplicationsPruned > 0);
+      expect(isEmptyDensityResult(result)).toBe(
+        readWritePairsPruned + fileDeduplicationsPruned + recencyPruned === 0,
+      );
+    });
+  });
+
+  it('changes nothing when every phase is off', () => {
+    const off = { readWritePruning: false, fileDedupe: false, recencyPruning: false };
+    holds(500, (history, config) => {
+      expect(optimize(history, { ...config, ...off })).toStrictEqual(EMPTY);
+    });
+  });
+
+  it('is held to laws that a careless pass breaks', () => {
+    const dropsEveryThird = fc.check(
+      fc.property(arbitraryHistory(), (history) => {
+        const kept = history.filter((_, at) => at % 3 !== 2);
+        expect(findViolations(kept, history)).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+    expect(dropsEveryThird.failed).toBe(true);
+  });
+});

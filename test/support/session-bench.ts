@@ -1,0 +1,113 @@
+// A session of which a test controls every part: strategy, settings, offload, counts.
+
+import { HistoryService } from '../../src/main/history-service.js';
+import type { Logger } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { InlineOffload } from '../../src/main/offload/inline.js';
+import type { Offload } from '../../src/main/offload/offload.js';
+import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
+import { createAgentRuntimeContext } from '../../src/main/settings/runtime-context.js';
+import { Settings } from '../../src/main/settings/settings.js';
+import { HighDensityStrategy } from '../../src/main/strategies/high-density.js';
+import type {
+  CompressionContext,
+  CompressionResult,
+  CompressionStrategy,
+} from '../../src/main/strategies/strategy.js';
+import type { CountEntries } from '../../src/main/token-ledger.js';
+import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { DensityOptions } from '../../src/main/turn-orchestrator.js';
+import type { IContent } from '../../src/shared/content.js';
+
+/** A promise that a test settles from outside. */
+export interface Deferred<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export function deferred<Value>(): Deferred<Value> {
+  const { promise, ...settle } = withResolvers<Value>();
+  return { promise, ...settle };
+}
+
+function withResolvers<Value>(): Deferred<Value> {
+  const settlers: Omit<Deferred<Value>, 'promise'>[] = [];
+  const promise = new Promise<Value>((resolve, reject) => {
+    settlers.push({ resolve, reject });
+  });
+  const [settle] = settlers;
+  if (settle === undefined) throw new Error('A promise runs its executor at once.');
+  return { promise, ...settle };
+}
+
+/** What a session is made of; what is left out is the real part, without threads. */
+export interface BenchParts {
+  readonly contextLimit?: number;
+  readonly settings?: EphemeralSettings;
+  readonly offload?: Offload;
+  readonly strategy?: CompressionStrategy;
+  readonly countEntries?: CountEntries;
+  readonly density?: DensityOptions;
+  readonly logger?: Logger;
+  readonly entries?: readonly IContent[];
+}
+
+/** Makes a session whose entries weigh 10 tokens each, in a window of 1,000 by default. */
+export function openSession(parts: BenchParts = {}): TurnOrchestrator {
+  const {
+    contextLimit = 1_000,
+    offload = new InlineOffload(),
+    strategy = new HighDensityStrategy(),
+    countEntries = (contents) => Promise.resolve(contents.map(() => 10)),
+    density = { workspaceRoot: '/w' },
+    logger = SILENT_LOGGER,
+    entries = [],
+  } = parts;
+  const history = new HistoryService({ countEntries, logger });
+  history.addAll(entries);
+  const settings = new Settings(parts.settings);
+  return new TurnOrchestrator({
+    sessionId: 'session',
+    history,
+    settings,
+    offload,
+    runtimeContext: createAgentRuntimeContext(settings, contextLimit),
+    resolveStrategy: () => strategy,
+    densityOptions: density,
+    logger,
+  });
+}
+
+/** A strategy that compresses by the given function and prunes as high-density does, unless told otherwise. */
+export function strategyOf(
+  compress: (context: CompressionContext) => Promise<readonly IContent[]>,
+  optimize: CompressionStrategy['optimize'] | null = HighDensityStrategy.prototype.optimize,
+): CompressionStrategy {
+  return {
+    name: 'high-density',
+    requiresLLM: false,
+    trigger: { mode: 'continuous', defaultThreshold: 0.85 },
+    ...(optimize !== null && { optimize }),
+    compress: async (context): Promise<CompressionResult> => {
+      const newHistory = [...(await compress(context))];
+      return {
+        newHistory,
+        metadata: {
+          originalMessageCount: context.history.length,
+          compressedMessageCount: newHistory.length,
+          strategyUsed: 'high-density',
+          llmCallMade: false,
+        },
+      };
+    },
+  };
+}
+
+/** The code that a promise rejects with, or what else became of it. */
+export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => 'resolved',
+    (error: unknown) => (error as { readonly code?: unknown } | null)?.code ?? error,
+  );
+}
