@@ -1,0 +1,110 @@
+// Writes records to a file so that a failure at any point harms none but those being written. Knows the
+// numbers of records and where lines begin; knows no queue.
+
+import type { AppendFile } from './append-file.js';
+import type { PendingAppend } from './pending-append.js';
+import { encodeRemoval } from './removal-record.js';
+import type { RemovalDraft } from './removal-record.js';
+import type { RecordLocation } from './removal-reader.js';
+import type { TranscriptTail } from './transcript-tail.js';
+import { writeFailed } from './transcript-errors.js';
+
+/** Text is encoded and written in pieces of about this many UTF-16 units, so that no turn of the event loop is long. */
+const PIECE_LENGTH = 1024 * 1024;
+
+/** A record that was written, and where. */
+export interface WrittenRecord {
+  readonly draft: RemovalDraft;
+  readonly seq: number;
+  readonly replacementCrc: number | undefined;
+  readonly location: RecordLocation;
+}
+
+/** The records of one open file. Calls of `write` must not overlap. */
+export class RecordFile {
+  readonly #path: string;
+  readonly #file: AppendFile;
+  readonly #now: () => number;
+  #nextSeq: number;
+  /** Whether the file is known to end in a line break. */
+  #isAtLineStart: boolean;
+
+  /** @param now the clock, in milliseconds since the epoch */
+  constructor(path: string, file: AppendFile, tail: TranscriptTail, now: () => number) {
+    this.#path = path;
+    this.#file = file;
+    this.#now = now;
+    this.#nextSeq = tail.lastSeq + 1;
+    this.#isAtLineStart = tail.endsInLineBreak;
+  }
+
+  /**
+   * Writes a batch: a piece per megabyte, then one `fdatasync`. A record that cannot be encoded fails
+   * its own append, not the batch; what that append had written before it stays in the file.
+   *
+   * @returns where the records are, all of them on the device
+   * @throws the system's error; any part of the batch may be in the file then. The next batch has
+   * other numbers and starts on a line of its own.
+   */
+  async write(batch: readonly PendingAppend[]): Promise<readonly WrittenRecord[]> {
+    const { sizeBytes, isLinked } = await this.#file.status();
+    if (!isLinked) throw new Error('the file was deleted while it was open; open the path again');
+    const written: WrittenRecord[] = [];
+    let text = this.#isAtLineStart ? '' : '\n';
+    let offset = sizeBytes + text.length;
+    // Until all is on the device, nobody knows where in a line the file ends.
+    this.#isAtLineStart = false;
+    for (const { append, draft } of draftsOf(batch)) {
+      const encoded = this.#encode(append, draft);
+      if (encoded === undefined) continue;
+      const { line, bytes, seq, replacementCrc } = encoded;
+      written.push({ draft, seq, replacementCrc, location: { offset, bytes: bytes - 1 } });
+      text += line;
+      offset += bytes;
+      if (text.length < PIECE_LENGTH) continue;
+      await writeAll(this.#file, text);
+      text = '';
+    }
+    await writeAll(this.#file, text);
+    await this.#file.datasync();
+    this.#isAtLineStart = true;
+    return written;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #encode(append: PendingAppend, draft: RemovalDraft): EncodedDraft | undefined {
+    if (append.isSettled) return undefined;
+    try {
+      const seq = this.#nextSeq;
+      const encoded = encodeRemoval(draft, seq, this.#now());
+      this.#nextSeq += 1;
+      return { ...encoded, seq };
+    } catch (error) {
+      append.reject(writeFailed(this.#path, error));
+      return undefined;
+    }
+  }
+}
+
+type EncodedDraft = ReturnType<typeof encodeRemoval> & { readonly seq: number };
+
+function* draftsOf(
+  batch: readonly PendingAppend[],
+): Generator<{ readonly append: PendingAppend; readonly draft: RemovalDraft }> {
+  for (const append of batch) {
+    for (const draft of append.drafts) yield { append, draft };
+  }
+}
+
+/** A write may be cut short without an error; the next one then tells why. */
+async function writeAll(file: AppendFile, text: string): Promise<void> {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    const bytes = await file.write(rest);
+    if (bytes <= 0) throw new Error('the system took no bytes and gave no reason');
+    rest = rest.subarray(bytes);
+  }
+}

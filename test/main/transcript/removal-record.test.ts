@@ -1,0 +1,88 @@
+// The form of a record, and that it comes back as it went.
+
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeRemoval, encodeRemoval } from '../../../src/main/transcript/removal-record.js';
+import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { draft } from './recording.js';
+
+function bytesOf(line: string): Buffer {
+  return Buffer.from(line.slice(0, -1));
+}
+
+describe('encodeRemoval', () => {
+  test('writes one line that ends with the checksum of what stands before it', () => {
+    const { line, bytes } = encodeRemoval(draft('ä\n'), 7, 1_700_000_000_000);
+    expect(line).toMatch(/^\{"v":1,"seq":7,"at":1700000000000,"sessionId":"s","kind":"removed",/);
+    expect(line.indexOf('\n')).toBe(line.length - 1);
+    expect(bytes).toBe(Buffer.byteLength(line));
+    const end = line.lastIndexOf(',"crc":');
+    expect(JSON.parse(line)).toMatchObject({ crc: crc32(line.slice(0, end)) });
+  });
+
+  test('adds the checksum of a replacement that holds tool responses', () => {
+    const replacement = toolContent([toolResponse('r1', 'read_file', 'short')]);
+    const { replacementCrc, line } = encodeRemoval({ ...draft('x'), replacement }, 0, 0);
+    expect(replacementCrc).toBe(crc32(JSON.stringify(replacement.blocks)));
+    expect(JSON.parse(line)).toMatchObject({ replacementCrc });
+    const plain = encodeRemoval({ ...draft('x'), replacement: humanText('y') }, 0, 0);
+    expect(plain.line).not.toContain('replacementCrc');
+  });
+
+  test('refuses what JSON cannot hold', () => {
+    const entry = toolContent([toolResponse('r1', 'read_file', 1n)]);
+    expect(() => encodeRemoval({ ...draft('x'), entry }, 0, 0)).toThrow(TypeError);
+  });
+});
+
+describe('decodeRemoval', () => {
+  test('gives back any entry as JSON has it', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 20 }), fc.nat(), (history, seq) => {
+        for (const [index, entry] of history.entries()) {
+          const given = { sessionId: 'a"b', kind: 'compressed', index, entry } as const;
+          const { line } = encodeRemoval(given, seq, 5);
+          const expected = JSON.parse(JSON.stringify({ ...given, seq, at: 5 })) as unknown;
+          expect(decodeRemoval(bytesOf(line)).record).toEqual(expected);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('gives back any text, lone surrogates and control characters too', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 2_000, size: 'max' }),
+        fc.nat(0xffff),
+        (text, unit) => {
+          const odd = `${text}${String.fromCharCode(unit)}\0\u2028`;
+          const decoded = decodeRemoval(bytesOf(encodeRemoval(draft(odd), 0, 0).line));
+          expect(decoded.record?.entry).toEqual(humanText(odd));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('notices every altered byte', () => {
+    const whole = bytesOf(encodeRemoval(draft('ä "quoted"'), 3, 4).line);
+    for (let at = 0; at < whole.length; at += 1) {
+      const altered = Buffer.from(whole);
+      altered[at] = (altered[at] ?? 0) ^ 1;
+      expect(decodeRemoval(altered).record, `byte ${at}`).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ['{"v":2,"seq":0', 'unknown-version'],
+    ['{"v":1,"seq":-1', 'no-record'],
+    ['{"v":1,"seq":0,"at":0,"sessionId":"s","kind":"lost","index":0,"entry":{}', 'no-record'],
+    ['[1', 'no-record'],
+  ])('says why %s is no record although its checksum holds', (summed, reason) => {
+    const bytes = Buffer.from(`${summed},"crc":${crc32(summed)}}`);
+    expect(decodeRemoval(bytes)).toEqual({ reason });
+  });
+});
