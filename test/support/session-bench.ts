@@ -16,7 +16,7 @@ import type {
 } from '../../src/main/strategies/strategy.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
 import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
-import type { DensityOptions } from '../../src/main/turn-orchestrator.js';
+import type { DensityOptions } from '../../src/main/pre-send/session-parts.js';
 import type { IContent } from '../../src/shared/content.js';
 
 /** A promise that a test settles from outside. */
@@ -53,13 +53,15 @@ export interface BenchParts {
   readonly entries?: readonly IContent[];
 }
 
+const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
+
 /** Makes a session whose entries weigh 10 tokens each, in a window of 1,000 by default. */
 export function openSession(parts: BenchParts = {}): TurnOrchestrator {
   const {
     contextLimit = 1_000,
     offload = new InlineOffload(),
     strategy = new HighDensityStrategy(),
-    countEntries = (contents) => Promise.resolve(contents.map(() => 10)),
+    countEntries = countTens,
     density = { workspaceRoot: '/w' },
     logger = SILENT_LOGGER,
     entries = [],

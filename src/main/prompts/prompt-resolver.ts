@@ -1,0 +1,115 @@
+// Finds prompts by name: a file in the user's own directory first, then the bundled one. A name can
+// reach nothing but regular files inside that directory.
+
+import { constants } from 'node:fs';
+import { lstat, open, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+
+import { PromptError } from '../../shared/errors.js';
+import { getCompressionPrompt } from './compression-prompt.js';
+
+/** The most bytes that a prompt file may have. */
+export const MAX_PROMPT_BYTES = 65_536;
+
+const BUNDLED: ReadonlyMap<string, () => string> = new Map([['compression', getCompressionPrompt]]);
+
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/;
+/** Names that Windows gives to devices, whatever their extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
+const EXTENSION = '.md';
+
+export interface PromptResolverOptions {
+  /** Directory with prompts of the user's own, as `<name>.md`. Without it, all are bundled ones. */
+  readonly directory?: string | undefined;
+}
+
+/** Resolves names of prompts to their texts. Reads a file anew each time. */
+export class PromptResolver {
+  readonly #directory: string | undefined;
+
+  constructor(options: PromptResolverOptions = {}) {
+    this.#directory = options.directory;
+  }
+
+  /**
+   * Returns the text of a prompt. The extension `.md` may be left out.
+   *
+   * @throws PromptError `PROMPT_REFUSED` for a name that is more than a name, and for a file that is
+   *   outside the directory, too long, blank, or no UTF-8; `PROMPT_NOT_FOUND` when nothing has the name.
+   */
+  async resolve(name: string): Promise<string> {
+    const stem = name.endsWith(EXTENSION) ? name.slice(0, -EXTENSION.length) : name;
+    if (!NAME.test(stem) || DEVICE.test(stem)) {
+      const shown = JSON.stringify(name.slice(0, 80));
+      throw new PromptError(
+        name,
+        `${shown} is no name of a prompt. Use letters, digits, '-' and '_', at most 64 of them.`,
+        'PROMPT_REFUSED',
+      );
+    }
+    const own =
+      this.#directory === undefined ? undefined : await readOwnPrompt(this.#directory, stem);
+    const text = own ?? BUNDLED.get(stem)?.();
+    if (text !== undefined) return text;
+    const known = [...BUNDLED.keys()].join(', ');
+    throw new PromptError(
+      stem,
+      `There is no prompt ${stem}, neither in the prompt directory nor bundled (${known}).`,
+      'PROMPT_NOT_FOUND',
+    );
+  }
+}
+
+/** Reads a prompt of the user's own, or returns `undefined` when there is none of that name. */
+async function readOwnPrompt(directory: string, stem: string): Promise<string | undefined> {
+  const refuse = (why: string, cause?: unknown): PromptError =>
+    new PromptError(stem, `The prompt file ${stem}${EXTENSION} ${why}.`, 'PROMPT_REFUSED', {
+      cause,
+    });
+  try {
+    const root = await realpath(directory);
+    const path = await realpath(join(root, stem + EXTENSION));
+    const inside = relative(root, path);
+    if (isAbsolute(inside) || inside === '..' || inside.startsWith(`..${sep}`)) {
+      throw refuse('is a link that leads out of the prompt directory');
+    }
+    // Looked at before it is opened: opening a pipe or a device may wait, or do something.
+    if (!(await lstat(path)).isFile()) throw refuse('is no regular file');
+    return decode(await readCapped(path, refuse), refuse);
+  } catch (error) {
+    if (error instanceof PromptError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw refuse('cannot be read', error);
+  }
+}
+
+async function readCapped(path: string, refuse: (why: string) => PromptError): Promise<Uint8Array> {
+  // Should a link have taken the file's place since, opening it fails. Windows has neither flag.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw refuse('is no regular file');
+    const bytes = new Uint8Array(MAX_PROMPT_BYTES + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    if (length > MAX_PROMPT_BYTES) throw refuse(`is longer than ${MAX_PROMPT_BYTES} bytes`);
+    return bytes.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+function decode(bytes: Uint8Array, refuse: (why: string, cause?: unknown) => PromptError): string {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw refuse('is not UTF-8', error);
+  }
+  if (text.trim() === '') throw refuse('is blank');
+  return text;
+}

@@ -1,0 +1,32 @@
+// Waiting that ends: by the work, by the caller's signal, or by the clock.
+
+import { abortable } from '../abortable.js';
+
+/**
+ * Runs work under a deadline. The signal that the work gets aborts with the caller's reason, or with
+ * what `timeoutError` makes once `timeoutMs` have passed; the promise then rejects with the same, even
+ * when the work does not heed its signal.
+ */
+export async function withDeadline<Value>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  timeoutError: () => Error,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const pass = (): void => {
+    controller.abort(signal?.reason);
+  };
+  // Not AbortSignal.any: the listener has to be gone when the work is, however long the signal lives.
+  signal?.addEventListener('abort', pass, { once: true });
+  const timer = setTimeout(() => {
+    controller.abort(timeoutError());
+  }, timeoutMs);
+  try {
+    return await abortable(work(controller.signal), controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', pass);
+  }
+}

@@ -1,0 +1,137 @@
+// A history as lines of text that any model can read and no provider can reject: one JSON object per
+// line, no tool blocks, nothing that leaves its line or looks like a frame.
+
+import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
+import { hasSubstance } from '../../shared/content.js';
+import { payloadText } from '../../shared/tokens/content-text.js';
+import { cleanText, surrogateSafe } from './clean-text.js';
+import { disarmJson } from './frame.js';
+
+/** Of a longer tool payload only head and tail are shown. */
+const MAX_PAYLOAD_CHARACTERS = 30_000;
+/** Names, captions and error messages are repeated in every part, so they stay short. */
+const MAX_FIELD_CHARACTERS = 1_000;
+
+/**
+ * Returns the lines of the given entries. Texts longer than `maxPartCharacters` go on in further lines,
+ * marked with the number of their part. Reasoning and the data of media are left out, as are blank
+ * blocks.
+ */
+export function flattenHistory(
+  entries: readonly IContent[],
+  maxPartCharacters: number,
+): readonly string[] {
+  const lines: string[] = [];
+  const uses = new ToolUseNumbers();
+  entries.forEach(({ speaker, blocks, metadata }, index) => {
+    const from = metadata?.isSummary === true ? 'earlier summary' : speaker;
+    const head = { entry: index + 1, from };
+    for (const block of blocks) {
+      const shown = hasSubstance(block) ? describeBlock(block, uses) : undefined;
+      if (shown === undefined) continue;
+      for (const part of inParts(shown, maxPartCharacters)) {
+        lines.push(jsonLine({ ...head, ...shown.fields, ...part }));
+      }
+    }
+  });
+  return lines;
+}
+
+/** Returns a value as a line of JSON that may stand in a frame. */
+export function jsonLine(value: unknown): string {
+  return disarmJson(JSON.stringify(value));
+}
+
+/** What is shown of a block: short fields, and one text that may be long. */
+interface ShownBlock {
+  readonly fields: Readonly<Record<string, string | number | boolean>>;
+  readonly longField: string;
+  readonly longText: string;
+}
+
+function describeBlock(block: ContentBlock, uses: ToolUseNumbers): ShownBlock | undefined {
+  switch (block.type) {
+    case 'text':
+      return shown({}, 'text', cleanText(block.text));
+    case 'code':
+      return shown(optional('language', block.language), 'code', cleanText(block.code));
+    case 'tool_call':
+      return shown(
+        { ...optional('tool', block.name), use: uses.ofCall(block.id) },
+        'parameters',
+        shortened(cleanText(payloadText(block.parameters)), MAX_PAYLOAD_CHARACTERS),
+      );
+    case 'tool_response':
+      return shown(
+        {
+          ...optional('tool', block.toolName),
+          use: uses.ofResponse(block),
+          ...(block.isComplete === false && { running: true }),
+          ...optional('error', block.error),
+        },
+        'result',
+        shortened(cleanText(payloadText(block.result)), MAX_PAYLOAD_CHARACTERS),
+      );
+    case 'media':
+      return shown(
+        { ...optional('filename', block.filename), ...optional('caption', block.caption) },
+        'media',
+        cleanText(block.mimeType),
+      );
+    case 'thinking':
+      return undefined;
+  }
+}
+
+function shown(fields: ShownBlock['fields'], longField: string, longText: string): ShownBlock {
+  return { fields, longField, longText };
+}
+
+function optional(name: string, text: string | undefined): ShownBlock['fields'] {
+  return text === undefined || text === ''
+    ? {}
+    : { [name]: shortened(cleanText(text), MAX_FIELD_CHARACTERS) };
+}
+
+function inParts(
+  { longField, longText }: ShownBlock,
+  maxPartCharacters: number,
+): readonly Readonly<Record<string, string | number>>[] {
+  if (longText.length <= maxPartCharacters) return [{ [longField]: longText }];
+  const parts: Record<string, string | number>[] = [];
+  for (let start = 0; start < longText.length;) {
+    const end = surrogateSafe(longText, Math.min(start + maxPartCharacters, longText.length));
+    parts.push({ part: parts.length + 1, [longField]: longText.slice(start, end) });
+    start = end;
+  }
+  return parts;
+}
+
+/** Keeps two thirds of what may stay from the head, and one from the tail. */
+function shortened(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const headEnd = surrogateSafe(text, Math.floor((maxCharacters * 2) / 3));
+  const tailStart = surrogateSafe(text, text.length - Math.floor(maxCharacters / 3));
+  const left = tailStart - headEnd;
+  return `${text.slice(0, headEnd)}\n[… ${left} characters left out …]\n${text.slice(tailStart)}`;
+}
+
+/** Numbers tool uses, so that a reader can tell which result belongs to which call. Ids may be long, or repeat. */
+class ToolUseNumbers {
+  readonly #open = new Map<string, number[]>();
+  #count = 0;
+
+  ofCall(id: string): number {
+    this.#count += 1;
+    const open = this.#open.get(id);
+    if (open === undefined) this.#open.set(id, [this.#count]);
+    else open.push(this.#count);
+    return this.#count;
+  }
+
+  /** 0 for a response whose call is not shown. */
+  ofResponse({ callId, isComplete }: ToolResponseBlock): number {
+    const open = this.#open.get(callId);
+    return (isComplete === false ? open?.at(-1) : open?.pop()) ?? 0;
+  }
+}

@@ -1,0 +1,173 @@
+// Has a model summarize a history of any length: piece by piece, each request carrying the summary of
+// what came before. Every answer is checked before it is used, here or in the next request.
+
+import type { IContent } from '../../shared/content.js';
+import { humanText } from '../../shared/content.js';
+import {
+  CompressionExecutionError,
+  SummarizerError,
+  SummaryRejectedError,
+} from '../../shared/errors.js';
+import { withDeadline } from './deadline.js';
+import { flattenHistory } from './flatten-history.js';
+import { createNonce } from './frame.js';
+import { withoutContent } from './provider-failure.js';
+import { dealOut, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
+import type { SummaryBudget } from './summary-budget.js';
+import { summaryPrompt } from './summary-request.js';
+import { readSummary } from './summary-response.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
+import type { Summarizer, SummarizerResponse } from './summarizer.js';
+import type { Todo } from './todo.js';
+
+export interface FoldInput {
+  /** Named in errors. */
+  readonly strategyName: string;
+  readonly summarizer: Summarizer;
+  /** The system prompt. If it asks for a `<state_snapshot>`, answers must hold one. */
+  readonly system: string;
+  readonly entries: readonly IContent[];
+  /** What earlier summaries say; empty when there are none. */
+  readonly previousSummary: string;
+  readonly todos: readonly Todo[];
+  /** Tokens that the summary is asked not to exceed. */
+  readonly targetTokens: number;
+  /** Tokens of each text. */
+  readonly countTexts: (texts: readonly string[]) => Promise<readonly number[]>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Of tokens asked for: tokenizers differ, hence the half on top. */
+const MAX_OVERLENGTH = 1.5;
+
+/** UTF-8 bytes of a token at least, on average: a counter that divides characters is far off for CJK. */
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Returns the summary of the entries and of the previous summary.
+ *
+ * @throws SummaryRejectedError for an answer that is unfit; CompressionExecutionError when the
+ *   summarizer failed or its window is too small; the signal's reason.
+ */
+export async function foldHistory(input: FoldInput): Promise<string> {
+  const { system, todos } = input;
+  const fixed = summaryPrompt({ ...NO_DATA, todos, nonce: createNonce() });
+  const [systemTokens = 0, promptTokens = 0, previousTokens = 0] = await measure(input, [
+    system,
+    fixed,
+    input.previousSummary,
+  ]);
+  const budget = summaryBudget(input.summarizer.contextLimit, systemTokens + promptTokens);
+  if (budget === undefined) throw windowTooSmall(input, 'not even one piece of the history fits');
+
+  // An earlier summary that is no summary by its size is read like the rest.
+  const isBounded = previousTokens <= budget.maxOutputTokens;
+  const entries = isBounded
+    ? input.entries
+    : [humanText(input.previousSummary, { isSummary: true }), ...input.entries];
+  const lines = flattenHistory(entries, budget.maxPartCharacters);
+  const pieces = dealOut(lines, await measure(input, lines), budget.pieceTokens);
+  if (pieces.length > MAX_PIECES) {
+    throw windowTooSmall(input, `the history would take ${pieces.length} requests`);
+  }
+
+  let summary = isBounded ? input.previousSummary : '';
+  for (const [index, piece] of pieces.entries()) {
+    summary = await summarizePiece(input, budget, {
+      lines: piece,
+      previousSummary: summary,
+      piece: index + 1,
+      pieces: pieces.length,
+    });
+  }
+  return summary;
+}
+
+const NO_DATA = { lines: [], previousSummary: '', piece: 1, pieces: 2, maxWords: 1 } as const;
+
+interface Piece {
+  readonly lines: readonly string[];
+  readonly previousSummary: string;
+  readonly piece: number;
+  readonly pieces: number;
+}
+
+async function summarizePiece(
+  input: FoldInput,
+  { maxOutputTokens }: SummaryBudget,
+  piece: Piece,
+): Promise<string> {
+  const { strategyName, system, todos } = input;
+  const maxWords = wordsOf(Math.min(input.targetTokens, maxOutputTokens));
+  const prompt = summaryPrompt({ ...piece, todos, maxWords, nonce: createNonce() });
+  const response = await ask(input, prompt, maxOutputTokens);
+  const read = readSummary(response, system.includes('<state_snapshot>'));
+  if (!read.ok) throw new SummaryRejectedError(strategyName, read.reason, read.message);
+  const [tokens = 0] = await measure(input, [read.summary]);
+  if (tokens > maxOutputTokens * MAX_OVERLENGTH) {
+    const message = `the summary has ${tokens} tokens; ${maxOutputTokens} were allowed`;
+    throw new SummaryRejectedError(strategyName, 'inflated', message);
+  }
+  return read.summary;
+}
+
+/** Asks the summarizer, which may be anybody's code: it gets a deadline, and nothing else escapes it. */
+async function ask(
+  { summarizer, system, signal, strategyName }: FoldInput,
+  prompt: string,
+  maxOutputTokens: number,
+): Promise<SummarizerResponse> {
+  const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
+  const timeoutError = (): Error =>
+    new SummarizerError(
+      `The summarizer gave no answer within ${timeoutMs} ms.`,
+      'SUMMARIZER_TIMEOUT',
+    );
+  try {
+    return await withDeadline(timeoutMs, signal, timeoutError, async (deadline) => {
+      const response: unknown = await summarizer.generate({
+        system,
+        prompt,
+        maxOutputTokens,
+        signal: deadline,
+      });
+      if (typeof response === 'object' && response !== null) return response as SummarizerResponse;
+      throw new SummarizerError(
+        `The summarizer's generate returned ${typeof response}; expected an object.`,
+        'SUMMARIZER_FAILED',
+      );
+    });
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    const error =
+      thrown instanceof SummarizerError
+        ? thrown
+        : new SummarizerError('The summarizer failed.', 'SUMMARIZER_FAILED', {
+            cause: withoutContent(thrown),
+          });
+    throw new CompressionExecutionError(strategyName, error.message, {
+      code: error.code,
+      cause: error,
+    });
+  }
+}
+
+async function measure(input: FoldInput, texts: readonly string[]): Promise<readonly number[]> {
+  const counts = await input.countTexts(texts);
+  input.signal?.throwIfAborted();
+  return texts.map((text, at) =>
+    Math.max(counts[at] ?? 0, Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)),
+  );
+}
+
+function windowTooSmall(
+  { strategyName, summarizer }: FoldInput,
+  why: string,
+): CompressionExecutionError {
+  return new CompressionExecutionError(
+    strategyName,
+    `the summarizer's window of ${summarizer.contextLimit} tokens is too small: ${why}. Use a ` +
+      "model with a larger window, or 'high-density' or 'top-down-truncation', which ask none.",
+    { code: 'SUMMARIZER_WINDOW_TOO_SMALL' },
+  );
+}

@@ -1,0 +1,170 @@
+// The first adapter of the summarizer port: any model object of a Vercel AI SDK provider. Providers'
+// `doGenerate` neither retries nor has a deadline; both are added here. Types are structural, so that
+// neither `ai` nor a provider package is a dependency.
+
+import { setTimeout } from 'node:timers/promises';
+
+import pRetry from 'p-retry';
+import { z } from 'zod';
+
+import { SummarizerError } from '../../shared/errors.js';
+import { abortable } from '../abortable.js';
+import { withDeadline } from './deadline.js';
+import { readLanguageModelAnswer } from './language-model-answer.js';
+import { readProviderFailure } from './provider-failure.js';
+import type { ProviderFailure } from './provider-failure.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
+import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
+
+/** What a model is called with; all three specifications take it. */
+export interface LanguageModelCall {
+  prompt: (
+    | { role: 'system'; content: string }
+    | { role: 'user'; content: { type: 'text'; text: string }[] }
+  )[];
+  maxOutputTokens: number;
+  abortSignal: AbortSignal;
+}
+
+/** The part of a model object of specification v2, v3 or v4 that is used. */
+export interface LanguageModel {
+  readonly specificationVersion: 'v2' | 'v3' | 'v4';
+  readonly modelId: string;
+  doGenerate(options: LanguageModelCall): PromiseLike<unknown>;
+}
+
+export interface LanguageModelOptions {
+  /** Tokens of the model's context window. */
+  readonly contextLimit: number;
+  /** Attempts after the first one. @default 3 */
+  readonly maxRetries?: number | undefined;
+  /** Time one attempt may take, in milliseconds. @default 120_000 */
+  readonly attemptTimeoutMs?: number | undefined;
+  /** Time all attempts and waits may take together, in milliseconds. @default 300_000 */
+  readonly timeoutMs?: number | undefined;
+  /** Wait before the first retry, in milliseconds; it doubles each time, up to 30 s. @default 1_000 */
+  readonly retryDelayMs?: number | undefined;
+}
+
+/** A timer cannot wait longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_RETRY_DELAY_MS = 30_000;
+const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
+
+const OPTIONS_SCHEMA = z.strictObject({
+  contextLimit: z.number().int().positive(),
+  maxRetries: z.number().int().min(0).max(20).default(3),
+  attemptTimeoutMs: milliseconds.default(120_000),
+  timeoutMs: milliseconds.default(DEFAULT_SUMMARIZER_TIMEOUT_MS),
+  retryDelayMs: z.number().int().min(0).max(MAX_RETRY_DELAY_MS).default(1_000),
+});
+type CompleteOptions = z.output<typeof OPTIONS_SCHEMA>;
+
+const SPECIFICATIONS: readonly unknown[] = ['v2', 'v3', 'v4'];
+
+/**
+ * Makes a summarizer of a model object, such as `createOpenAICompatible({…})('model-name')` gives.
+ *
+ * Connection failures, statuses 408, 409, 429 and 5xx, unreadable bodies and attempts that take too
+ * long are tried again; a provider's `retry-after` is waited for. `generate` rejects with
+ * `SummarizerError`, or with the signal's reason.
+ *
+ * @throws TypeError for what is no model object of a known specification, RangeError for a wrong option.
+ */
+export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions): Summarizer {
+  assertLanguageModel(model);
+  const parsed = OPTIONS_SCHEMA.safeParse(options);
+  if (!parsed.success) {
+    throw new RangeError(`Invalid summarizer options.\n${z.prettifyError(parsed.error)}`);
+  }
+  const { contextLimit, timeoutMs } = parsed.data;
+  return {
+    contextLimit,
+    timeoutMs,
+    generate: (request) => generate(model, parsed.data, request),
+  };
+}
+
+function assertLanguageModel(model: unknown): void {
+  const { specificationVersion, doGenerate } = (
+    typeof model === 'object' && model !== null ? model : {}
+  ) as { readonly specificationVersion?: unknown; readonly doGenerate?: unknown };
+  if (SPECIFICATIONS.includes(specificationVersion) && typeof doGenerate === 'function') return;
+  const got =
+    typeof specificationVersion === 'string'
+      ? `one with specificationVersion '${specificationVersion}'`
+      : typeof model;
+  throw new TypeError(
+    `Expected a model object with doGenerate and specificationVersion 'v2', 'v3' or 'v4', got ${got}.`,
+  );
+}
+
+async function generate(
+  model: LanguageModel,
+  options: CompleteOptions,
+  { system, prompt, maxOutputTokens, signal }: SummarizerRequest,
+): Promise<SummarizerResponse> {
+  const { attemptTimeoutMs, timeoutMs } = options;
+  const deadlineMs = performance.now() + timeoutMs;
+  const attempt = async (abortSignal: AbortSignal): Promise<SummarizerResponse> => {
+    const answer = await model.doGenerate({
+      prompt: [
+        { role: 'system', content: system },
+        { role: 'user', content: [{ type: 'text', text: prompt }] },
+      ],
+      maxOutputTokens,
+      abortSignal,
+    });
+    return readLanguageModelAnswer(answer);
+  };
+  return withDeadline(timeoutMs, signal, timeout('all attempts', timeoutMs), (outer) =>
+    retry(options, deadlineMs, outer, () =>
+      withDeadline(attemptTimeoutMs, outer, timeout('an attempt', attemptTimeoutMs), attempt),
+    ),
+  );
+}
+
+/** Repeats an attempt while what it throws may pass. Rejects with the last failure as `SummarizerError`. */
+async function retry(
+  { maxRetries, retryDelayMs }: CompleteOptions,
+  deadlineMs: number,
+  signal: AbortSignal,
+  attempt: () => Promise<SummarizerResponse>,
+): Promise<SummarizerResponse> {
+  const failures = new WeakMap<Error, ProviderFailure>();
+  const run = async (): Promise<SummarizerResponse> => {
+    try {
+      return await attempt();
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const failure = readProviderFailure(thrown, Date.now);
+      failures.set(failure.error, failure);
+      throw failure.error;
+    }
+  };
+  return pRetry(run, {
+    retries: maxRetries,
+    minTimeout: retryDelayMs,
+    maxTimeout: MAX_RETRY_DELAY_MS,
+    // Sessions that failed together would otherwise come back together.
+    randomize: true,
+    signal,
+    shouldRetry: async ({ error, retriesLeft }) => {
+      const failure = failures.get(error);
+      if (failure?.isRetryable !== true || retriesLeft === 0) return false;
+      const waitMs = failure.retryAfterMs ?? 0;
+      // Who asks for more time than there is has in fact said no.
+      if (performance.now() + waitMs >= deadlineMs) return false;
+      if (waitMs > 0) await abortable(setTimeout(waitMs, undefined, { signal }), signal);
+      return true;
+    },
+  });
+}
+
+function timeout(what: string, timeoutMs: number): () => Error {
+  return () =>
+    new SummarizerError(
+      `The summarizer's model gave no answer within the ${timeoutMs} ms that ${what} may take.`,
+      'SUMMARIZER_TIMEOUT',
+    );
+}

@@ -1,0 +1,140 @@
+// What went wrong in a call to a provider, told from whatever its SDK threw: worth another attempt or
+// not, and how long to wait first. Looks at shapes, never at classes.
+
+import { SummarizerError } from '../../shared/errors.js';
+
+/** A failed attempt. */
+export interface ProviderFailure {
+  readonly error: SummarizerError;
+  readonly isRetryable: boolean;
+  /** Time that the provider asked to wait for, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** How far down a chain of causes is looked. */
+const MAX_CAUSES = 5;
+const MAX_MESSAGE_LENGTH = 300;
+
+/** Codes of Node and undici for connections that failed, and may not fail again. */
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+
+/** Messages of fetch for the same. */
+const NETWORK_MESSAGES: ReadonlySet<string> = new Set([
+  'fetch failed',
+  'failed to fetch',
+  'network error',
+  'terminated',
+]);
+
+/** Reads what an attempt threw. */
+export function readProviderFailure(thrown: unknown, now: () => number): ProviderFailure {
+  if (thrown instanceof SummarizerError) {
+    const isRetryable = thrown.code === 'SUMMARIZER_TIMEOUT';
+    return { error: thrown, isRetryable, retryAfterMs: undefined };
+  }
+  const chain = causesOf(thrown);
+  const statusCode = chain.map(statusOf).find((status) => status !== undefined);
+  const isNetwork = statusCode === undefined && chain.some(isNetworkFailure);
+  const isRetryable =
+    isNetwork ||
+    chain.some((link) => link['isRetryable'] === true) ||
+    (statusCode !== undefined && isRetryableStatus(statusCode));
+  const isUnreachable = isNetwork || (statusCode !== undefined && isBusyStatus(statusCode));
+  const status = statusCode === undefined ? '' : ` with status ${statusCode}`;
+  const error = new SummarizerError(
+    `The summarizer's model could not answer${status}: ${messageOf(thrown)}`,
+    isUnreachable ? 'SUMMARIZER_UNREACHABLE' : 'SUMMARIZER_FAILED',
+    { statusCode, cause: withoutContent(thrown) },
+  );
+  return { error, isRetryable, retryAfterMs: retryAfter(chain, now) };
+}
+
+/**
+ * A copy of an error that holds its name, message and stack. SDK errors carry the whole request, and
+ * a history has no place in a log.
+ */
+export function withoutContent(thrown: unknown): Error {
+  const copy = new Error(messageOf(thrown));
+  if (!(thrown instanceof Error)) return copy;
+  copy.name = thrown.name;
+  // The stack begins with the message, which may be long.
+  copy.stack = `${thrown.name}: ${copy.message}${framesOf(thrown.stack)}`;
+  return copy;
+}
+
+/** Requests that a provider turned down for now. */
+function isBusyStatus(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+function isRetryableStatus(status: number): boolean {
+  // A failure although the provider said OK: the body was not what it should be, as when a proxy cuts it.
+  return isBusyStatus(status) || (status >= 200 && status < 300);
+}
+
+type Link = Readonly<Record<string, unknown>>;
+
+function causesOf(thrown: unknown): readonly Link[] {
+  const chain: Link[] = [];
+  let link = thrown;
+  while (typeof link === 'object' && link !== null && chain.length < MAX_CAUSES) {
+    chain.push(link as Link);
+    link = (link as Link)['cause'];
+  }
+  return chain;
+}
+
+function statusOf(link: Link): number | undefined {
+  return [link['statusCode'], link['status']].find((status) => typeof status === 'number');
+}
+
+function isNetworkFailure(link: Link): boolean {
+  const { code, message } = link;
+  if (typeof code === 'string' && NETWORK_CODES.has(code)) return true;
+  return typeof message === 'string' && NETWORK_MESSAGES.has(message.toLowerCase());
+}
+
+function retryAfter(chain: readonly Link[], now: () => number): number | undefined {
+  for (const link of chain) {
+    const headers = link['responseHeaders'] ?? link['headers'];
+    const milliseconds = Number(headerOf(headers, 'retry-after-ms') ?? NaN);
+    if (milliseconds >= 0) return milliseconds;
+    const value = headerOf(headers, 'retry-after');
+    if (value === undefined) continue;
+    const delayMs = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now();
+    if (!Number.isNaN(delayMs)) return Math.max(0, delayMs);
+  }
+  return undefined;
+}
+
+/** Reads a header from a `Headers` object, or from a record with keys in lower case. */
+function headerOf(headers: unknown, name: string): string | undefined {
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  const value: unknown = headers instanceof Headers ? headers.get(name) : (headers as Link)[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function messageOf(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : typeof thrown;
+  const line = message.slice(0, MAX_MESSAGE_LENGTH).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  return line.trim() === '' ? 'no message' : line.trim();
+}
+
+function framesOf(stack: string | undefined): string {
+  const start = stack?.indexOf('\n    at ') ?? -1;
+  return stack === undefined || start === -1 ? '' : stack.slice(start);
+}

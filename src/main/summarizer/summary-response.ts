@@ -1,0 +1,71 @@
+// Whether an answer is fit to be a summary, and what of it is. Knows no prompt and no history.
+
+import type { SummaryRejectionReason } from '../../shared/errors.js';
+import { isBlank } from '../../shared/content.js';
+import { cleanText } from './clean-text.js';
+import type { SummarizerResponse } from './summarizer.js';
+
+/** A summary, or what speaks against the answer. `message` holds nothing of the answer. */
+export type ReadSummary =
+  | { readonly ok: true; readonly summary: string }
+  | { readonly ok: false; readonly reason: SummaryRejectionReason; readonly message: string };
+
+const OPEN = /<state_snapshot(?:\s[^<>]{0,200})?>/i;
+const CLOSE = /<\/state_snapshot\s{0,8}>/gi;
+
+/**
+ * Reads an answer. With `mustBeFramed`, only what stands between `<state_snapshot>` and the last
+ * `</state_snapshot>` counts, and there must be such a frame; without, a frame is taken off if there
+ * is one. Linear in the length of the answer.
+ */
+export function readSummary(response: SummarizerResponse, mustBeFramed: boolean): ReadSummary {
+  const { finishReason, toolCalls = [] } = response;
+  if (finishReason === 'tool-calls' || toolCalls.length > 0) {
+    return rejected('tool-call', 'the model asked for a tool in place of a summary');
+  }
+  if (finishReason === 'length') {
+    return rejected('cut-off', 'the summary was cut off at the limit of output tokens');
+  }
+  if (finishReason === 'content-filter' || finishReason === 'error') {
+    return rejected('withheld', `the model ended with ${finishReason}`);
+  }
+  const text: unknown = response.text;
+  if (typeof text !== 'string' || isBlank(text)) {
+    return rejected('empty', 'the model returned an empty summary');
+  }
+  const answer = withoutReasoning(cleanText(text));
+  const framed = unframed(answer);
+  if (framed === undefined && mustBeFramed) {
+    return rejected('no-snapshot', 'the answer holds no <state_snapshot>');
+  }
+  const summary = (framed ?? answer).trim();
+  return isBlank(withoutTags(summary))
+    ? rejected('empty', 'the model returned an empty summary')
+    : { ok: true, summary };
+}
+
+/** Models served without a parser for their reasoning put it in front of the answer. */
+function withoutReasoning(answer: string): string {
+  const text = answer.trimStart();
+  if (!text.startsWith('<think>')) return text;
+  const end = text.indexOf('</think>');
+  return end === -1 ? text : text.slice(end + '</think>'.length);
+}
+
+function unframed(answer: string): string | undefined {
+  const open = OPEN.exec(answer);
+  if (open === null) return undefined;
+  const start = open.index + open[0].length;
+  let end = -1;
+  for (const close of answer.matchAll(CLOSE)) end = close.index;
+  return end < start ? undefined : answer.slice(start, end);
+}
+
+/** A snapshot whose sections are all empty says nothing. */
+function withoutTags(text: string): string {
+  return text.replace(/<\/?[a-z_]{1,64}>/gi, '').replace(/\bnone\b[.]?/gi, '');
+}
+
+function rejected(reason: SummaryRejectionReason, message: string): ReadSummary {
+  return { ok: false, reason, message };
+}

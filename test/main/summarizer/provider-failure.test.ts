@@ -1,0 +1,68 @@
+// What went wrong at a provider, told from the shapes that SDKs throw.
+
+import { describe, expect, it } from 'vitest';
+
+import { readProviderFailure } from '../../../src/main/summarizer/provider-failure.js';
+import { SummarizerError } from '../../../src/shared/errors.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const read = (thrown: unknown): ReturnType<typeof readProviderFailure> =>
+  readProviderFailure(thrown, () => NOW);
+const withFields = (fields: object): Error => Object.assign(new Error('it failed'), fields);
+
+describe('readProviderFailure', () => {
+  it.each<[string, unknown, boolean, string]>([
+    ['status 429', withFields({ status: 429 }), true, 'SUMMARIZER_UNREACHABLE'],
+    ['status 500', withFields({ statusCode: 500 }), true, 'SUMMARIZER_UNREACHABLE'],
+    ['status 400', withFields({ statusCode: 400 }), false, 'SUMMARIZER_FAILED'],
+    ['what says so', withFields({ isRetryable: true }), true, 'SUMMARIZER_FAILED'],
+    ['a reset', withFields({ code: 'ECONNRESET' }), true, 'SUMMARIZER_UNREACHABLE'],
+    [
+      'a cause below',
+      withFields({
+        cause: new TypeError('fetch failed', { cause: withFields({ code: 'EPIPE' }) }),
+      }),
+      true,
+      'SUMMARIZER_UNREACHABLE',
+    ],
+    ['a deadline', new SummarizerError('late', 'SUMMARIZER_TIMEOUT'), true, 'SUMMARIZER_TIMEOUT'],
+    ['a bug', new TypeError('x is not a function'), false, 'SUMMARIZER_FAILED'],
+    ['no error at all', undefined, false, 'SUMMARIZER_FAILED'],
+  ])('tells from %s whether to try again', (_, thrown, isRetryable, code) => {
+    const failure = read(thrown);
+    expect(failure).toMatchObject({ isRetryable, error: { code } });
+    expect(failure.error).toBeInstanceOf(SummarizerError);
+  });
+
+  it.each<[object, number | undefined]>([
+    [{ responseHeaders: { 'retry-after': '7' } }, 7_000],
+    [{ responseHeaders: { 'retry-after-ms': '250', 'retry-after': '7' } }, 250],
+    [{ headers: new Headers({ 'Retry-After': 'Thu, 01 Jan 2026 00:00:03 GMT' }) }, 3_000],
+    [{ headers: new Headers({ 'Retry-After': 'Wed, 31 Dec 2025 00:00:00 GMT' }) }, 0],
+    [{ responseHeaders: { 'retry-after': 'soon' } }, undefined],
+    [{ responseHeaders: { 'retry-after-ms': '-1' } }, undefined],
+    [{ responseHeaders: null }, undefined],
+    [{}, undefined],
+  ])('reads how long to wait from %j', (fields, retryAfterMs) => {
+    expect(read(withFields({ status: 429, ...fields })).retryAfterMs).toBe(retryAfterMs);
+  });
+
+  it('shows one short line of the message and keeps no other field', () => {
+    const { error } = read(
+      Object.assign(new Error(`first\nsecond ${'x'.repeat(9_000)}`), {
+        requestBodyValues: { messages: ['the history'] },
+        responseBody: 'the history',
+      }),
+    );
+    expect(error.message).toMatch(/^The summarizer's model could not answer: first second x+$/);
+    expect(error.message.length).toBeLessThan(400);
+    expect(JSON.stringify(Object.entries(error.cause as Error))).not.toContain('history');
+    expect((error.cause as Error).stack).toContain('provider-failure.test');
+  });
+
+  it('ends at a circular chain of causes', () => {
+    const error = withFields({});
+    error.cause = error;
+    expect(read(error).isRetryable).toBe(false);
+  });
+});
