@@ -60,12 +60,7 @@ export interface CodeBlock {
 
 /** One block of an entry, told apart by `type`. */
 export type ContentBlock =
-  | TextBlock
-  | ToolCallBlock
-  | ToolResponseBlock
-  | MediaBlock
-  | ThinkingBlock
-  | CodeBlock;
+  TextBlock | ToolCallBlock | ToolResponseBlock | MediaBlock | ThinkingBlock | CodeBlock;
 
 /** What is known about an entry besides its content. Unknown keys are kept as they are. */
 export interface ContentMetadata {
@@ -155,7 +150,11 @@ export function aiContent(
   blocks: string | readonly ContentBlock[],
   metadata?: ContentMetadata,
 ): IContent {
-  return entry('ai', typeof blocks === 'string' ? [{ type: 'text', text: blocks }] : blocks, metadata);
+  return entry(
+    'ai',
+    typeof blocks === 'string' ? [{ type: 'text', text: blocks }] : blocks,
+    metadata,
+  );
 }
 
 /** Makes a `tool` entry of the given responses. */

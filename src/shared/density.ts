@@ -62,6 +62,13 @@ export interface DensityResult {
   readonly metadata: DensityResultMetadata;
 }
 
+/** The result that changes nothing. */
+export const NO_EDITS: DensityResult = {
+  removals: [],
+  replacements: new Map(),
+  metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+};
+
 /** The state of a history that an edit was computed from. */
 export interface DensityBase {
   /** The history's revision; a rewrite changes it, appending does not. */

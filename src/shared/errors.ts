@@ -10,6 +10,14 @@ export const ERROR_CODES = [
   'DENSITY_STALE',
   'COMPRESSION_IN_PROGRESS',
   'COMPRESSION_FAILED',
+  'PROMPT_NOT_FOUND',
+  'PROMPT_REFUSED',
+  'SUMMARY_REJECTED',
+  'SUMMARIZER_FAILED',
+  'SUMMARIZER_TIMEOUT',
+  'SUMMARIZER_UNREACHABLE',
+  'SUMMARIZER_MISSING',
+  'SUMMARIZER_WINDOW_TOO_SMALL',
   'CONTEXT_WINDOW_EXCEEDED',
   'TOKEN_COUNT_FAILED',
   'WORKER_FAILED',
@@ -22,6 +30,11 @@ export const ERROR_CODES = [
   'CLOSED',
   'UNKNOWN_FORMAT',
   'UNREADABLE_TRANSCRIPT',
+  'TRANSCRIPT_WRITE_FAILED',
+  'TRANSCRIPT_READ_FAILED',
+  'NOT_IN_TRANSCRIPT',
+  'PROFILE_UNREADABLE',
+  'PROFILE_WRITE_FAILED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
@@ -54,9 +67,68 @@ export class UnknownStrategyError extends CompressionStrategyError {
 export class CompressionExecutionError extends CompressionStrategyError {
   readonly strategyName: string;
 
-  constructor(strategyName: string, message: string, options?: ErrorOptions) {
-    super(`${strategyName}: ${message}`, 'COMPRESSION_FAILED', options);
+  constructor(
+    strategyName: string,
+    message: string,
+    options?: ErrorOptions & { readonly code?: ErrorCode },
+  ) {
+    super(`${strategyName}: ${message}`, options?.code ?? 'COMPRESSION_FAILED', options);
     this.strategyName = strategyName;
+  }
+}
+
+/** What speaks against a summary that a model wrote. */
+export type SummaryRejectionReason =
+  /** It says nothing. */
+  | 'empty'
+  /** It is not smaller than what it would replace, or than it may be. */
+  | 'inflated'
+  /** The model ran out of output tokens. */
+  | 'cut-off'
+  /** The model asked for a tool although it was given none. */
+  | 'tool-call'
+  /** The provider withheld content, or reported an error in place of an end. */
+  | 'withheld'
+  /** The prompt asks for a `<state_snapshot>`, and there is none. */
+  | 'no-snapshot';
+
+/** A summary that is not fit to stand in for what it summarizes. The history is as it was before. */
+export class SummaryRejectedError extends CompressionExecutionError {
+  readonly reason: SummaryRejectionReason;
+
+  constructor(strategyName: string, reason: SummaryRejectionReason, message: string) {
+    super(strategyName, message, { code: 'SUMMARY_REJECTED' });
+    this.reason = reason;
+  }
+}
+
+/** A model that could not be asked for a summary. */
+export class SummarizerError extends CompressionStrategyError {
+  /** Status of the HTTP response, when there was one. */
+  readonly statusCode: number | undefined;
+
+  constructor(
+    message: string,
+    code: 'SUMMARIZER_UNREACHABLE' | 'SUMMARIZER_TIMEOUT' | 'SUMMARIZER_FAILED',
+    options?: ErrorOptions & { readonly statusCode?: number | undefined },
+  ) {
+    super(message, code, options);
+    this.statusCode = options?.statusCode;
+  }
+}
+
+/** A prompt that was not found, or that must not be read. */
+export class PromptError extends CompressionStrategyError {
+  readonly promptName: string;
+
+  constructor(
+    promptName: string,
+    message: string,
+    code: 'PROMPT_REFUSED' | 'PROMPT_NOT_FOUND',
+    options?: ErrorOptions,
+  ) {
+    super(message, code, options);
+    this.promptName = promptName;
   }
 }
 

@@ -10,6 +10,8 @@ export interface ToolUse {
   readonly pathKeys?: readonly string[];
   /** Parameter keys that hold a list of paths or glob patterns; the first one present is taken. */
   readonly pathListKeys?: readonly string[];
+  /** For lists of objects, the key under which each holds its path. @default the elements are paths */
+  readonly pathListItemKey?: string;
   /** Parameter keys that hold a patch in the `apply_patch` format, which names its files; the first one present is taken. */
   readonly patchKeys?: readonly string[];
   /** Restricts this use to calls whose parameter `key` holds one of `values`. */

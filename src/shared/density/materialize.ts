@@ -41,8 +41,9 @@ function editedBlocks(
   edits: PlanReader,
 ): readonly ContentBlock[] {
   const kept: ContentBlock[] = [];
-  for (const [at, block] of blocks.entries()) {
-    if (edits.takesDrop(index, at)) continue;
+  for (let at = 0; at < blocks.length; at += 1) {
+    const block = blocks[at];
+    if (block === undefined || edits.takesDrop(index, at)) continue;
     const ranges = edits.takeCuts(index, at);
     if (edits.takesPointer(index, at) && block.type === 'tool_response') {
       kept.push({ ...block, result: PRUNED_POINTER });

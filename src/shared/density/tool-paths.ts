@@ -41,7 +41,7 @@ function namedPaths(
   const path = firstPresent(use.pathKeys, values);
   if (path !== undefined) return typeof path === 'string' && path !== '' ? [path] : undefined;
   const list = firstPresent(use.pathListKeys, values);
-  if (list !== undefined) return concretePaths(list, use.access);
+  if (list !== undefined) return concretePaths(list, use);
   const patch = firstPresent(use.patchKeys, values);
   return typeof patch === 'string' ? patchedPaths(patch) : undefined;
 }
@@ -58,15 +58,22 @@ function firstPresent(
 }
 
 /** A read whose glob patterns may have matched anything is not known; a write of some known files is. */
-function concretePaths(list: unknown, access: ToolUse['access']): readonly string[] | undefined {
+function concretePaths(list: unknown, use: ToolUse): readonly string[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const paths: string[] = [];
   for (const item of list as readonly unknown[]) {
-    if (typeof item !== 'string' || item === '') return undefined;
-    if (!/[*?]/.test(item)) paths.push(item);
-    else if (access === 'read') return undefined;
+    const path = use.pathListItemKey === undefined ? item : propertyOf(item, use.pathListItemKey);
+    if (typeof path !== 'string' || path === '') return undefined;
+    if (!/[*?]/.test(path)) paths.push(path);
+    else if (use.access === 'read') return undefined;
   }
   return paths;
+}
+
+function propertyOf(item: unknown, key: string): unknown {
+  return typeof item === 'object' && item !== null
+    ? (item as Readonly<Record<string, unknown>>)[key]
+    : undefined;
 }
 
 const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;

@@ -13,7 +13,12 @@ export function findTailStart(
   pairs: readonly ToolPair[],
 ): number {
   const tailLength = Math.max(1, Math.ceil(length * preserveThreshold));
-  let start = Math.max(0, length - tailLength);
+  return moveBeforePairs(Math.max(0, length - tailLength), pairs);
+}
+
+/** Returns the nearest boundary at or before `boundary` that no call in front of it is answered behind. */
+export function moveBeforePairs(boundary: number, pairs: readonly ToolPair[]): number {
+  let start = boundary;
   // Calls come in the order of their entries: seen from the last one, a start that has moved before
   // a call can only be moved further by a call before that.
   for (let at = pairs.length - 1; at >= 0; at -= 1) {

@@ -50,9 +50,7 @@ function isSummary(
 function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
   if (typeof parameters !== 'object' || parameters === null) return undefined;
   const values = parameters as Readonly<Record<string, unknown>>;
-  return (
-    firstText(values, PATH_KEYS) ?? firstText(values, COMMAND_KEYS) ?? firstShortText(values)
-  );
+  return firstText(values, PATH_KEYS) ?? firstText(values, COMMAND_KEYS) ?? firstShortText(values);
 }
 
 function firstText(

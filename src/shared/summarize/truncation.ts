@@ -2,6 +2,7 @@
 
 import type { IContent } from '../content.js';
 import type { ToolPair } from '../tool-pairs.js';
+import { EntryGroups, groupToolEntries } from './entry-groups.js';
 
 /** A history with what is known about its entries. */
 export interface Truncatable {
@@ -32,22 +33,24 @@ export function chooseDrops(input: Truncatable, targetTokens: number): readonly 
   };
   const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
   // A summary speaks as a human too, but it is not what was asked.
-  const newestAsked = history.findLastIndex(
-    ({ speaker, metadata }) => speaker === 'human' && metadata?.isSummary !== true,
-  );
+  const asked = newestAsked(history);
   for (const unit of droppableUnits(input)) {
     if (excess <= 0) break;
     drop(unit);
   }
   for (let entry = 0; entry < input.tailStart && excess > 0; entry += 1) {
-    if (entry === newestHuman || entry === newestAsked) continue;
+    if (entry === newestHuman || entry === asked) continue;
     if (history[entry]?.speaker === 'human') drop([entry]);
   }
   return dropped.sort((a, b) => a - b);
 }
 
 /** The groups of head entries that only make sense together, oldest first; a group that must stay is left out. */
-function droppableUnits({ history, pairs, tailStart }: Truncatable): readonly (readonly number[])[] {
+function droppableUnits({
+  history,
+  pairs,
+  tailStart,
+}: Truncatable): readonly (readonly number[])[] {
   const groups = new EntryGroups(history.length);
   for (const { callEntry, responseEntry } of pairs) {
     if (responseEntry === undefined) groups.pin(callEntry);
@@ -67,39 +70,46 @@ function droppableUnits({ history, pairs, tailStart }: Truncatable): readonly (r
   return [...units.values()];
 }
 
-/** Disjoint sets of entries with path halving: close to linear in joins (Tarjan and van Leeuwen 1984). */
-class EntryGroups {
-  readonly #parent: Int32Array;
-  readonly #pinned: Uint8Array;
+/**
+ * Returns the indices of the entries to drop, ascending, so that the rest holds at most
+ * `targetTokens`, or as near to it as it may get. The oldest go first, of whatever kind, each with
+ * all that its calls and responses tie to it. What the user asked last and calls without response
+ * always stay. Linear.
+ */
+export function chooseOldest(
+  history: readonly IContent[],
+  tokens: readonly number[],
+  targetTokens: number,
+): readonly number[] {
+  const groups = groupToolEntries(history);
+  const asked = newestAsked(history);
+  if (asked !== -1) groups.pin(asked);
 
-  constructor(length: number) {
-    this.#parent = Int32Array.from({ length }, (_, entry) => entry);
-    this.#pinned = new Uint8Array(length);
+  const members = new Map<number, number[]>();
+  for (let entry = 0; entry < history.length; entry += 1) {
+    const group = groups.find(entry);
+    if (groups.isPinned(group)) continue;
+    const known = members.get(group);
+    if (known === undefined) members.set(group, [entry]);
+    else known.push(entry);
   }
 
-  find(entry: number): number {
-    let at = entry;
-    for (;;) {
-      const parent = this.#parent[at] ?? at;
-      if (parent === at) return at;
-      const grandparent = this.#parent[parent] ?? parent;
-      this.#parent[at] = grandparent;
-      at = grandparent;
+  let excess = tokens.reduce((sum, count) => sum + count, 0) - targetTokens;
+  const dropped: number[] = [];
+  // A map keeps the order of insertion, which here is that of the oldest entry of each group.
+  for (const entries of members.values()) {
+    if (excess <= 0) break;
+    for (const entry of entries) {
+      dropped.push(entry);
+      excess -= tokens[entry] ?? 0;
     }
   }
+  return dropped.sort((a, b) => a - b);
+}
 
-  join(a: number, b: number): void {
-    const first = this.find(a);
-    const second = this.find(b);
-    if (this.isPinned(second)) this.pin(first);
-    this.#parent[second] = first;
-  }
-
-  pin(entry: number): void {
-    this.#pinned[this.find(entry)] = 1;
-  }
-
-  isPinned(group: number): boolean {
-    return this.#pinned[group] === 1;
-  }
+/** Index of the newest human entry that is no summary, or -1. */
+export function newestAsked(history: readonly IContent[]): number {
+  return history.findLastIndex(
+    ({ speaker, metadata }) => speaker === 'human' && metadata?.isSummary !== true,
+  );
 }

@@ -84,7 +84,7 @@ export function payloadText(payload: unknown): string {
   if (typeof payload === 'string') return payload;
   try {
     // The declared type ignores that undefined, functions and symbols have no JSON.
-    const json: string | undefined = JSON.stringify(payload);
+    const json = JSON.stringify(payload) as string | undefined;
     return json ?? '';
   } catch {
     return UNSERIALIZABLE_PAYLOAD;

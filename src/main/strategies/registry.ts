@@ -1,0 +1,45 @@
+// From the name of a strategy to the strategy.
+
+import { UnknownStrategyError } from '../../shared/errors.js';
+import { HighDensityStrategy } from './high-density.js';
+import { MiddleOutStrategy } from './middle-out.js';
+import { OneShotStrategy } from './one-shot.js';
+import { COMPRESSION_STRATEGIES } from './strategy.js';
+import type { CompressionStrategy, CompressionStrategyName } from './strategy.js';
+import { TopDownTruncationStrategy } from './top-down-truncation.js';
+
+/**
+ * Returns `name` as the name of a strategy.
+ *
+ * @throws UnknownStrategyError when it is none; the message lists all of them.
+ */
+export function parseCompressionStrategyName(name: string): CompressionStrategyName {
+  const known = COMPRESSION_STRATEGIES.find((strategy) => strategy === name);
+  if (known === undefined) throw new UnknownStrategyError(name, COMPRESSION_STRATEGIES);
+  return known;
+}
+
+/**
+ * Returns the strategy of that name.
+ *
+ * @throws UnknownStrategyError when there is none.
+ */
+export function getCompressionStrategy(name: CompressionStrategyName): CompressionStrategy {
+  switch (name) {
+    case 'middle-out':
+      return new MiddleOutStrategy();
+    case 'top-down-truncation':
+      return new TopDownTruncationStrategy();
+    case 'one-shot':
+      return new OneShotStrategy();
+    case 'high-density':
+      return new HighDensityStrategy();
+    default:
+      return unknownStrategy(name);
+  }
+}
+
+/** Compiles only while every name has its case; at run time, names may come from anywhere. */
+function unknownStrategy(name: never): never {
+  throw new UnknownStrategyError(name, COMPRESSION_STRATEGIES);
+}

@@ -1,0 +1,123 @@
+// What a compression strategy is: the interface that all of them implement, and what they are given.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityConfig, DensityResult } from '../../shared/density.js';
+import type { Logger } from '../logger.js';
+import type { Summarizer } from '../summarizer/summarizer.js';
+import type { Todo } from '../summarizer/todo.js';
+
+/** The names of all strategies that there are. */
+export const COMPRESSION_STRATEGIES = [
+  'middle-out',
+  'top-down-truncation',
+  'one-shot',
+  'high-density',
+] as const;
+
+export type CompressionStrategyName = (typeof COMPRESSION_STRATEGIES)[number];
+
+/**
+ * When a strategy acts. Either way `compress` runs at a share of the context window; a `continuous`
+ * one is also asked to `optimize` before every send. `defaultThreshold` is that share, for when no
+ * setting names one.
+ */
+export type StrategyTrigger =
+  | { readonly mode: 'threshold'; readonly defaultThreshold: number }
+  | { readonly mode: 'continuous'; readonly defaultThreshold: number };
+
+/** The settings as a strategy reads them. */
+export interface RuntimeEphemerals {
+  compressionStrategy(): CompressionStrategyName;
+  /** Share of the context window at which to compress, in (0, 1]. */
+  compressionThreshold(): number;
+  /** Tokens that the model accepts. */
+  contextLimit(): number;
+  /** Share of the entries, from the end, that a compression leaves alone, in [0, 1]. */
+  preserveThreshold(): number;
+  /** Share of the entries, from the start, that middle-out leaves alone, in [0, 1]. */
+  topPreserveThreshold(): number;
+  /** Name of the model profile that writes summaries; `undefined` means the session's model. */
+  compressionProfile(): string | undefined;
+  /** Whether a summary that failed makes way for top-down truncation. */
+  fallbackToTruncation(): boolean;
+  densityReadWritePruning(): boolean;
+  densityFileDedupe(): boolean;
+  densityRecencyPruning(): boolean;
+  densityRecencyRetention(): number;
+}
+
+/** What surrounds a session while it runs. */
+export interface AgentRuntimeContext {
+  readonly ephemerals: RuntimeEphemerals;
+}
+
+/** What `compress` is given. */
+export interface CompressionContext {
+  /** The curated history. */
+  readonly history: readonly IContent[];
+  readonly runtimeContext: AgentRuntimeContext;
+  /** Tokens of all given entries together. */
+  readonly estimateTokens: (contents: readonly IContent[]) => Promise<number>;
+  /** Tokens of each given entry. Without it, `estimateTokens` is asked for one entry at a time. */
+  readonly countEach?: (contents: readonly IContent[]) => Promise<readonly number[]>;
+  readonly currentTokenCount: number;
+  readonly logger: Logger;
+  readonly promptId: string;
+  readonly signal?: AbortSignal;
+  /** The model that writes summaries. Strategies with `requiresLLM` cannot do without. */
+  readonly summarizer?: Summarizer;
+  /** The system prompt for summaries. @default `getCompressionPrompt()` */
+  readonly compressionPrompt?: string;
+  /** The agent's task list; a summary explains the items in it that are not done. */
+  readonly activeTodos?: readonly Todo[];
+  /** Where the user finds the history as it was; a summary ends by naming it. */
+  readonly transcriptPath?: string;
+}
+
+export interface CompressionResultMetadata {
+  readonly originalMessageCount: number;
+  readonly compressedMessageCount: number;
+  readonly strategyUsed: CompressionStrategyName;
+  readonly llmCallMade: boolean;
+  readonly topPreserved?: number;
+  readonly bottomPreserved?: number;
+  readonly middleCompressed?: number;
+}
+
+/** The history to put in place of the one that was given. */
+export interface CompressionResult {
+  readonly newHistory: IContent[];
+  readonly metadata: CompressionResultMetadata;
+}
+
+/** One way to make a history smaller. Stateless: one instance serves all sessions. */
+export interface CompressionStrategy {
+  readonly name: CompressionStrategyName;
+  readonly requiresLLM: boolean;
+  readonly trigger: StrategyTrigger;
+
+  /** Finds edits that cost no information. Deterministic, synchronous, without effect on its input. */
+  optimize?(history: readonly IContent[], config: DensityConfig): DensityResult;
+
+  /** Makes a smaller history. Entries that it does not change are the same objects. */
+  compress(context: CompressionContext): Promise<CompressionResult>;
+}
+
+/** Share of the threshold that a compression aims at, so that the next one is not due at once. */
+export const TARGET_SHARE = 0.6;
+
+/** Tokens that a compression aims at: `compressionThreshold × contextLimit × 0.6`, rounded down. */
+export function compressionTarget(ephemerals: RuntimeEphemerals): number {
+  return Math.floor(ephemerals.compressionThreshold() * ephemerals.contextLimit() * TARGET_SHARE);
+}
+
+/** Tokens of each entry, by whichever of the context's two counters there is. */
+export function countEach(
+  context: CompressionContext,
+  contents: readonly IContent[],
+): Promise<readonly number[]> {
+  return (
+    context.countEach?.(contents) ??
+    Promise.all(contents.map((content) => context.estimateTokens([content])))
+  );
+}

@@ -1,0 +1,53 @@
+// Which entries a summary stands in for, and which stay around it word for word. Pure.
+
+import type { IContent } from '../../shared/content.js';
+import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
+import { newestAsked } from '../../shared/summarize/truncation.js';
+import { isAcknowledgement, isSummaryNote } from '../summarizer/summary-note.js';
+
+/** A history in parts, each in the order of the history. */
+export interface SummarySpan {
+  /** What stays in front of the summary. */
+  readonly top: readonly IContent[];
+  /** What the summary replaces, earlier summaries aside. */
+  readonly summarized: readonly IContent[];
+  /** Earlier summaries, which the new one replaces as well. */
+  readonly notes: readonly IContent[];
+  /** What would be replaced but must stay: it stands behind the summary. */
+  readonly kept: readonly IContent[];
+  readonly tail: readonly IContent[];
+  /** What the model is shown: `summarized`, and what the user asked last unless that stands in the tail. */
+  readonly shown: readonly IContent[];
+}
+
+/**
+ * Divides a history for a summary of the entries from `start` up to `tailStart`, neither of which may
+ * stand between a call and its response. Open calls stay, and what the user asked last; earlier
+ * summaries leave the top too, so that they do not pile up.
+ */
+export function summarySpan(
+  history: readonly IContent[],
+  start: number,
+  tailStart: number,
+): SummarySpan {
+  const groups = groupToolEntries(history);
+  const asked = newestAsked(history);
+  const top: IContent[] = [];
+  const summarized: IContent[] = [];
+  const notes: IContent[] = [];
+  const kept: IContent[] = [];
+  const shown: IContent[] = [];
+  history.slice(0, tailStart).forEach((entry, index) => {
+    if (isSummaryNote(entry)) {
+      notes.push(entry);
+      return;
+    }
+    if (isAcknowledgement(entry)) return;
+    const isPinned = groups.isPinned(groups.find(index));
+    if (index === asked || (index >= start && !isPinned)) shown.push(entry);
+    if (index < start) top.push(entry);
+    else if (index === asked || isPinned) kept.push(entry);
+    else summarized.push(entry);
+  });
+  return { top, summarized, notes, kept, tail: history.slice(tailStart), shown };
+}

@@ -1,0 +1,41 @@
+// Drops the oldest entries until the rest is small enough. Deterministic, without a model.
+
+import { chooseOldest } from '../../shared/summarize/truncation.js';
+import { compressionTarget, countEach } from './strategy.js';
+import type {
+  CompressionContext,
+  CompressionResult,
+  CompressionStrategy,
+  StrategyTrigger,
+} from './strategy.js';
+
+/** Implements the `top-down-truncation` strategy. */
+export class TopDownTruncationStrategy implements CompressionStrategy {
+  readonly name = 'top-down-truncation' as const;
+  readonly requiresLLM = false;
+  readonly trigger: StrategyTrigger = { mode: 'threshold', defaultThreshold: 0.85 };
+
+  /**
+   * Drops entries of any kind, oldest first, until at most `threshold × contextLimit × 0.6` tokens are
+   * left. A call leaves together with all that answers it; what the user asked last and calls that
+   * are open stay, also when the target is out of reach then. Linear in entries.
+   */
+  async compress(context: CompressionContext): Promise<CompressionResult> {
+    const { history, logger, runtimeContext } = context;
+    const tokens = await countEach(context, history);
+    context.signal?.throwIfAborted();
+    const targetTokens = compressionTarget(runtimeContext.ephemerals);
+    const dropped = new Set(chooseOldest(history, tokens, targetTokens));
+    logger.debug('compressing by top-down-truncation', { dropped: dropped.size, targetTokens });
+    const newHistory = history.filter((_, index) => !dropped.has(index));
+    return {
+      newHistory,
+      metadata: {
+        originalMessageCount: history.length,
+        compressedMessageCount: newHistory.length,
+        strategyUsed: this.name,
+        llmCallMade: false,
+      },
+    };
+  }
+}

@@ -1,0 +1,70 @@
+// Which entries of a history belong together, so that none of them leaves without the others.
+
+import type { IContent } from '../content.js';
+
+/**
+ * Disjoint sets of entries that leave or stay together. With path halving, close to linear in joins
+ * (Tarjan and van Leeuwen 1984).
+ */
+export class EntryGroups {
+  readonly #parent: Int32Array;
+  readonly #pinned: Uint8Array;
+
+  constructor(length: number) {
+    this.#parent = Int32Array.from({ length }, (_, entry) => entry);
+    this.#pinned = new Uint8Array(length);
+  }
+
+  /** The group that an entry belongs to: equal numbers, same group. */
+  find(entry: number): number {
+    let at = entry;
+    for (;;) {
+      const parent = this.#parent[at] ?? at;
+      if (parent === at) return at;
+      const grandparent = this.#parent[parent] ?? parent;
+      this.#parent[at] = grandparent;
+      at = grandparent;
+    }
+  }
+
+  /** Makes two groups one; it stays when either had to. */
+  join(a: number, b: number): void {
+    const first = this.find(a);
+    const second = this.find(b);
+    if (this.isPinned(second)) this.pin(first);
+    this.#parent[second] = first;
+  }
+
+  /** Says that the group of an entry has to stay. */
+  pin(entry: number): void {
+    this.#pinned[this.find(entry)] = 1;
+  }
+
+  isPinned(group: number): boolean {
+    return this.#pinned[group] === 1;
+  }
+}
+
+/**
+ * Groups the entries of calls with those of their responses, the ones that are not complete included.
+ * Groups that hold an open call are pinned. Linear in blocks.
+ */
+export function groupToolEntries(history: readonly IContent[]): EntryGroups {
+  const groups = new EntryGroups(history.length);
+  const openCalls = new Map<string, number[]>();
+  history.forEach(({ speaker, blocks }, entry) => {
+    for (const block of blocks) {
+      if (speaker === 'ai' && block.type === 'tool_call') {
+        const open = openCalls.get(block.id);
+        if (open === undefined) openCalls.set(block.id, [entry]);
+        else open.push(entry);
+      } else if (speaker === 'tool' && block.type === 'tool_response') {
+        const open = openCalls.get(block.callId);
+        const callEntry = block.isComplete === false ? open?.at(-1) : open?.pop();
+        if (callEntry !== undefined) groups.join(callEntry, entry);
+      }
+    }
+  });
+  for (const entries of openCalls.values()) for (const entry of entries) groups.pin(entry);
+  return groups;
+}
