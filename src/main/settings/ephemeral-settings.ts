@@ -1,0 +1,42 @@
+// The settings that a host can give, by key. Types only: settings-registry.ts has their defaults and
+// bounds, parse-ephemeral-settings.ts checks them.
+
+import type { CompressionStrategyName } from '../strategies/strategy.js';
+
+/** Settings by key, all optional: what is not given falls back to the profile, then to its default. */
+export interface EphemeralSettings {
+  /** @default 'high-density' */
+  readonly 'compression.strategy'?: CompressionStrategyName | undefined;
+  /**
+   * Names the model profile that writes summaries, for whoever provides the model; ctxfold gives the
+   * name on and does not read it. @default the model of the session
+   */
+  readonly 'compression.profile'?: string | undefined;
+  /** Share of the context window at which to compress, in (0, 1]. @default the strategy's own */
+  readonly 'compression.threshold'?: number | undefined;
+  /** Another name of `compression.threshold`. Both together must be equal. */
+  readonly 'compression-threshold'?: number | undefined;
+  /** Share of the entries, from the end, that a compression leaves alone, in [0, 1]. @default 0.2 */
+  readonly 'compression.preserveThreshold'?: number | undefined;
+  /** Share of the entries, from the start, that middle-out leaves alone, in [0, 1]. @default 0.2 */
+  readonly 'compression.topPreserveThreshold'?: number | undefined;
+  /** Whether a summary that failed makes way for top-down truncation. @default false */
+  readonly 'compression.fallbackToTruncation'?: boolean | undefined;
+  /** Whether to remove reads that a later write supersedes. @default true */
+  readonly 'compression.density.readWritePruning'?: boolean | undefined;
+  /** Whether to cut file inclusions that a later one repeats. @default true */
+  readonly 'compression.density.fileDedupe'?: boolean | undefined;
+  /** Whether to replace old results of each tool by a pointer. @default false */
+  readonly 'compression.density.recencyPruning'?: boolean | undefined;
+  /** Results to keep per tool; below 1 means 1. @default 3 */
+  readonly 'compression.density.recencyRetention'?: number | undefined;
+}
+
+/** Every name that a setting can be given by. */
+export type SettingName = keyof EphemeralSettings;
+
+/** A second name of a setting, taken wherever its key is and never given back. */
+export type SettingAlias = 'compression-threshold';
+
+/** The one name that each setting is kept by. */
+export type SettingKey = Exclude<SettingName, SettingAlias>;

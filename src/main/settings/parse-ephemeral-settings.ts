@@ -1,0 +1,153 @@
+// Checks settings where they come in, against the registry. What comes out holds own, known, checked
+// values by key, whatever went in: aliases are resolved, prototypes are never read or set.
+
+import { z } from 'zod';
+import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
+import { findSetting, SETTINGS_REGISTRY } from './settings-registry.js';
+import type { SettingSpec } from './settings-registry.js';
+
+/** What is wrong with given settings. `isKind`: a value of that kind can never be right. */
+interface Problem {
+  readonly message: string;
+  readonly isKind: boolean;
+}
+
+interface Outcome {
+  readonly settings: EphemeralSettings;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Returns the settings in `value` by key. An alias counts as its key; both may be given when they are
+ * equal, as neither has precedence. A setting that is `undefined` is not given.
+ *
+ * @throws TypeError for what is no plain object, for an unknown setting and for a value of another
+ *   type; RangeError when the types are right and a value is not. The message has a line for each.
+ */
+export function parseEphemeralSettings(value: unknown): EphemeralSettings {
+  const { settings, problems } = check(value);
+  if (problems.length === 0) return settings;
+  const message = problems.map((problem) => problem.message).join('\n');
+  throw problems.some((problem) => problem.isKind)
+    ? new TypeError(message)
+    : new RangeError(message);
+}
+
+/** `parseEphemeralSettings` as a part of a larger schema. */
+export const EPHEMERAL_SETTINGS_SCHEMA: z.ZodType<EphemeralSettings> = z
+  .unknown()
+  .transform((value, context): EphemeralSettings => {
+    const { settings, problems } = check(value);
+    for (const { message } of problems) context.addIssue({ code: 'custom', message });
+    return settings;
+  });
+
+/** The error for a name that is none of a setting. It lists all that there are. */
+export function unknownSettingMessage(name: unknown): string {
+  const known = SETTINGS_REGISTRY.flatMap(({ key, aliases = [] }) => [key, ...aliases]);
+  return `Unknown setting '${String(name)}'. Known settings: ${known.join(', ')}.`;
+}
+
+function check(value: unknown): Outcome {
+  if (!isPlainObject(value)) {
+    const message = `Expected an object of settings, got ${show(value)}.`;
+    return { settings: {}, problems: [{ message, isKind: true }] };
+  }
+  const settings: Partial<Record<SettingKey, unknown>> = {};
+  const problems: Problem[] = [];
+  for (const name of Reflect.ownKeys(value)) {
+    const spec = findSetting(name);
+    if (spec === undefined) {
+      problems.push({ message: unknownSettingMessage(name), isKind: true });
+      continue;
+    }
+    const { key } = spec;
+    const given = value[name];
+    if (given === undefined) continue;
+    const problem = checkValue(spec, given) ?? checkAlias(spec, settings[key], given);
+    if (problem === undefined) settings[key] = given;
+    else problems.push(problem);
+  }
+  return { settings: settings as EphemeralSettings, problems };
+}
+
+function checkValue(spec: SettingSpec, given: unknown): Problem | undefined {
+  if (VALUE_SCHEMAS.get(spec)?.safeParse(given).success === true) return undefined;
+  return {
+    message: `Expected ${describeExpected(spec)} for '${spec.key}', got ${show(given)}.`,
+    isKind: typeof given !== (spec.type === 'enum' ? 'string' : spec.type),
+  };
+}
+
+function checkAlias(spec: SettingSpec, before: unknown, given: unknown): Problem | undefined {
+  if (before === undefined || before === given) return undefined;
+  const names = [spec.key, ...(spec.aliases ?? [])].map((name) => `'${name}'`).join(' and ');
+  const values = `${show(before)} and ${show(given)}`;
+  return {
+    message: `Expected one value for ${names}, which name the same setting, got ${values}.`,
+    isKind: false,
+  };
+}
+
+const VALUE_SCHEMAS: ReadonlyMap<SettingSpec, z.ZodType> = new Map(
+  SETTINGS_REGISTRY.map((spec) => [spec, createValueSchema(spec)]),
+);
+
+function createValueSchema(spec: SettingSpec): z.ZodType {
+  switch (spec.type) {
+    case 'boolean':
+      return z.boolean();
+    case 'string':
+      return z.string().min(1);
+    case 'enum':
+      return z.enum(spec.enumValues);
+    case 'number': {
+      const { min = -Infinity, exclusiveMin = -Infinity, max = Infinity } = spec;
+      return z.number().gte(min).gt(exclusiveMin).lte(max);
+    }
+  }
+}
+
+function describeExpected(spec: SettingSpec): string {
+  switch (spec.type) {
+    case 'boolean':
+      return 'true or false';
+    case 'string':
+      return 'text that is not empty';
+    case 'enum':
+      return `one of ${spec.enumValues.map((value) => `'${value}'`).join(', ')}`;
+    case 'number': {
+      const bounds = [
+        spec.exclusiveMin === undefined ? [] : [`greater than ${spec.exclusiveMin}`],
+        spec.min === undefined ? [] : [`of at least ${spec.min}`],
+        spec.max === undefined ? [] : [`at most ${spec.max}`],
+      ].flat();
+      return bounds.length === 0 ? 'a finite number' : `a number ${bounds.join(' and ')}`;
+    }
+  }
+}
+
+/** Class instances are refused: their values are seldom own properties, and would be missed unheard. */
+function isPlainObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+const MAX_SHOWN_CHARACTERS = 80;
+
+/** A value in a message: short and in one line, whatever it is. */
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(shorten(value));
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return shorten(String(value));
+  const { constructor } = value as { readonly constructor?: unknown };
+  return typeof constructor === 'function' && constructor !== Object && constructor.name !== ''
+    ? `an object of class ${shorten(constructor.name)}`
+    : 'an object';
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
+}

@@ -1,0 +1,44 @@
+// The accessors through which everything else reads settings. Each call reads anew, as settings may
+// change between turns.
+
+import { getCompressionStrategy } from '../strategies/registry.js';
+import type { AgentRuntimeContext } from '../strategies/strategy.js';
+import type { EphemeralSettings } from './ephemeral-settings.js';
+import { SETTING_DEFAULTS } from './settings-registry.js';
+import type { SettingKeyWithDefault } from './settings-registry.js';
+import type { Settings } from './settings.js';
+
+/**
+ * Makes the accessors over a session's settings. Every one of them gives what is set for the session,
+ * else what the profile says, else the default; that of the threshold is the strategy's own.
+ *
+ * @param contextLimit tokens that the model accepts
+ */
+export function createAgentRuntimeContext(
+  settings: Pick<Settings, 'get'>,
+  contextLimit: number,
+): AgentRuntimeContext {
+  const reader =
+    <Key extends SettingKeyWithDefault>(key: Key) =>
+    (): NonNullable<EphemeralSettings[Key]> =>
+      settings.get(key) ?? SETTING_DEFAULTS[key];
+
+  const compressionStrategy = reader('compression.strategy');
+  return {
+    ephemerals: {
+      compressionStrategy,
+      compressionThreshold: () =>
+        settings.get('compression.threshold') ??
+        getCompressionStrategy(compressionStrategy()).trigger.defaultThreshold,
+      compressionProfile: () => settings.get('compression.profile'),
+      contextLimit: () => contextLimit,
+      preserveThreshold: reader('compression.preserveThreshold'),
+      topPreserveThreshold: reader('compression.topPreserveThreshold'),
+      fallbackToTruncation: reader('compression.fallbackToTruncation'),
+      densityReadWritePruning: reader('compression.density.readWritePruning'),
+      densityFileDedupe: reader('compression.density.fileDedupe'),
+      densityRecencyPruning: reader('compression.density.recencyPruning'),
+      densityRecencyRetention: reader('compression.density.recencyRetention'),
+    },
+  };
+}

@@ -1,0 +1,175 @@
+// Every setting that there is, as data: what checks values, fills in defaults and lists settings to a
+// user reads it from here.
+
+import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
+import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
+import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
+
+/** The settings whose value is of exactly that type. */
+type KeyOf<Value> = {
+  [Key in SettingKey]: [NonNullable<EphemeralSettings[Key]>, Value] extends [
+    Value,
+    NonNullable<EphemeralSettings[Key]>,
+  ]
+    ? Key
+    : never;
+}[SettingKey];
+
+interface CommonSettingSpec {
+  readonly category: 'cli-behavior';
+  /** One line for a user. */
+  readonly description: string;
+  /** Whether `saveProfile` writes it. */
+  readonly persistToProfile: boolean;
+  /** Other names that the setting can be given by. */
+  readonly aliases?: readonly SettingAlias[];
+}
+
+export interface BooleanSettingSpec extends CommonSettingSpec {
+  readonly key: KeyOf<boolean>;
+  readonly type: 'boolean';
+  readonly default: boolean;
+}
+
+/** A finite number. Without a `default`, the description says what stands in. */
+export interface NumberSettingSpec extends CommonSettingSpec {
+  readonly key: KeyOf<number>;
+  readonly type: 'number';
+  readonly default?: number;
+  readonly min?: number;
+  readonly exclusiveMin?: number;
+  readonly max?: number;
+}
+
+/** Text that is not empty. Without a `default`, the description says what stands in. */
+export interface StringSettingSpec extends CommonSettingSpec {
+  readonly key: KeyOf<string>;
+  readonly type: 'string';
+  readonly default?: string;
+}
+
+export interface EnumSettingSpec extends CommonSettingSpec {
+  readonly key: KeyOf<CompressionStrategyName>;
+  readonly type: 'enum';
+  readonly enumValues: readonly CompressionStrategyName[];
+  readonly default: CompressionStrategyName;
+}
+
+/** What is known about one setting. */
+export type SettingSpec =
+  BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
+
+/** All settings. */
+export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
+  {
+    key: 'compression.strategy',
+    category: 'cli-behavior',
+    description: 'How a history that reaches the threshold is made smaller',
+    type: 'enum',
+    enumValues: [...COMPRESSION_STRATEGIES],
+    default: 'high-density',
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.profile',
+    category: 'cli-behavior',
+    description: "Name of the model profile that writes summaries (default: the session's model)",
+    type: 'string',
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.threshold',
+    aliases: ['compression-threshold'],
+    category: 'cli-behavior',
+    description: "Share of the context window at which to compress (default: the strategy's own)",
+    type: 'number',
+    exclusiveMin: 0,
+    max: 1,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.preserveThreshold',
+    category: 'cli-behavior',
+    description: 'Share of the entries, from the end, that a compression leaves alone',
+    type: 'number',
+    default: 0.2,
+    min: 0,
+    max: 1,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.topPreserveThreshold',
+    category: 'cli-behavior',
+    description: 'Share of the entries, from the start, that middle-out leaves alone',
+    type: 'number',
+    default: 0.2,
+    min: 0,
+    max: 1,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.fallbackToTruncation',
+    category: 'cli-behavior',
+    description: 'Drop the oldest entries when a summary fails, instead of failing',
+    type: 'boolean',
+    default: false,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.density.readWritePruning',
+    category: 'cli-behavior',
+    description: 'Enable READ→WRITE pair pruning in high-density strategy',
+    type: 'boolean',
+    default: DEFAULT_DENSITY_CONFIG.readWritePruning,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.density.fileDedupe',
+    category: 'cli-behavior',
+    description: 'Enable duplicate @ file inclusion deduplication',
+    type: 'boolean',
+    default: DEFAULT_DENSITY_CONFIG.fileDedupe,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.density.recencyPruning',
+    category: 'cli-behavior',
+    description: 'Enable tool result recency pruning (keep last N per tool type)',
+    type: 'boolean',
+    default: DEFAULT_DENSITY_CONFIG.recencyPruning,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.density.recencyRetention',
+    category: 'cli-behavior',
+    description: 'Number of recent results to keep per tool type',
+    type: 'number',
+    default: DEFAULT_DENSITY_CONFIG.recencyRetention,
+    persistToProfile: true,
+  },
+];
+
+const SPECS: ReadonlyMap<unknown, SettingSpec> = new Map(
+  SETTINGS_REGISTRY.flatMap((spec) =>
+    [spec.key, ...(spec.aliases ?? [])].map((name) => [name, spec] as const),
+  ),
+);
+
+/** Returns the setting of a key or an alias, or `undefined`. */
+export function findSetting(name: unknown): SettingSpec | undefined {
+  return SPECS.get(name);
+}
+
+/** The settings that always have a value. */
+export type SettingKeyWithDefault = Exclude<
+  SettingKey,
+  'compression.threshold' | 'compression.profile'
+>;
+
+/** The default of each setting that has one. */
+export const SETTING_DEFAULTS: {
+  readonly [Key in SettingKeyWithDefault]: NonNullable<EphemeralSettings[Key]>;
+} = Object.fromEntries(
+  SETTINGS_REGISTRY.map((spec) => [spec.key, spec.default]),
+) as typeof SETTING_DEFAULTS;

@@ -1,0 +1,125 @@
+// The settings as data: what is in the registry, and that it says the same as the types.
+
+import { describe, expect, it } from 'vitest';
+import type { SettingKey } from '../../../src/main/settings/ephemeral-settings.js';
+import {
+  findSetting,
+  SETTING_DEFAULTS,
+  SETTINGS_REGISTRY,
+} from '../../../src/main/settings/settings-registry.js';
+import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+
+/** The compiler sees to it that every key is here, and nothing else. */
+const TYPE_OF: Readonly<Record<SettingKey, string>> = {
+  'compression.strategy': 'enum',
+  'compression.profile': 'string',
+  'compression.threshold': 'number',
+  'compression.preserveThreshold': 'number',
+  'compression.topPreserveThreshold': 'number',
+  'compression.fallbackToTruncation': 'boolean',
+  'compression.density.readWritePruning': 'boolean',
+  'compression.density.fileDedupe': 'boolean',
+  'compression.density.recencyPruning': 'boolean',
+  'compression.density.recencyRetention': 'number',
+};
+
+describe('SETTINGS_REGISTRY', () => {
+  it('has each setting of EphemeralSettings once, with its type', () => {
+    const pairs = SETTINGS_REGISTRY.map(({ key, type }) => [key, type]);
+    expect(pairs).toHaveLength(Object.keys(TYPE_OF).length);
+    expect(Object.fromEntries(pairs)).toEqual(TYPE_OF);
+  });
+
+  it.each([
+    {
+      key: 'compression.density.readWritePruning',
+      category: 'cli-behavior',
+      description: 'Enable READ→WRITE pair pruning in high-density strategy',
+      type: 'boolean',
+      default: true,
+      persistToProfile: true,
+    },
+    {
+      key: 'compression.density.fileDedupe',
+      category: 'cli-behavior',
+      description: 'Enable duplicate @ file inclusion deduplication',
+      type: 'boolean',
+      default: true,
+      persistToProfile: true,
+    },
+    {
+      key: 'compression.density.recencyPruning',
+      category: 'cli-behavior',
+      description: 'Enable tool result recency pruning (keep last N per tool type)',
+      type: 'boolean',
+      default: false,
+      persistToProfile: true,
+    },
+    {
+      key: 'compression.density.recencyRetention',
+      category: 'cli-behavior',
+      description: 'Number of recent results to keep per tool type',
+      type: 'number',
+      default: 3,
+      persistToProfile: true,
+    },
+  ])('specifies $key as documented', (spec) => {
+    expect(SETTINGS_REGISTRY.filter(({ key }) => key === spec.key)).toStrictEqual([spec]);
+  });
+
+  it('offers every strategy that there is', () => {
+    expect(findSetting('compression.strategy')).toMatchObject({
+      enumValues: [...COMPRESSION_STRATEGIES],
+      default: 'high-density',
+    });
+    expect(COMPRESSION_STRATEGIES).toContain('high-density');
+  });
+
+  it('persists every setting to the profile, and describes it in a line', () => {
+    for (const { category, persistToProfile, description } of SETTINGS_REGISTRY) {
+      expect({ category, persistToProfile }).toEqual({
+        category: 'cli-behavior',
+        persistToProfile: true,
+      });
+      expect(description).toMatch(/^[^\n]{10,80}$/);
+    }
+  });
+});
+
+describe('SETTING_DEFAULTS', () => {
+  it('has a default of every setting but the two that take theirs from elsewhere', () => {
+    const { 'compression.strategy': strategy, ...others } = SETTING_DEFAULTS;
+    expect(strategy).toBe('high-density');
+    expect(others).toEqual({
+      'compression.profile': undefined,
+      'compression.threshold': undefined,
+      'compression.preserveThreshold': 0.2,
+      'compression.topPreserveThreshold': 0.2,
+      'compression.fallbackToTruncation': false,
+      'compression.density.readWritePruning': true,
+      'compression.density.fileDedupe': true,
+      'compression.density.recencyPruning': false,
+      'compression.density.recencyRetention': 3,
+    });
+  });
+
+  it('agrees with the defaults of the density pass', () => {
+    for (const [name, value] of Object.entries(DEFAULT_DENSITY_CONFIG)) {
+      expect(findSetting(`compression.density.${name}`)?.default).toBe(value);
+    }
+  });
+});
+
+describe('findSetting', () => {
+  it('finds a setting by its alias', () => {
+    expect(findSetting('compression-threshold')).toBe(findSetting('compression.threshold'));
+  });
+
+  it.each(['', 'compression', 'toString', '__proto__', 'context-limit', undefined])(
+    'finds nothing by %j',
+    (name) => {
+      expect(findSetting(name)).toBeUndefined();
+    },
+  );
+});
