@@ -4,7 +4,10 @@
  * Settles as `promise` does, or rejects with the signal's reason as soon as that aborts; what the
  * promise does afterwards is ignored. Leaves no listener on the signal behind.
  */
-export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+export function abortable<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const abort = (): void => {

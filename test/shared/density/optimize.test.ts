@@ -215,10 +215,7 @@ describe('optimize', () => {
       },
     };
     const history = [
-      aiContent([
-        toolCall('s1', 'shell', trap),
-        toolCall('w2', 'write_file', { file_path: 'a' }),
-      ]),
+      aiContent([toolCall('s1', 'shell', trap), toolCall('w2', 'write_file', { file_path: 'a' })]),
       toolContent([toolResponse('s1', 'shell', trap), toolResponse('w2', 'write_file', trap)]),
     ];
     expect(() => optimize(history, RECENT)).not.toThrow();
@@ -271,6 +268,18 @@ describe('optimize with a tool catalog', () => {
     expect(describeResult(optimize(history, config))).toBe('');
     const written = [...history, ...use('4', 'editor', { command: 'create', path: 'a.ts' })];
     expect(describeResult(optimize(written, config))).toBe('-0 -1 -4 -5');
+  });
+
+  it('finds paths in a list of objects', () => {
+    const files = [
+      { access: 'read', extent: 'part', pathListKeys: ['files'], pathListItemKey: 'path' },
+    ] as const;
+    const listing = { ...config, toolCatalog: { ...catalog, read_files: files } };
+    const written = use('2', 'apply_patch', { input: '*** Update File: a.ts' });
+    const read = (value: unknown) => [...use('1', 'read_files', { files: value }), ...written];
+    expect(describeResult(optimize(read([{ path: 'a.ts', start: 1 }]), listing))).toBe('-0 -1');
+    expect(describeResult(optimize(read([{ path: 'a.ts' }, 'a.ts']), listing))).toBe('');
+    expect(describeResult(optimize(read([{ path: 'a.ts' }, null]), listing))).toBe('');
   });
 
   it('knows no tool by an inherited name', () => {

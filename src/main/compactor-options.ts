@@ -1,0 +1,105 @@
+// The options of a compactor, and their check.
+
+import { z } from 'zod';
+import { SILENT_LOGGER } from './logger.js';
+import type { Logger } from './logger.js';
+import type { OffloadMode } from './offload/offload.js';
+import type { EphemeralSettings } from './settings/ephemeral-settings.js';
+import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
+import type { Summarizer } from './summarizer/summarizer.js';
+import type { Tokenizer } from './token-counter.js';
+
+/** How a compactor works. Every option has a default. */
+export interface CompactorOptions {
+  /** Tokens that the model accepts. @default 200_000 */
+  readonly contextLimit?: number | undefined;
+  /** The absolute path that relative paths in tool calls start from. @default the working directory */
+  readonly workspaceRoot?: string | undefined;
+  /**
+   * Where work runs. `inline`: all of it on the calling thread. `snapshot`: on worker threads, with
+   * a copy of the history for each pass. `auto`: passes where they block the calling thread for the
+   * least time, counting on worker threads. Whatever workers fail at runs inline. @default 'auto'
+   */
+  readonly offload?: OffloadMode | undefined;
+  /** Worker threads. @default one less than there are processors, 1 or 2 */
+  readonly threads?: number | undefined;
+  /** What each session's `settings` start with. They have precedence over the profile. */
+  readonly settings?: EphemeralSettings | undefined;
+  /** Settings that were saved, as `loadProfile` gives them. */
+  readonly profile?: EphemeralSettings | undefined;
+  /**
+   * The model that `middle-out` and `one-shot` summarize with, or a function that returns it for the
+   * name in the setting `compression.profile`.
+   */
+  readonly summarizer?: Summarizer | SummarizerOfProfile | undefined;
+  /** Directory with prompts of your own; `compression.md` replaces the bundled one. */
+  readonly promptDirectory?: string | undefined;
+  /** How tokens are counted. @default 'o200k' */
+  readonly tokenizer?: Tokenizer | undefined;
+  /** @default one that says nothing */
+  readonly logger?: Logger | undefined;
+}
+
+/** Returns the summarizer for a profile's name, or the default one when no profile is set. */
+export type SummarizerOfProfile = (profile: string | undefined) => Summarizer;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const OPTIONS_SCHEMA = z.strictObject({
+  contextLimit: z.number().int().positive().default(200_000),
+  workspaceRoot: z
+    .string()
+    .min(1)
+    .default(() => process.cwd()),
+  offload: z.enum(['auto', 'snapshot', 'inline']).default('auto'),
+  threads: z.number().int().min(1).max(64).optional(),
+  settings: EPHEMERAL_SETTINGS_SCHEMA.default({}),
+  profile: EPHEMERAL_SETTINGS_SCHEMA.default({}),
+  summarizer: z
+    .union(
+      [
+        z.custom<SummarizerOfProfile>(isFunction),
+        z.custom<Summarizer>((value) =>
+          isFunction((value as { generate?: unknown } | null | undefined)?.generate),
+        ),
+      ],
+      'expected an object with a generate function, or a function that returns one',
+    )
+    .optional(),
+  promptDirectory: z.string().min(1).optional(),
+  tokenizer: z
+    .union([
+      z.enum(['o200k', 'estimate']),
+      z.custom<Exclude<Tokenizer, string>>(
+        (value) => isFunction((value as { countTokens?: unknown } | null | undefined)?.countTokens),
+        'expected an object with a countTokens function',
+      ),
+    ])
+    .default('o200k'),
+  logger: z
+    .custom<Logger>(
+      (value) =>
+        ['debug', 'warn', 'error'].every((level) =>
+          isFunction((value as Readonly<Record<string, unknown>> | null | undefined)?.[level]),
+        ),
+      'expected an object with the functions debug, warn and error',
+    )
+    .default(SILENT_LOGGER),
+});
+
+/** The options with all defaults filled in. */
+export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & {
+  readonly [Key in Exclude<keyof CompactorOptions, WithoutDefault>]-?: Exclude<
+    CompactorOptions[Key],
+    undefined
+  >;
+};
+
+type WithoutDefault = 'threads' | 'summarizer' | 'promptDirectory';
+
+/** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
+export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
+  const parsed = OPTIONS_SCHEMA.safeParse(options);
+  if (parsed.success) return parsed.data;
+  throw new RangeError(`Invalid compactor options.\n${z.prettifyError(parsed.error)}`);
+}

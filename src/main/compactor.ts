@@ -1,0 +1,172 @@
+// The front door: checks the options once, owns the pool of worker threads, makes sessions.
+
+import { randomUUID } from 'node:crypto';
+import type { IContent } from '../shared/content.js';
+import { CompressionStrategyError } from '../shared/errors.js';
+import { completeCompactorOptions } from './compactor-options.js';
+import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
+import { HistoryService } from './history-service.js';
+import { AutoOffload } from './offload/auto.js';
+import { nextTurn } from './offload/event-loop-turn.js';
+import { InlineOffload } from './offload/inline.js';
+import type { FallbackEvent, Offload } from './offload/offload.js';
+import { SnapshotOffload } from './offload/snapshot.js';
+import { WorkerPool } from './offload/worker-pool.js';
+import type { DensityOptions } from './pre-send/session-parts.js';
+import { PromptResolver } from './prompts/prompt-resolver.js';
+import { createAgentRuntimeContext } from './settings/runtime-context.js';
+import { Settings } from './settings/settings.js';
+import { getCompressionStrategy } from './strategies/registry.js';
+import type { Todo } from './summarizer/todo.js';
+import { createCountEntries } from './token-counter.js';
+import { TranscriptWriter } from './transcript/transcript-writer.js';
+import { TurnOrchestrator } from './turn-orchestrator.js';
+import type { CompressionInputs } from './turn-orchestrator.js';
+
+/** What a session starts with. */
+export interface SessionOptions {
+  /** Entries of a session that is taken up again. They are the session's from then on. */
+  readonly history?: readonly IContent[] | undefined;
+  /** @default a random UUID */
+  readonly sessionId?: string | undefined;
+  /** What is known about the agent: its tools, how it includes files, its own workspace. */
+  readonly density?: Partial<DensityOptions> | undefined;
+  /**
+   * A file that everything which edits take away is written to before they land. Without it, what
+   * is pruned is gone.
+   */
+  readonly transcriptPath?: string | undefined;
+  /** Asked for the agent's todos whenever a model summarizes. */
+  readonly activeTodos?: (() => readonly Todo[]) | undefined;
+}
+
+/** Owns what sessions share, and makes them. */
+export interface Compactor extends AsyncDisposable {
+  /**
+   * Makes a session. Taking a long history in gives the event loop its turns.
+   *
+   * @throws TypeError for an entry that a history cannot hold; `CompressionStrategyError` `CLOSED`,
+   * or why the transcript or the prompt could not be opened.
+   */
+  createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
+  /**
+   * Closes all sessions and ends the worker threads. Final; may be called again; resolves within
+   * about a second, or five when a disk hangs.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a compactor. Threads start with the first work for them, and do not keep the process alive.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
+export function createCompactor(options: CompactorOptions = {}): Compactor {
+  return new ThreadedCompactor(completeCompactorOptions(options));
+}
+
+/** Entries of a restored history that are taken in before the event loop has its turn. */
+const ENTRIES_PER_TURN = 256;
+
+class ThreadedCompactor implements Compactor {
+  readonly #options: CompleteCompactorOptions;
+  readonly #pool: WorkerPool | undefined;
+  readonly #sessions = new Set<TurnOrchestrator>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: CompleteCompactorOptions) {
+    this.#options = options;
+    this.#pool =
+      options.offload === 'inline' ? undefined : new WorkerPool({ threads: options.threads });
+  }
+
+  async createSession(options: SessionOptions = {}): Promise<TurnOrchestrator> {
+    this.#assertOpen();
+    const { logger, workspaceRoot, contextLimit, tokenizer } = this.#options;
+    const { transcriptPath, activeTodos } = options;
+    const settings = new Settings(this.#options.settings, this.#options.profile);
+    const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
+    const offload = this.#createOffload((event) => {
+      session.reportFallback(event);
+    });
+    const history = new HistoryService({
+      countEntries: createCountEntries(tokenizer, offload),
+      logger,
+    });
+    await takeIn(history, options.history ?? []);
+    const compressionPrompt = await this.#resolvePrompt();
+    const transcript =
+      transcriptPath === undefined ? undefined : await TranscriptWriter.open(transcriptPath);
+    const session: TurnOrchestrator = new TurnOrchestrator({
+      sessionId: options.sessionId ?? randomUUID(),
+      history,
+      settings,
+      offload,
+      runtimeContext,
+      resolveStrategy: getCompressionStrategy,
+      densityOptions: { workspaceRoot, ...options.density },
+      compressionInputs: (): CompressionInputs => {
+        const summarizer = this.#summarizerOf(runtimeContext.ephemerals.compressionProfile());
+        return {
+          ...(summarizer !== undefined && { summarizer }),
+          ...(compressionPrompt !== undefined && { compressionPrompt }),
+          ...(activeTodos !== undefined && { activeTodos: activeTodos() }),
+          ...(transcript !== undefined && { transcriptPath: transcript.path }),
+        };
+      },
+      transcript,
+      onClose: () => this.#sessions.delete(session),
+      logger,
+    });
+    this.#sessions.add(session);
+    if (this.#closing !== undefined) await session.close();
+    this.#assertOpen();
+    return session;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #shutDown(): Promise<void> {
+    await Promise.all([...this.#sessions].map((session) => session.close()));
+    await this.#pool?.close();
+  }
+
+  #createOffload(onFallback: (event: FallbackEvent) => void): Offload {
+    if (this.#pool === undefined) return new InlineOffload();
+    const snapshot = new SnapshotOffload(this.#pool, { onFallback });
+    return this.#options.offload === 'snapshot' ? snapshot : new AutoOffload(snapshot);
+  }
+
+  async #resolvePrompt(): Promise<string | undefined> {
+    const { promptDirectory } = this.#options;
+    if (promptDirectory === undefined) return undefined;
+    return new PromptResolver({ directory: promptDirectory }).resolve('compression');
+  }
+
+  #summarizerOf(profile: string | undefined): CompressionInputs['summarizer'] {
+    const { summarizer } = this.#options;
+    return typeof summarizer === 'function' ? summarizer(profile) : summarizer;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new CompressionStrategyError(
+      'The compactor is closed; create another one for new sessions.',
+      'CLOSED',
+    );
+  }
+}
+
+async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {
+  for (let start = 0; start < contents.length; start += ENTRIES_PER_TURN) {
+    if (start > 0) await nextTurn();
+    history.addAll(contents.slice(start, start + ENTRIES_PER_TURN), undefined, start);
+  }
+}

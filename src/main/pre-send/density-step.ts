@@ -1,0 +1,77 @@
+// The first step of the pre-send window: one density pass, planned wherever the offload has it run.
+
+import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import type { DensityBase, DensityResult } from '../../shared/density.js';
+import { materializeDensityPlan } from '../../shared/density/materialize.js';
+import { abortable } from '../abortable.js';
+import { HighDensityStrategy } from '../strategies/high-density.js';
+import type { CompressionStrategy } from '../strategies/strategy.js';
+import { applyEdit } from './apply-edit.js';
+import type { AppliedEdit } from './apply-edit.js';
+import type { OptimizedEvent } from './session-events.js';
+import { currentDensityConfig } from './session-parts.js';
+import type { SessionParts } from './session-parts.js';
+
+/** After this many plans that came too late, the pass runs here, where nothing can come between. */
+const MAX_STALE_PLANS = 2;
+
+/**
+ * Runs a density pass of a strategy and applies what it finds.
+ *
+ * @param tell hears of what changed, also when counting its tokens fails
+ * @returns what changed, or `null` when nothing did
+ * @throws what the pass threw, or the signal's reason; nothing has changed then.
+ */
+export async function runDensityStep(
+  parts: SessionParts,
+  strategy: CompressionStrategy,
+  tell: (event: OptimizedEvent) => void,
+  signal: AbortSignal | undefined,
+): Promise<OptimizedEvent | null> {
+  for (let attempt = 0; ; attempt += 1) {
+    const edit = await findEdit(parts, strategy, attempt < MAX_STALE_PLANS, signal);
+    signal?.throwIfAborted();
+    if (edit !== null) {
+      const { result, base } = edit;
+      if (isEmptyDensityResult(result)) return null;
+      const eventOf = (applied: AppliedEdit): OptimizedEvent => {
+        return { metadata: result.metadata, ...applied };
+      };
+      const tellEdit = (applied: AppliedEdit): void => {
+        tell(eventOf(applied));
+      };
+      const applied = await applyEdit(parts, result, base, tellEdit, signal);
+      if (applied !== null) return eventOf(applied);
+    }
+    parts.logger.debug('a density plan came too late', { attempt });
+  }
+}
+
+interface FoundEdit {
+  readonly result: DensityResult;
+  readonly base: DensityBase;
+}
+
+/** Returns `null` when the history was rewritten while the plan was made: its indices mean nothing then. */
+async function findEdit(
+  parts: SessionParts,
+  strategy: CompressionStrategy,
+  mayOffload: boolean,
+  signal: AbortSignal | undefined,
+): Promise<FoundEdit | null> {
+  const { history } = parts;
+  const { base } = history;
+  const config = currentDensityConfig(parts);
+  // Only the documented pass is known to workers; a strategy with one of its own runs here.
+  if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
+    const result = strategy.optimize?.(history.getRawHistory(), config) ?? NO_EDITS;
+    return { result, base };
+  }
+  const { plan } = await abortable(
+    parts.offload.optimize(history.getRawHistory(), base, config, signal),
+    signal,
+  );
+  // What was only appended meanwhile does no harm.
+  if (history.revision !== base.revision) return null;
+  return { result: materializeDensityPlan(plan, history.getRawHistory()), base };
+}

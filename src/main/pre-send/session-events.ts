@@ -1,0 +1,67 @@
+// What a session tells whoever listens to it.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityResultMetadata } from '../../shared/density.js';
+import type { FallbackEvent } from '../offload/offload.js';
+import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { HoldReason } from './progress-guard.js';
+
+/** One entry that an edit changed: what stood there, and what stands there now. */
+export interface EntryChange {
+  /** Index in the history before the edit. */
+  readonly index: number;
+  readonly before: IContent;
+  /** `null` when the entry was removed. */
+  readonly after: IContent | null;
+}
+
+/** A density pass that changed something. Token totals are those of the whole history. */
+export interface OptimizedEvent {
+  readonly metadata: DensityResultMetadata;
+  readonly changes: readonly EntryChange[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/**
+ * How a compression ended. Unless it was applied, the history is as it was.
+ * `rejected`: the result was not smaller. `stale`: the history was rewritten meanwhile.
+ * `held`: it was due, but did not run; `reason` says why.
+ */
+export type CompressionOutcome = 'applied' | 'rejected' | 'stale' | 'held';
+
+/** A compression that was due. Token totals are those of the whole history. */
+export interface CompressedEvent {
+  /** The strategy whose result this is. */
+  readonly strategy: CompressionStrategyName;
+  readonly outcome: CompressionOutcome;
+  readonly reason?: HoldReason;
+  /** The configured strategy's failure, when truncation took its place. */
+  readonly fallbackFrom?: { readonly strategy: CompressionStrategyName; readonly error: Error };
+  readonly llmCallMade: boolean;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly entriesBefore: number;
+  readonly entriesAfter: number;
+}
+
+/** The last resort of a history that did not fit the context window. */
+export interface FittedEvent {
+  /** Entries whose tool results were summarized. */
+  readonly summarizedEntries: number;
+  readonly droppedEntries: number;
+  readonly changes: readonly EntryChange[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** The events of a session. */
+export interface SessionEvents {
+  optimized: [OptimizedEvent];
+  compressed: [CompressedEvent];
+  /** A compression failed over the hard limit; the history is made to fit without it. */
+  compressionFailed: [{ readonly error: Error }];
+  fitted: [FittedEvent];
+  /** Work meant for a worker ran on the calling thread, because workers failed. */
+  fallback: [FallbackEvent];
+}

@@ -1,0 +1,60 @@
+// What the steps of the pre-send window work with.
+
+import type { DensityConfig } from '../../shared/density.js';
+import type { HistoryService } from '../history-service.js';
+import type { Logger } from '../logger.js';
+import type { Offload } from '../offload/offload.js';
+import type {
+  AgentRuntimeContext,
+  CompressionStrategy,
+  CompressionStrategyName,
+} from '../strategies/strategy.js';
+import type { RecordContext } from '../transcript/removal-recorder.js';
+import type { EntryChange } from './session-events.js';
+
+/** The part of `DensityConfig` that comes from the agent and not from settings. */
+export type DensityOptions = Pick<
+  DensityConfig,
+  'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes' | 'partialWritesSupersede'
+>;
+
+/** Puts changes on record before they are made. */
+export type RecordChanges = (
+  kind: RecordContext['kind'],
+  changes: readonly EntryChange[],
+  signal: AbortSignal | undefined,
+) => Promise<void>;
+
+/** The parts of one session. */
+export interface SessionParts {
+  readonly history: HistoryService;
+  readonly offload: Offload;
+  readonly runtimeContext: AgentRuntimeContext;
+  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
+  readonly densityOptions: DensityOptions;
+  /** Keeps what an edit is about to take away; when it rejects, nothing changes. @default nothing is kept */
+  readonly recordChanges?: RecordChanges | undefined;
+  readonly logger: Logger;
+}
+
+/** A call that a signal can end; it then rejects with the signal's reason. */
+export interface AbortOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The strategy that the settings name. */
+export function currentStrategy(parts: SessionParts): CompressionStrategy {
+  return parts.resolveStrategy(parts.runtimeContext.ephemerals.compressionStrategy());
+}
+
+/** The configuration of a density pass, from settings and agent. */
+export function currentDensityConfig(parts: SessionParts): DensityConfig {
+  const { ephemerals } = parts.runtimeContext;
+  return {
+    ...parts.densityOptions,
+    readWritePruning: ephemerals.densityReadWritePruning(),
+    fileDedupe: ephemerals.densityFileDedupe(),
+    recencyPruning: ephemerals.densityRecencyPruning(),
+    recencyRetention: ephemerals.densityRecencyRetention(),
+  };
+}

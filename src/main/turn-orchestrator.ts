@@ -1,0 +1,366 @@
+// The pre-send window of one session: what happens to its history, in which order, before each model
+// call. Its steps stand in pre-send/; nobody else applies edits.
+
+import { CompressionStrategyError } from '../shared/errors.js';
+import { abortable } from './abortable.js';
+import type { HistoryService } from './history-service.js';
+import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { runCompressionStep } from './pre-send/compression-step.js';
+import { runDensityStep } from './pre-send/density-step.js';
+import { ProgressGuard } from './pre-send/progress-guard.js';
+import type {
+  CompressedEvent,
+  FittedEvent,
+  OptimizedEvent,
+  SessionEvents,
+} from './pre-send/session-events.js';
+import { currentStrategy } from './pre-send/session-parts.js';
+import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
+import { fitHistory } from './pre-send/window-step.js';
+import { SafeEmitter } from './safe-emitter.js';
+import type { Settings } from './settings/settings.js';
+import type { CompressionContext } from './strategies/strategy.js';
+import { recordRemovalsTo } from './transcript/removal-recorder.js';
+import type { RestoredResponse } from './transcript/restore.js';
+import type { TranscriptWriter } from './transcript/transcript-writer.js';
+
+/** What the pre-send window did. */
+export interface PreSendResult {
+  /** The density pass, or `null` when it found nothing or was not needed. */
+  readonly optimized: OptimizedEvent | null;
+  /** The compression that was due, or `null`. */
+  readonly compressed: CompressedEvent | null;
+  /** The last resort, or `null` when the history fits without it. */
+  readonly fitted: FittedEvent | null;
+  /** Tokens of the history that can be sent now. */
+  readonly totalTokens: number;
+}
+
+export interface TurnOrchestratorOptions extends Omit<SessionParts, 'recordChanges'> {
+  readonly sessionId: string;
+  /** What `runtimeContext` reads. */
+  readonly settings: Settings;
+  /** What strategies are given beside the history. @default nothing */
+  readonly compressionInputs?: (() => CompressionInputs) | undefined;
+  /** Keeps what edits take away. The session closes it. @default nothing is kept */
+  readonly transcript?: TranscriptWriter | undefined;
+  /** Told once when the session was closed. */
+  readonly onClose?: (() => void) | undefined;
+}
+
+type HistoryContext = Pick<
+  CompressionContext,
+  | 'history'
+  | 'runtimeContext'
+  | 'estimateTokens'
+  | 'countEach'
+  | 'currentTokenCount'
+  | 'logger'
+  | 'promptId'
+  | 'signal'
+>;
+
+/** The part of a compression's context that does not come from the history. */
+export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
+
+/** Share of the context window by which a history must grow before a compression that did not help is tried again. */
+const MIN_GROWTH_SHARE = 0.05;
+
+/** One session: its history, and the window before each send in which that is made dense. */
+export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
+  readonly sessionId: string;
+  readonly history: HistoryService;
+  /** The settings of this session alone; they may be changed at any time. */
+  readonly settings: Settings;
+  readonly #parts: SessionParts;
+  readonly #compressionInputs: () => CompressionInputs;
+  readonly #guard: ProgressGuard;
+  readonly #transcript: TranscriptWriter | undefined;
+  readonly #onClose: () => void;
+  #closing: Promise<void> | undefined;
+  /** Ends when the window that is open now has closed. Windows of one session never overlap. */
+  #openWindow: Promise<unknown> = Promise.resolve();
+  /** The history's additions that the last density pass has seen: more of them make it dirty. */
+  #optimizedAdditions = -1;
+
+  constructor(options: TurnOrchestratorOptions) {
+    super(options.logger);
+    this.sessionId = options.sessionId;
+    this.history = options.history;
+    this.settings = options.settings;
+    const { transcript, sessionId } = options;
+    const recorder = transcript === undefined ? undefined : recordRemovalsTo(transcript);
+    this.#parts = {
+      ...options,
+      recordChanges:
+        recorder &&
+        ((kind, changes, signal) => recorder.record(changes, { sessionId, kind, signal })),
+    };
+    this.#transcript = transcript;
+    this.#onClose = options.onClose ?? (() => undefined);
+    this.#compressionInputs = options.compressionInputs ?? (() => ({}));
+    this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * this.#contextLimit });
+  }
+
+  /** Whether content was added that no density pass has seen. What compaction itself does is no content. */
+  get densityDirty(): boolean {
+    return this.history.additions !== this.#optimizedAdditions;
+  }
+
+  /**
+   * Makes the history ready to be sent: settles its tokens, prunes, compresses when it is over the
+   * threshold, and sees to it that it fits. A second call waits for the first. Each edit lands whole
+   * or not at all; a signal that aborts between two of them keeps the first.
+   *
+   * @param promptId names the turn, for logs
+   * @param pendingTokens tokens that the request will hold besides the history
+   * @param source who asks, for logs
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`.
+   */
+  ensureCompressionBeforeSend(
+    promptId: string,
+    pendingTokens: number = 0,
+    source: string = 'send',
+    options: AbortOptions = {},
+  ): Promise<PreSendResult> {
+    assertPendingTokens(pendingTokens);
+    const window = this.#openWindow.then(() => {
+      options.signal?.throwIfAborted();
+      this.#assertOpen();
+      this.#parts.logger.debug('pre-send window opens', { promptId, source, pendingTokens });
+      return this.#runWindow(promptId, pendingTokens, options);
+    });
+    this.#openWindow = window.catch(() => undefined);
+    return abortable(window, options.signal);
+  }
+
+  async #runWindow(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Promise<PreSendResult> {
+    await abortable(this.history.waitForTokenUpdates(), options.signal);
+    const optimized = await this.ensureDensityOptimized(options);
+    options.signal?.throwIfAborted();
+    // Over the hard limit, what a strategy throws must not keep the history from being made to fit.
+    if (this.#excessTokens(pendingTokens) > 0) {
+      const { compressed, fitted } = await this.#enforce(promptId, pendingTokens, options);
+      return { optimized, compressed, fitted, totalTokens: this.history.getTotalTokens() };
+    }
+    const compressed = this.shouldCompress(pendingTokens)
+      ? await this.#compressAutomatically(promptId, pendingTokens, options)
+      : null;
+    return { optimized, compressed, fitted: null, totalTokens: this.history.getTotalTokens() };
+  }
+
+  /**
+   * Prunes the history when content was added since the last time, and the strategy prunes at all.
+   * To be called in the pre-send window only.
+   *
+   * @returns what changed, or `null`
+   */
+  async ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
+    if (!this.densityDirty) return null;
+    const strategy = currentStrategy(this.#parts);
+    if (strategy.optimize === undefined) return null;
+    // What is added from here on may not be seen by this pass, and leaves the history dirty.
+    const seen = this.history.additions;
+    try {
+      const tell = (event: OptimizedEvent): void => {
+        this.#guard.noteShrunk(event.tokensAfter);
+        this.notify('optimized', event);
+      };
+      return await runDensityStep(this.#parts, strategy, tell, options.signal);
+    } finally {
+      // A pass that was called off has settled nothing; any other way out counts as done.
+      if (options.signal?.aborted !== true) this.#optimizedAdditions = seen;
+    }
+  }
+
+  /** Whether history and pending tokens together reach the threshold. */
+  shouldCompress(pendingTokens: number = 0): boolean {
+    const threshold = this.#parts.runtimeContext.ephemerals.compressionThreshold();
+    return this.history.getTotalTokens() + pendingTokens >= threshold * this.#contextLimit;
+  }
+
+  /**
+   * Compresses the history by the strategy, and puts the result in place when it is smaller. Entries
+   * added meanwhile wait and follow. To be called in the pre-send window only.
+   *
+   * @throws what the strategy threw; the history is as before.
+   */
+  performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
+    return runCompressionStep(
+      this.#parts,
+      currentStrategy(this.#parts),
+      () => this.buildCompressionContext(promptId, options),
+      (event) => {
+        this.notify('compressed', event);
+      },
+      options.signal,
+    );
+  }
+
+  /**
+   * Sees to it that history and pending tokens fit the context window: prunes, then compresses, then
+   * summarizes the largest tool results and drops the oldest turns. What compressing throws is
+   * told by the `compressionFailed` event and does not end this.
+   *
+   * @throws ContextWindowExceededError that says which part cannot fit.
+   */
+  async enforceContextWindow(
+    promptId: string,
+    pendingTokens: number = 0,
+    options: AbortOptions = {},
+  ): Promise<FittedEvent | null> {
+    assertPendingTokens(pendingTokens);
+    if (this.#excessTokens(pendingTokens) <= 0) return null;
+    await this.ensureDensityOptimized(options);
+    options.signal?.throwIfAborted();
+    return (await this.#enforce(promptId, pendingTokens, options)).fitted;
+  }
+
+  /** What a strategy is given to compress the history as it stands. */
+  buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
+    return {
+      ...historyContext(this.#parts, promptId, options),
+      ...this.#compressionInputs(),
+    };
+  }
+
+  /** Reports work that ran on the calling thread because workers failed. */
+  reportFallback(event: FallbackEvent): void {
+    this.notify('fallback', event);
+  }
+
+  /**
+   * Returns what a tool answered before an edit took it away.
+   *
+   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when the session's transcript does not hold
+   * it, or there is no transcript.
+   */
+  restore(callId: string): Promise<RestoredResponse> {
+    if (this.#transcript !== undefined) {
+      return this.#transcript.restore(callId, { sessionId: this.sessionId });
+    }
+    return Promise.reject(
+      new CompressionStrategyError(
+        `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptPath.`,
+        'NOT_IN_TRANSCRIPT',
+      ),
+    );
+  }
+
+  /** Closes the session's transcript, when the window that is open has closed. Final; may be called again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#openWindow.then(() => this.#transcript?.close()).then(this.#onClose);
+    return this.#closing;
+  }
+
+  /** What was offloaded so far, and where it ran. */
+  stats(): OffloadStats {
+    return this.#parts.offload.stats;
+  }
+
+  async #enforce(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Promise<{ compressed: CompressedEvent | null; fitted: FittedEvent | null }> {
+    let compressed: CompressedEvent | null = null;
+    if (this.#excessTokens(pendingTokens) > 0) {
+      try {
+        compressed = await this.#compressAutomatically(promptId, pendingTokens, options);
+      } catch (thrown) {
+        options.signal?.throwIfAborted();
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        this.notify('compressionFailed', { error });
+      }
+    }
+    options.signal?.throwIfAborted();
+    if (this.#excessTokens(pendingTokens) <= 0) return { compressed, fitted: null };
+    const fitted = await fitHistory(
+      this.#parts,
+      { contextLimit: this.#contextLimit, pendingTokens },
+      (event) => {
+        this.#guard.noteShrunk(event.tokensAfter);
+        this.notify('fitted', event);
+      },
+      options.signal,
+    );
+    return { compressed, fitted };
+  }
+
+  /** Compresses unless that would lead nowhere. */
+  async #compressAutomatically(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Promise<CompressedEvent> {
+    const reason = this.#guard.holdReason(this.history.getTotalTokens());
+    if (reason !== null) return this.#reportHeld(reason);
+    try {
+      const event = await this.performCompression(promptId, options);
+      this.#guard.noteEnd(event.tokensAfter, !this.shouldCompress(pendingTokens));
+      return event;
+    } catch (error) {
+      if (options.signal?.aborted !== true) this.#guard.noteFailure();
+      throw error;
+    }
+  }
+
+  #reportHeld(reason: NonNullable<CompressedEvent['reason']>): CompressedEvent {
+    const tokens = this.history.getTotalTokens();
+    const entries = this.history.length;
+    const event: CompressedEvent = {
+      strategy: currentStrategy(this.#parts).name,
+      outcome: 'held',
+      reason,
+      llmCallMade: false,
+      tokensBefore: tokens,
+      tokensAfter: tokens,
+      entriesBefore: entries,
+      entriesAfter: entries,
+    };
+    this.notify('compressed', event);
+    return event;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new CompressionStrategyError(
+      'The session is closed; create another one to go on.',
+      'CLOSED',
+    );
+  }
+
+  #excessTokens(pendingTokens: number): number {
+    return this.history.getTotalTokens() + pendingTokens - this.#contextLimit;
+  }
+
+  get #contextLimit(): number {
+    return this.#parts.runtimeContext.ephemerals.contextLimit();
+  }
+}
+
+function historyContext(
+  { history, runtimeContext, logger }: SessionParts,
+  promptId: string,
+  { signal }: AbortOptions,
+): HistoryContext {
+  return {
+    history: history.getCurated(),
+    runtimeContext,
+    estimateTokens: (contents) => history.estimateTokensForContents(contents),
+    countEach: (contents) => history.countEach(contents),
+    currentTokenCount: history.getTotalTokens(),
+    logger,
+    promptId,
+    ...(signal !== undefined && { signal }),
+  };
+}
+
+function assertPendingTokens(pendingTokens: number): void {
+  if (pendingTokens >= 0 && Number.isFinite(pendingTokens)) return;
+  throw new RangeError(`Expected pendingTokens of at least 0, got ${pendingTokens}.`);
+}

@@ -1,0 +1,152 @@
+// The front door: options are checked once and by name, sessions are independent, closing is final.
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { createCompactor } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import { humanText } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import { describeHistory, historyOf } from '../support/notation.js';
+import { outcomeOf } from '../support/session-bench.js';
+
+function messageOf(options: unknown): string {
+  try {
+    createCompactor(options as CompactorOptions);
+  } catch (error) {
+    expect(error).toBeInstanceOf(RangeError);
+    return (error as RangeError).message;
+  }
+  return 'accepted';
+}
+
+const INLINE = { offload: 'inline', tokenizer: 'estimate' } as const;
+
+describe('createCompactor', () => {
+  it.each([
+    ['contextLimit', 0],
+    ['contextLimit', 1.5],
+    ['contextLimit', '200k'],
+    ['workspaceRoot', ''],
+    ['offload', 'remote'],
+    ['threads', 0],
+    ['threads', 65],
+    ['tokenizer', 'cl100k'],
+    ['tokenizer', { count: () => 1 }],
+    ['tokenizer', null],
+    ['logger', { debug: () => 1 }],
+    ['logger', 'console'],
+  ])('names %s when it is %j', (option, value) => {
+    const message = messageOf({ [option]: value });
+    expect(message).toMatch(/^Invalid compactor options\.\n/);
+    expect(message).toContain(option);
+  });
+
+  it('names a setting that is wrong, and one that does not exist', () => {
+    expect(messageOf({ settings: { 'compression.threshold': 2 } })).toContain(
+      'compression.threshold',
+    );
+    expect(messageOf({ settings: { 'compression.treshold': 0.5 } })).toContain(
+      'compression.treshold',
+    );
+  });
+
+  it('names every option that is wrong at once, and one that does not exist', () => {
+    const message = messageOf({ contextLimit: -1, threads: 0, workers: 2 });
+    for (const option of ['contextLimit', 'threads', 'workers']) expect(message).toContain(option);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['options that are undefined', { contextLimit: undefined, logger: undefined }],
+    [
+      'a tokenizer that is a class',
+      {
+        tokenizer: new (class {
+          countTokens = (): number => 1;
+        })(),
+      },
+    ],
+    ['console', { logger: console }],
+  ])('takes %s', async (_, options) => {
+    await createCompactor(options).close();
+  });
+});
+
+describe('Compactor', () => {
+  it('makes sessions that start with a history of any length', async () => {
+    await using compactor = createCompactor(INLINE);
+    const history = Array.from({ length: 1_000 }, (_, at) => humanText(`${at}`));
+    const session = await compactor.createSession({ history, sessionId: 's1' });
+    expect(session.sessionId).toBe('s1');
+    expect(session.history.getAll()).toEqual(history);
+    expect(history).toHaveLength(1_000);
+    expect(session.densityDirty).toBe(true);
+  });
+
+  it('makes sessions of their own, each with an id', async () => {
+    await using compactor = createCompactor(INLINE);
+    const [one, other] = [await compactor.createSession(), await compactor.createSession()];
+    expect(one.sessionId).not.toBe(other.sessionId);
+    one.history.add(humanText('x'));
+    expect(other.history.length).toBe(0);
+  });
+
+  it('names a bad entry by its position in the whole history', async () => {
+    await using compactor = createCompactor(INLINE);
+    const history: IContent[] = Array.from({ length: 700 }, () => humanText('x'));
+    history[699] = {} as IContent;
+    await expect(compactor.createSession({ history })).rejects.toThrow(/entry 699/);
+  });
+
+  it('uses settings, context limit, tokenizer and density options', async () => {
+    await using compactor = createCompactor({
+      offload: 'inline',
+      contextLimit: 100,
+      tokenizer: { countTokens: () => 30 },
+      settings: { 'compression.threshold': 0.5, 'compression.density.readWritePruning': false },
+    });
+    const history = historyOf('h a:r1 t:r1 a:w2 t:w2');
+    const session = await compactor.createSession({ history: history.slice(0, 1) });
+    await session.history.waitForTokenUpdates();
+    expect(session.history.getTotalTokens()).toBe(33);
+    expect(session.shouldCompress(16)).toBe(false);
+    expect(session.shouldCompress(17)).toBe(true);
+    session.history.addAll(history.slice(1));
+    expect(await session.ensureDensityOptimized()).toBeNull();
+    expect(describeHistory(session.history.getAll())).toBe('h a:r1 t:r1 a:w2 t:w2');
+  });
+
+  it('resolves paths against the root of the compactor, or that of the session', async () => {
+    await using compactor = createCompactor({ ...INLINE, workspaceRoot: '/one' });
+    const entries = 'a:r1(/two/a.ts) t:r1 a:w2(a.ts) t:w2';
+    const options = { history: historyOf(entries) };
+    const there = await compactor.createSession(options);
+    expect(await there.ensureDensityOptimized()).toBeNull();
+    const density = { workspaceRoot: '/two' };
+    const here = await compactor.createSession({ ...options, density });
+    expect(await here.ensureDensityOptimized()).not.toBeNull();
+  });
+
+  it('reports to the logger', async () => {
+    const debug = vi.fn();
+    await using compactor = createCompactor({ ...INLINE, logger: { ...console, debug } });
+    const session = await compactor.createSession();
+    await session.ensureCompressionBeforeSend('p1');
+    expect(debug).toHaveBeenCalled();
+  });
+
+  it.each(['inline', 'snapshot', 'auto'] as const)('is closed for good (%s)', async (offload) => {
+    const compactor = createCompactor({ offload });
+    await compactor.close();
+    await Promise.all([compactor.close(), compactor[Symbol.asyncDispose]()]);
+    expect(await outcomeOf(compactor.createSession())).toBe('CLOSED');
+  });
+
+  it('makes no session when it is closed while a history is taken in', async () => {
+    const compactor = createCompactor(INLINE);
+    const history = Array.from({ length: 1_000 }, () => humanText('x'));
+    const opening = compactor.createSession({ history });
+    await compactor.close();
+    expect(await outcomeOf(opening)).toBe('CLOSED');
+  });
+});

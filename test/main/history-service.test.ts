@@ -1,0 +1,301 @@
+// The history of a session: entries in, edits whole or not at all, totals that are always right.
+
+import { setImmediate as nextImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+
+import { HistoryService } from '../../src/main/history-service.js';
+import type { CountEntries } from '../../src/main/token-ledger.js';
+import { humanText } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import { applyDensityResult } from '../../src/shared/density.js';
+import type { DensityResult } from '../../src/shared/density.js';
+import { optimize } from '../../src/shared/density/optimize.js';
+import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
+import { describeHistory, historyOf } from '../support/notation.js';
+import { outcomeOf } from '../support/session-bench.js';
+
+const METADATA = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+
+function edit(removals: readonly number[], replacements: [number, IContent][] = []): DensityResult {
+  return { removals, replacements: new Map(replacements), metadata: METADATA };
+}
+
+const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
+
+function open(notation: string, countEntries: CountEntries = countTens): HistoryService {
+  const history = new HistoryService({ countEntries });
+  history.addAll(historyOf(notation));
+  return history;
+}
+
+function entriesOf(history: HistoryService): string {
+  return describeHistory(history.getRawHistory());
+}
+
+const summed = (history: HistoryService, count: (entry: IContent) => number): number =>
+  history.getRawHistory().reduce((sum, entry) => sum + count(entry), 0);
+
+describe('HistoryService', () => {
+  it('appends, and gives copies of the list but the entries themselves', () => {
+    const history = open('h a');
+    const added = humanText('third');
+    history.add(added);
+    const all = history.getAll();
+    expect(all[2]).toBe(added);
+    all.pop();
+    expect(history.length).toBe(3);
+    expect(history.getRawHistory()).toHaveLength(3);
+    expect(history.additions).toBe(3);
+  });
+
+  it('keeps its revision when it grows, and changes it with every rewrite', async () => {
+    const history = open('h:1 h:2 h:3');
+    const { revision } = history;
+    history.add(humanText('4'));
+    expect(history.base).toEqual({ revision, length: 4 });
+    await history.applyDensityResult(edit([0]));
+    expect(history.revision).not.toBe(revision);
+    const applied = history.revision;
+    history.clear();
+    expect(history.base).toEqual({ revision: applied + 1, length: 0 });
+    expect(history.replaceAll(historyOf('h'), history.base)).toBe(true);
+    expect(history.revision).toBe(applied + 2);
+  });
+
+  it('counts as additions only what comes from outside', async () => {
+    const history = open('h:1 h:2');
+    await history.applyDensityResult(edit([0], [[1, humanText('new')]]));
+    history.startCompression();
+    history.add(humanText('3'));
+    history.replaceAll([], history.base);
+    history.endCompression();
+    history.clear();
+    expect(history.additions).toBe(3);
+  });
+
+  it('refuses what is no list', () => {
+    expect(() => {
+      new HistoryService().addAll('entries' as unknown as IContent[]);
+    }).toThrow('Expected an array of entries, got string.');
+  });
+
+  it('names a bad entry by its position in the whole that it is a part of', () => {
+    expect(() => {
+      new HistoryService().addAll([{} as IContent], undefined, 300);
+    }).toThrow('entry 300');
+  });
+
+  it('keeps the limits that it was given, and the defaults of the others', () => {
+    const history = new HistoryService({ limits: { maxCharacters: 40 } });
+    expect(() => {
+      history.add(humanText('x'.repeat(41)));
+    }).toThrow('at most 40 characters');
+    history.add(humanText('x'));
+  });
+
+  describe('getCurated', () => {
+    it.each([
+      ['h a:_ a: a:* a:r1 t:r1', 'h a:* a:r1 t:r1'],
+      ['h:_ t: h', 'h:_ t h'],
+      ['a:` ` a:`x` a:%', 'a:`x` a:%'],
+    ])('leaves ai entries without content out of %s', (notation, curated) => {
+      expect(describeHistory(open(notation).getCurated())).toBe(curated);
+    });
+  });
+
+  describe('applyDensityResult', () => {
+    it('is done before it returns its promise', () => {
+      const history = open('h:1 h:2 h:3');
+      void history.applyDensityResult(edit([0], [[2, humanText('new')]]));
+      expect(entriesOf(history)).toBe('h:2 h:new');
+    });
+
+    it('resolves once the new entries are counted', async () => {
+      const history = open('h:1 h:2 h:3');
+      await history.waitForTokenUpdates();
+      await history.applyDensityResult(edit([0], [[2, humanText('new')]]));
+      expect(history.getTotalTokens()).toBe(20);
+    });
+
+    it.each([
+      ['out of bounds', edit([3]), undefined, 'DENSITY_OUT_OF_BOUNDS'],
+      ['twice', edit([1, 1]), undefined, 'DENSITY_DUPLICATE_INDEX'],
+      ['in conflict', edit([1], [[1, humanText('x')]]), undefined, 'DENSITY_CONFLICT'],
+      ['of another revision', edit([1]), { revision: 9, length: 3 }, 'DENSITY_STALE'],
+      ['beyond its own base', edit([2]), { revision: 0, length: 2 }, 'DENSITY_OUT_OF_BOUNDS'],
+    ])('refuses a result that is %s, and changes nothing', async (_, result, base, code) => {
+      const history = open('h:1 h:2 h:3');
+      await history.waitForTokenUpdates();
+      const told = vi.fn();
+      history.on('tokensUpdated', told);
+      expect(await outcomeOf(history.applyDensityResult(result, base))).toBe(code);
+      expect(entriesOf(history)).toBe('h:1 h:2 h:3');
+      expect(history.base).toEqual({ revision: 0, length: 3 });
+      expect(told).not.toHaveBeenCalled();
+    });
+
+    it('refuses to edit during a compression', async () => {
+      const history = open('h:1 h:2');
+      history.startCompression();
+      expect(await outcomeOf(history.applyDensityResult(edit([0])))).toBe(
+        'COMPRESSION_IN_PROGRESS',
+      );
+      expect(entriesOf(history)).toBe('h:1 h:2');
+    });
+
+    it('takes a result for a history that has grown since', async () => {
+      const history = open('h:1 h:2');
+      const { base } = history;
+      history.add(humanText('3'));
+      await history.applyDensityResult(edit([0]), base);
+      expect(entriesOf(history)).toBe('h:2 h:3');
+    });
+  });
+
+  describe('a compression', () => {
+    it('queues what is added until it ends', () => {
+      const history = open('h:1');
+      history.startCompression();
+      expect(history.isCompressing).toBe(true);
+      history.addAll(historyOf('h:2 h:3'));
+      history.add(humanText('4'));
+      expect(entriesOf(history)).toBe('h:1');
+      expect(history.replaceAll(historyOf('h:0'), history.base)).toBe(true);
+      history.endCompression();
+      expect(history.isCompressing).toBe(false);
+      expect(entriesOf(history)).toBe('h:0 h:2 h:3 h:4');
+    });
+
+    it('forgets what was queued when the history is cleared, and queues on', () => {
+      const history = open('h:1');
+      history.startCompression();
+      history.add(humanText('2'));
+      history.clear();
+      history.add(humanText('3'));
+      expect(history.length).toBe(0);
+      history.endCompression();
+      expect(entriesOf(history)).toBe('h:3');
+    });
+
+    it('cannot begin twice, and ends without having begun', () => {
+      const history = open('h:1');
+      history.endCompression();
+      history.startCompression();
+      expect(() => {
+        history.startCompression();
+      }).toThrow(expect.objectContaining({ code: 'COMPRESSION_IN_PROGRESS' }));
+    });
+
+    it('leaves in place what came between its base and its result', () => {
+      const history = open('h:1');
+      const { base } = history;
+      history.add(humanText('2'));
+      expect(history.replaceAll([], base)).toBe(false);
+      expect(entriesOf(history)).toBe('h:1 h:2');
+    });
+  });
+
+  describe('tokens', () => {
+    it('estimates until counts arrive, and tells when they do', async () => {
+      const history = open('h:one h:two');
+      const totals: number[] = [];
+      history.on('tokensUpdated', ({ totalTokens }) => totals.push(totalTokens));
+      expect(history.getTotalTokens()).toBe(summed(history, estimateEntryTokens));
+      await history.waitForTokenUpdates();
+      expect(totals).toEqual([20]);
+      history.clear();
+      expect(totals).toEqual([20, 0]);
+    });
+
+    it('estimates for good without a counter', async () => {
+      const history = new HistoryService();
+      history.addAll(historyOf('h:one h:two'));
+      await history.waitForTokenUpdates();
+      expect(history.getTotalTokens()).toBe(summed(history, estimateEntryTokens));
+    });
+
+    it('counts an entry once, also when asked about it or for everything anew', async () => {
+      const count = vi.fn(countTens);
+      const history = open('h:one h:two', count);
+      await history.recalculateTotalTokens();
+      const fresh = humanText('fresh');
+      expect(await history.estimateTokensForContents([...history.getAll(), fresh])).toBe(30);
+      expect(await history.countEach(history.getAll())).toEqual([10, 10]);
+      await history.recalculateTotalTokens();
+      expect(count.mock.calls.map(([contents]) => contents.length)).toEqual([2, 1]);
+      expect(history.getTotalTokens()).toBe(20);
+    });
+
+    it('rejects when counting fails, keeps estimates, and counts again', async () => {
+      const count = vi.fn(countTens).mockRejectedValueOnce(new Error('no encoding'));
+      const history = open('h:one', count);
+      expect(await outcomeOf(history.waitForTokenUpdates())).toBe('TOKEN_COUNT_FAILED');
+      expect(history.getTotalTokens()).toBe(summed(history, estimateEntryTokens));
+      await history.waitForTokenUpdates();
+      expect(history.getTotalTokens()).toBe(10);
+    });
+
+    it('equal a full recount after any sequence of passes, additions and rewrites', async () => {
+      const weigh = (entry: IContent): number => JSON.stringify(entry.blocks).length;
+      const steps = fc.array(fc.constantFrom('add', 'pass', 'turn', 'clear', 'compress', 'twice'), {
+        maxLength: 12,
+        size: 'max',
+      });
+      await fc.assert(
+        fc.asyncProperty(arbitraryHistory(), arbitraryDensityConfig(), steps, async (...made) => {
+          const [source, config, sequence] = made;
+          const history = new HistoryService({
+            countEntries: async (contents) => {
+              await nextImmediate();
+              return contents.map(weigh);
+            },
+          });
+          const expected: IContent[] = [];
+          let next = 0;
+          const take = (): IContent[] => {
+            const taken = source.slice(next, next + 7);
+            next += 7;
+            return taken;
+          };
+          for (const step of sequence) {
+            if (step === 'add') {
+              const taken = take();
+              history.addAll(taken);
+              expected.push(...taken);
+            } else if (step === 'pass') {
+              const result = optimize(history.getRawHistory(), config);
+              void history.applyDensityResult(result);
+              applyDensityResult(expected, result);
+            } else if (step === 'clear') {
+              history.clear();
+              expected.length = 0;
+            } else if (step === 'compress') {
+              const { base } = history;
+              history.startCompression();
+              const taken = take();
+              history.addAll(taken);
+              const half = expected.slice(expected.length >> 1);
+              history.replaceAll(half, base);
+              history.endCompression();
+              expected.splice(0, expected.length, ...half, ...taken);
+            } else if (step === 'twice') {
+              history.addAll(expected.slice(-2));
+              expected.push(...expected.slice(-2));
+            } else {
+              await nextImmediate();
+            }
+          }
+          await history.waitForTokenUpdates();
+          expect(history.getAll()).toEqual(expected);
+          const total = summed(history, weigh);
+          expect(history.getTotalTokens()).toBe(total);
+          await history.recalculateTotalTokens();
+          expect(history.getTotalTokens()).toBe(total);
+        }),
+        { numRuns: 200 },
+      );
+    });
+  });
+});

@@ -1,0 +1,252 @@
+// What may enter a history, and how each refusal says where the fault is.
+
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { HistoryService } from '../../src/main/history-service.js';
+import { assertIngestible } from '../../src/main/ingestion.js';
+import type { IngestionLimits } from '../../src/main/ingestion.js';
+import type { IContent } from '../../src/shared/content.js';
+import { humanText } from '../../src/shared/content.js';
+import { arbitraryHistory } from '../support/arbitrary-history.js';
+
+/** The message that an entry is refused with, or `undefined` when it is taken. */
+function refusal(content: unknown, limits?: IngestionLimits): string | undefined {
+  try {
+    assertIngestible(content, 4, limits);
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError);
+    return (error as TypeError).message;
+  }
+  return undefined;
+}
+
+/** An entry whose second block is a tool call with these parameters. */
+function withParameters(parameters: unknown): unknown {
+  return { speaker: 'ai', blocks: [{ type: 'text', text: 'x' }, call(parameters)] };
+}
+
+function call(parameters: unknown): object {
+  return { type: 'tool_call', id: 'c1', name: 'tool', parameters };
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 'leaf';
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
+
+function circular(): unknown {
+  const value: Record<string, unknown> = {};
+  value['inner'] = { back: value };
+  return value;
+}
+
+class Point {
+  readonly x = 1;
+}
+
+/** A plain object of another realm, which has prototypes of its own. */
+function foreign(source: string): unknown {
+  return runInNewContext(`(${source})`);
+}
+
+const THROWING_GETTER = {
+  get secret(): never {
+    throw new Error('no');
+  },
+};
+
+const LIMITS: IngestionLimits = { maxDepth: 8, maxCharacters: 100, maxValues: 50 };
+
+describe('assertIngestible', () => {
+  it('takes every entry of valid histories', () => {
+    fc.assert(
+      fc.property(arbitraryHistory(), (history) => {
+        for (const content of history) expect(refusal(content)).toBeUndefined();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('takes any JSON as a payload and as unknown metadata', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(refusal(withParameters(value))).toBeUndefined();
+        expect(refusal(humanText('x', { extra: value }))).toBeUndefined();
+      }),
+    );
+  });
+
+  it.each([
+    ['an object without a prototype', Object.create(null)],
+    ['an object of another realm', foreign('{ a: [1, { b: null }] }')],
+    ['an array of another realm', foreign('[1, [2]]')],
+    ['a key named __proto__', JSON.parse('{"__proto__": {"constructor": 1}}')],
+    ['one object twice', Array<unknown>(2).fill({ shared: true })],
+    ['undefined', { a: undefined }],
+    ['numbers that JSON has not', [NaN, Infinity, -0]],
+    ['256 levels', nested(255)],
+    [
+      'a getter',
+      {
+        get answer() {
+          return 42;
+        },
+      },
+    ],
+  ])('takes %s', (_, parameters) => {
+    expect(refusal(withParameters(parameters))).toBeUndefined();
+  });
+
+  it.each([
+    ['a function', { run: () => 1 }, '.parameters.run, got a function.'],
+    ['a BigInt', [{ n: 1n }], '.parameters[0].n, got a bigint.'],
+    ['a symbol', [Symbol('s')], '.parameters[0], got a symbol.'],
+    ['a class instance', { at: new Point() }, '.parameters.at, got an instance of Point.'],
+    ['a date', [new Date(0)], '.parameters[0], got an instance of Date.'],
+    ['a map', new Map(), '.parameters, got an instance of Map.'],
+    ['bytes', new Uint8Array(4), '.parameters, got an instance of Uint8Array.'],
+    ['a map of another realm', foreign('new Map()'), '.parameters, got an instance of Map.'],
+    ['a proxy', { p: new Proxy({}, {}) }, '.parameters.p, got a Proxy.'],
+    ['a proxied array', new Proxy([], {}), '.parameters, got a Proxy.'],
+    ['a circle', circular(), '.parameters.inner.back, got a circular reference.'],
+    ['a getter that throws', THROWING_GETTER, '.parameters.secret, got a getter that throws.'],
+    ['a function beneath __proto__', JSON.parse('{"__proto__": {}}'), undefined],
+  ])('names entry, block and path of %s', (_, parameters, end) => {
+    const expected =
+      end === undefined ? end : `Expected plain data (JSON) at entry 4, block 1${end}`;
+    expect(refusal(withParameters(parameters))).toBe(expected);
+  });
+
+  it.each([
+    ['no object', 7, 'Expected an entry { speaker, blocks } at entry 4, got a number.'],
+    ['nothing', null, 'Expected an entry { speaker, blocks } at entry 4, got null.'],
+    ['a list', [], 'Expected an entry { speaker, blocks } at entry 4, got an array.'],
+    [
+      'no speaker',
+      { speaker: 'model', blocks: [] },
+      `Expected 'human', 'ai' or 'tool' at entry 4.speaker, got the string "model".`,
+    ],
+    ['no blocks', { speaker: 'ai' }, 'an array of blocks at entry 4.blocks, got undefined.'],
+    ['a class', Object.assign(new Point(), humanText('x')), 'entry 4, got an instance of Point.'],
+    ['a proxy', new Proxy(humanText('x'), {}), 'at entry 4, got a Proxy.'],
+    [
+      'proxied blocks',
+      { speaker: 'ai', blocks: new Proxy([], {}) },
+      'entry 4.blocks, got a Proxy.',
+    ],
+    ['a missing block', { speaker: 'ai', blocks: Array(2) }, 'entry 4, block 0, got undefined.'],
+    ['a block of text', { speaker: 'ai', blocks: ['x'] }, 'a block at entry 4, block 0, got the'],
+    [
+      'an unknown block',
+      { speaker: 'ai', blocks: [{ type: 'audio' }] },
+      'Expected one of text, tool_call, tool_response, media, thinking, code at entry 4, block 0.type',
+    ],
+    [
+      'a block typed like a prototype',
+      { speaker: 'ai', blocks: [{ type: 'constructor' }] },
+      'at entry 4, block 0.type, got the string "constructor".',
+    ],
+    [
+      'a text that is none',
+      { speaker: 'ai', blocks: [{ type: 'text', text: 7 }] },
+      'Expected a string at entry 4, block 0.text, got a number.',
+    ],
+    [
+      'an error that is no text',
+      {
+        speaker: 'tool',
+        blocks: [{ type: 'tool_response', callId: '1', toolName: 't', result: 1, error: {} }],
+      },
+      'Expected a string or nothing at entry 4, block 0.error, got an object.',
+    ],
+    [
+      'an encoding unheard of',
+      { speaker: 'ai', blocks: [{ type: 'media', mimeType: 'a', data: '', encoding: 'hex' }] },
+      `Expected 'url' or 'base64' at entry 4, block 0.encoding, got the string "hex".`,
+    ],
+    [
+      'metadata that is none',
+      { ...humanText('x'), metadata: 'm' },
+      'Expected an object at entry 4.metadata, got the string "m".',
+    ],
+    [
+      'a function in metadata',
+      humanText('x', { hooks: [() => 1] }),
+      'Expected plain data (JSON) at entry 4.metadata.hooks[0], got a function.',
+    ],
+    [
+      'a function beside the blocks',
+      { ...humanText('x'), onSent: () => 1 },
+      'Expected plain data (JSON) at entry 4.onSent, got a function.',
+    ],
+  ])('refuses an entry that is or has %s', (_, content, message) => {
+    expect(refusal(content)).toContain(message);
+  });
+
+  it.each([
+    ['levels', nested(9), 'at most 8 levels of nesting at entry 4, block 1.parameters[0][0]'],
+    [
+      'characters',
+      'x'.repeat(101),
+      'at most 100 characters in entry 4, exceeded at entry 4, block 1',
+    ],
+    ['characters in keys', { ['k'.repeat(101)]: 1 }, 'at most 100 characters in entry 4'],
+    ['values', Array(51).fill(1), 'at most 50 values in entry 4, exceeded at entry 4, block 1'],
+    ['holes', Array(51), 'at most 50 values in entry 4'],
+  ])('refuses too many %s', (_, parameters, message) => {
+    expect(refusal(withParameters(parameters), LIMITS)).toContain(message);
+  });
+
+  it('counts characters and values over all blocks of an entry', () => {
+    const text = { type: 'text', text: 'x'.repeat(40) };
+    const limits = { ...LIMITS, maxValues: 1_000 };
+    expect(refusal({ speaker: 'ai', blocks: [text] }, limits)).toBeUndefined();
+    expect(refusal({ speaker: 'ai', blocks: [text, text, text] }, limits)).toContain(
+      'block 1.text',
+    );
+  });
+
+  it('refuses a sparse array of billions at once', () => {
+    const started = performance.now();
+    expect(refusal(withParameters(new Array(4_000_000_000)))).toContain('1000000 values');
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('keeps the message short when the way is long', () => {
+    const limits = { maxDepth: 5_000, maxCharacters: 10_000, maxValues: 10_000 };
+    let value: unknown = Symbol('deep');
+    for (let level = 0; level < 1_000; level += 1) value = { level: value };
+    const message = refusal(withParameters(value), limits);
+    expect(message).toMatch(/entry 4, block 1\.parameters(\.level)+.* … .*got a symbol\.$/);
+    expect(message?.length).toBeLessThan(300);
+  });
+
+  it('gives the error of a getter as the cause', () => {
+    const content = withParameters(THROWING_GETTER);
+    expect(() => {
+      assertIngestible(content, 0);
+    }).toThrow(expect.objectContaining({ cause: new Error('no') }));
+  });
+});
+
+describe('HistoryService', () => {
+  it.each([
+    ['a bad entry', [humanText('a'), withParameters(1n), humanText('b')]],
+    ['a hole', [humanText('a'), ...Array<unknown>(1), humanText('b')]],
+    // A literal keeps its hole, where a spread fills it.
+    ['a real hole', Object.assign(Array<unknown>(3), { 0: humanText('a'), 2: humanText('b') })],
+  ])('lets nothing in of a list with %s', (_, contents) => {
+    const history = new HistoryService();
+    history.add(humanText('before'));
+    const tokens = history.getTotalTokens();
+    expect(() => {
+      history.addAll(contents as IContent[]);
+    }).toThrow(/entry 1/);
+    expect(history.getAll()).toEqual([humanText('before')]);
+    expect(history.getTotalTokens()).toBe(tokens);
+    expect(history.additions).toBe(1);
+  });
+});

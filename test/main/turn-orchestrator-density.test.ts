@@ -1,0 +1,192 @@
+// The density pass of a session: what it is given, when it runs, and when the history counts as dirty.
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { InlineOffload } from '../../src/main/offload/inline.js';
+import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
+import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { humanText } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
+import { describeHistory, historyOf } from '../support/notation.js';
+import { openSession, strategyOf } from '../support/session-bench.js';
+import type { BenchParts } from '../support/session-bench.js';
+
+/** Two reads of a file that is then written: the reads are stale. */
+const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
+const NOTHING: DensityResult = {
+  removals: [],
+  replacements: new Map(),
+  metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+};
+
+function openNoted(notation: string, parts: BenchParts = {}): TurnOrchestrator {
+  return openSession({ entries: historyOf(notation), ...parts });
+}
+
+function entriesOf(session: TurnOrchestrator): string {
+  return describeHistory(session.history.getRawHistory());
+}
+
+function entries(length: number): IContent[] {
+  return Array.from({ length }, (_, at) => humanText(`e${at}`));
+}
+
+const keepLast = (length: number): CompressionStrategy =>
+  strategyOf(async ({ history }) => history.slice(-length));
+
+describe('TurnOrchestrator', () => {
+  describe('densityDirty', () => {
+    it('is true at first, and false once a pass has ended that found nothing', async () => {
+      const session = openSession();
+      expect(session.densityDirty).toBe(true);
+      expect(await session.ensureDensityOptimized()).toBeNull();
+      expect(session.densityDirty).toBe(false);
+    });
+
+    it('is set by content and cleared by a pass, whose own edit does not set it', async () => {
+      const session = openSession();
+      await session.ensureDensityOptimized();
+      session.history.addAll(historyOf(STALE));
+      expect(session.densityDirty).toBe(true);
+      expect(await session.ensureDensityOptimized()).not.toBeNull();
+      expect(session.densityDirty).toBe(false);
+    });
+
+    it('is not set by an edit, a compression or clearing', async () => {
+      const session = openSession({ strategy: keepLast(2), entries: entries(9) });
+      await session.ensureDensityOptimized();
+      await session.history.applyDensityResult({ ...NOTHING, removals: [0] });
+      expect(session.densityDirty).toBe(false);
+      await session.performCompression('p1');
+      expect(session.densityDirty).toBe(false);
+      session.history.clear();
+      expect(session.densityDirty).toBe(false);
+    });
+
+    it('is set by content that is queued during a compression', async () => {
+      const strategy = strategyOf(async ({ history }) => {
+        session.history.add(humanText('meanwhile'));
+        return history.slice(-2);
+      });
+      const session = openSession({ strategy, entries: entries(9) });
+      await session.ensureDensityOptimized();
+      await session.performCompression('p1');
+      expect(session.densityDirty).toBe(true);
+    });
+
+    it('is cleared also when the pass throws', async () => {
+      const optimize = vi.fn(() => {
+        throw new Error('broken pass');
+      });
+      const strategy = strategyOf(async () => [], optimize);
+      const session = openSession({ strategy, entries: entries(1) });
+      await expect(session.ensureDensityOptimized()).rejects.toThrow('broken pass');
+      expect(session.densityDirty).toBe(false);
+      expect(await session.ensureDensityOptimized()).toBeNull();
+      expect(optimize).toHaveBeenCalledOnce();
+    });
+
+    it('stays true when content comes while the pass runs', async () => {
+      const offload = new InlineOffload();
+      const session = openNoted(STALE, { offload });
+      const pass = session.ensureDensityOptimized();
+      session.history.add(humanText('late'));
+      await pass;
+      expect(session.densityDirty).toBe(true);
+      expect(entriesOf(session)).toBe('h a:w2 t:w2 h h:late');
+    });
+
+    it('stays true when the pass is called off, or the strategy does not prune', async () => {
+      const controller = new AbortController();
+      const session = openNoted(STALE);
+      const pass = session.ensureDensityOptimized({ signal: controller.signal });
+      controller.abort('enough');
+      await expect(pass).rejects.toBe('enough');
+      expect(session.densityDirty).toBe(true);
+
+      const other = openSession({ strategy: strategyOf(async () => [], null) });
+      expect(await other.ensureDensityOptimized()).toBeNull();
+      expect(other.densityDirty).toBe(true);
+    });
+  });
+
+  describe('ensureDensityOptimized', () => {
+    it('does nothing while the history is clean', async () => {
+      const offload = new InlineOffload();
+      const optimize = vi.spyOn(offload, 'optimize');
+      const session = openNoted('h a', { offload });
+      await session.ensureDensityOptimized();
+      await session.ensureDensityOptimized();
+      expect(optimize).toHaveBeenCalledOnce();
+    });
+
+    it('applies no empty result', async () => {
+      const session = openNoted('h a');
+      const apply = vi.spyOn(session.history, 'applyDensityResult');
+      expect(await session.ensureDensityOptimized()).toBeNull();
+      expect(apply).not.toHaveBeenCalled();
+    });
+
+    it('hands the raw history, settings and agent options to the pass', async () => {
+      const seen: { history: readonly IContent[]; config: DensityConfig }[] = [];
+      const strategy = strategyOf(
+        async () => [],
+        (history, config) => {
+          seen.push({ history, config });
+          return NOTHING;
+        },
+      );
+      const session = openSession({
+        strategy,
+        // getCurated would leave the empty ai entry out.
+        entries: historyOf('h a:_ h'),
+        settings: {
+          'compression.density.recencyPruning': true,
+          'compression.density.recencyRetention': 7,
+          'compression.density.fileDedupe': false,
+        },
+        density: { workspaceRoot: '/here', partialWritesSupersede: false },
+      });
+      await session.ensureDensityOptimized();
+      expect(seen).toEqual([
+        {
+          history: historyOf('h a:_ h'),
+          config: {
+            workspaceRoot: '/here',
+            partialWritesSupersede: false,
+            readWritePruning: true,
+            fileDedupe: false,
+            recencyPruning: true,
+            recencyRetention: 7,
+          },
+        },
+      ]);
+    });
+
+    it('runs a pass of a strategy of another kind here, not on the offload', async () => {
+      const offload = new InlineOffload();
+      const optimize = vi.spyOn(offload, 'optimize');
+      const strategy = strategyOf(
+        async () => [],
+        () => ({ ...NOTHING, removals: [0] }),
+      );
+      const session = openNoted('h:one h:two', { offload, strategy });
+      await session.ensureDensityOptimized();
+      expect(optimize).not.toHaveBeenCalled();
+      expect(entriesOf(session)).toBe('h:two');
+    });
+
+    it('refuses a result that does not fit, and changes nothing', async () => {
+      const strategy = strategyOf(
+        async () => [],
+        () => ({ ...NOTHING, removals: [0, 5] }),
+      );
+      const session = openNoted('h:one h:two', { strategy });
+      await expect(session.ensureDensityOptimized()).rejects.toMatchObject({
+        code: 'DENSITY_OUT_OF_BOUNDS',
+      });
+      expect(entriesOf(session)).toBe('h:one h:two');
+    });
+  });
+});

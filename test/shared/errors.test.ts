@@ -1,0 +1,128 @@
+// The error hierarchy, and how errors survive the way between threads.
+
+import { describe, expect, it } from 'vitest';
+
+import {
+  CompressionExecutionError,
+  CompressionStrategyError,
+  ContextWindowExceededError,
+  ERROR_CODES,
+  reviveError,
+  toWireError,
+  UnknownStrategyError,
+  WorkerPoolError,
+} from '../../src/shared/errors.js';
+
+const ALL = [
+  new CompressionStrategyError('stale', 'DENSITY_STALE'),
+  new UnknownStrategyError('fast', ['high-density', 'one-shot']),
+  new CompressionExecutionError('one-shot', 'the summary is empty'),
+  new ContextWindowExceededError('too long', 120, 100),
+  new WorkerPoolError('it died', 'WORKER_DIED'),
+] as const;
+
+describe('CompressionStrategyError', () => {
+  it.each(ALL)('is the base of $name, which carries its name and a known code', (error) => {
+    expect(error).toBeInstanceOf(CompressionStrategyError);
+    expect(error.name).toBe(error.constructor.name);
+    expect(ERROR_CODES).toContain(error.code);
+  });
+
+  it('keeps its cause', () => {
+    const cause = new Error('below');
+    expect(new CompressionStrategyError('above', 'CLOSED', { cause }).cause).toBe(cause);
+  });
+});
+
+describe('UnknownStrategyError', () => {
+  it('names what was asked for and what there is', () => {
+    expect(ALL[1].message).toBe(
+      'Unknown compression strategy "fast". Use one of: high-density, one-shot.',
+    );
+    expect(ALL[1].strategyName).toBe('fast');
+  });
+});
+
+describe('CompressionExecutionError', () => {
+  it('names the strategy', () => {
+    expect(ALL[2]).toMatchObject({
+      code: 'COMPRESSION_FAILED',
+      strategyName: 'one-shot',
+      message: 'one-shot: the summary is empty',
+    });
+  });
+});
+
+describe('ContextWindowExceededError', () => {
+  it('holds both numbers', () => {
+    expect(ALL[3]).toMatchObject({ projectedTokens: 120, contextLimit: 100 });
+  });
+});
+
+describe('toWireError', () => {
+  it('gives plain data that structured clone keeps whole', () => {
+    const cause = new RangeError('below');
+    const wire = toWireError(new CompressionStrategyError('above', 'DENSITY_CONFLICT', { cause }));
+    expect(structuredClone(wire)).toEqual(wire);
+    expect(wire).toMatchObject({
+      name: 'CompressionStrategyError',
+      code: 'DENSITY_CONFLICT',
+      message: 'above',
+      cause: { name: 'RangeError', message: 'below' },
+    });
+  });
+
+  it.each([
+    ['a text', 'text', 'text'],
+    ['nothing', undefined, 'a non-error was thrown: undefined'],
+    ['a number', 7, 'a non-error was thrown: 7'],
+    ['an object', {}, 'a non-error was thrown: [object Object]'],
+    [
+      'what has no text',
+      Object.create(null),
+      'a non-error was thrown that cannot be shown as text',
+    ],
+  ])('takes %s that was thrown', (_, thrown, message) => {
+    expect(toWireError(thrown)).toEqual({ name: 'Error', message });
+  });
+
+  it('ends a circular chain of causes', () => {
+    const error = new Error('around');
+    error.cause = error;
+    const depthOf = ({ cause }: ReturnType<typeof toWireError>): number =>
+      cause === undefined ? 0 : 1 + depthOf(cause);
+    expect(depthOf(toWireError(error))).toBe(8);
+  });
+});
+
+describe('reviveError', () => {
+  it.each(ALL)('gives $name back with name, code, message and stack', (error) => {
+    const revived = reviveError(structuredClone(toWireError(error)));
+    expect(revived).toBeInstanceOf(CompressionStrategyError);
+    const { name, code, message, stack } = error;
+    expect(revived).toMatchObject({ name, code, message, stack });
+  });
+
+  it.each([
+    [TypeError, new TypeError('t')],
+    [RangeError, new RangeError('r')],
+    [SyntaxError, new SyntaxError('s')],
+    [Error, new Error('e')],
+  ])('gives a %s back', (type, error) => {
+    const revived = reviveError(toWireError(error));
+    expect(revived).toBeInstanceOf(type);
+    expect(revived).not.toBeInstanceOf(CompressionStrategyError);
+  });
+
+  it('keeps the name of a class that it does not know, and drops a code that is none of ours', () => {
+    const error = Object.assign(new Error('no such file'), { name: 'SystemError', code: 'ENOENT' });
+    const revived = reviveError(toWireError(error));
+    expect(revived.name).toBe('SystemError');
+    expect(revived).not.toHaveProperty('code');
+  });
+
+  it('revives causes', () => {
+    const error = new Error('above', { cause: new TypeError('below') });
+    expect(reviveError(toWireError(error)).cause).toBeInstanceOf(TypeError);
+  });
+});

@@ -1,0 +1,54 @@
+// Where the tail begins that a compression leaves alone.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
+import { pairTools } from '../../../src/shared/tool-pairs.js';
+import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { historyOf } from '../../support/notation.js';
+
+function tailStartOf(notation: string, preserveThreshold: number): number {
+  const history = historyOf(notation);
+  return findTailStart(history.length, preserveThreshold, pairTools(history).pairs);
+}
+
+describe('findTailStart', () => {
+  it.each([
+    ['nothing in an empty history', '', 0.2, 0],
+    ['a share of the entries', 'h a h a h a h a h a', 0.2, 8],
+    ['a share that is rounded up', 'h a h a h a', 0.2, 4],
+    ['at least one entry', 'h a h a', 0, 3],
+    ['all of it at a share of one', 'h a h a', 1, 0],
+    ['all of a single entry', 'h', 0.2, 0],
+    ['no response without its call', 'h a h a:r1 t:r1', 0.2, 3],
+    ['no response without its call, far back', 'h a:r1 h a h t:r1 h', 0.3, 1],
+    ['chains of calls that overlap', 'h a:r1 a:r2 t:r1 a:r3 t:r2 t:r3', 0.1, 1],
+    ['an open call in front of it', 'h a:r1 h a', 0.5, 2],
+    ['a response without a call', 'h a h t:r1', 0.2, 3],
+  ])('preserves %s', (_, notation, preserveThreshold, start) => {
+    expect(tailStartOf(notation, preserveThreshold)).toBe(start);
+  });
+
+  it.each([
+    ['valid', arbitraryHistory()],
+    ['broken', arbitraryBrokenHistory()],
+  ])('splits no pair and moves no further than that takes, on %s histories', (_, histories) => {
+    const shares = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(histories, shares, (history, share) => {
+        const { length } = history;
+        const { pairs } = pairTools(history);
+        const isSplitAt = (start: number): boolean =>
+          pairs.some(
+            ({ callEntry, responseEntry = -1 }) => callEntry < start && responseEntry >= start,
+          );
+        let expected = Math.max(0, length - Math.max(1, Math.ceil(length * share)));
+        while (isSplitAt(expected)) expected -= 1;
+        expect(findTailStart(length, share, pairs)).toBe(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

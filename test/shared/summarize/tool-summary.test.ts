@@ -1,0 +1,159 @@
+// What stands in place of a tool's payload: one short line that says what the tool did.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { toolCall, toolResponse } from '../../../src/shared/content.js';
+import type { ToolResponseBlock } from '../../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { summarizeToolResponse } from '../../../src/shared/summarize/tool-summary.js';
+
+/** The summary of a response to a call with these parameters. */
+function summaryOf(parameters: unknown, result: unknown, error?: string): string {
+  const call = toolCall('c1', 'tool', parameters);
+  return summarizeToolResponse(toolResponse('c1', 'tool', result, error), call);
+}
+
+/** The summary of a response without a call. */
+function orphanSummary(result: unknown, error?: string): string {
+  return summarizeToolResponse(toolResponse('c1', 'tool', result, error), undefined);
+}
+
+const LINES_245 = Array.from({ length: 245 }, () => 'line').join('\n');
+
+describe('summarizeToolResponse', () => {
+  it('says what the specification shows', () => {
+    const call = toolCall('c1', 'read_file', { file_path: 'src/index.ts' });
+    const response = toolResponse('c1', 'read_file', LINES_245);
+    expect(summarizeToolResponse(response, call)).toBe(
+      '[read_file: src/index.ts — success, 245 lines]',
+    );
+  });
+
+  it.each([
+    ['its path', { path: 'a.ts', command: 'ls' }, '[tool: a.ts — success, 1 line]'],
+    [
+      'file_path before path',
+      { path: 'b.ts', file_path: 'a.ts' },
+      '[tool: a.ts — success, 1 line]',
+    ],
+    ['an absolute path', { absolute_path: '/w/a.ts' }, '[tool: /w/a.ts — success, 1 line]'],
+    ['its command', { note: 'x', command: 'npm test' }, '[tool: npm test — success, 1 line]'],
+    ['a command in words', { command: ['ls', '-l'] }, '[tool: ls -l — success, 1 line]'],
+    ['its first short text', { n: 7, q: 'find me' }, '[tool: find me — success, 1 line]'],
+    ['no long text', { content: 'x'.repeat(121), q: 'me' }, '[tool: me — success, 1 line]'],
+    ['no empty path', { path: '', q: 'me' }, '[tool: me — success, 1 line]'],
+    ['no blank path', { path: ' \n ', q: 'me' }, '[tool: me — success, 1 line]'],
+    ['no path that is no text', { path: 7, q: 'me' }, '[tool: me — success, 1 line]'],
+    ['nothing when all is blank', { path: '\n', q: '\t' }, '[tool — success, 1 line]'],
+    ['nothing without parameters', null, '[tool — success, 1 line]'],
+    ['nothing of a text', 'a.ts', '[tool — success, 1 line]'],
+  ])('names %s of the call', (_, parameters, summary) => {
+    expect(summaryOf(parameters, 'done')).toBe(summary);
+  });
+
+  it.each([
+    ['lines of a text', 'a\nb', '[tool — success, 2 lines]'],
+    ['lines of an output', { output: 'a\nb\nc' }, '[tool — success, 3 lines]'],
+    ['characters of anything else', { a: 1 }, '[tool — success, 7 chars]'],
+    ['no size of a number', 42, '[tool — success]'],
+    ['no size of nothing', null, '[tool — success]'],
+    ['no size of what was pruned', PRUNED_POINTER, '[tool — success]'],
+  ])('tells %s', (_, result, summary) => {
+    expect(summaryOf({}, result)).toBe(summary);
+  });
+
+  it('tells of an error', () => {
+    expect(summaryOf({ path: 'a.ts' }, '', 'no such file')).toBe('[tool: a.ts — error, 1 line]');
+  });
+
+  it.each([
+    ['lines of a text', 'a\nb', '[tool: 2 lines — success]'],
+    ['the path in it', { path: 'a.ts', output: 'x' }, '[tool: a.ts — success]'],
+    ['characters of its output', { output: 'x'.repeat(128) }, '[tool: 128 chars — success]'],
+    ['nothing of a number', 42, '[tool — success]'],
+    ['nothing of what was pruned', PRUNED_POINTER, '[tool — success]'],
+  ])('without a call, tells %s', (_, result, summary) => {
+    expect(orphanSummary(result)).toBe(summary);
+  });
+
+  it('leaves a summary as it is, also when the outcome cannot be told from it', () => {
+    const summary = '[tool: a.ts — success, 245 lines]';
+    expect(summaryOf({ path: 'b.ts' }, summary, 'failed')).toBe(summary);
+    expect(orphanSummary(summary)).toBe(summary);
+  });
+
+  it.each([
+    ['of another tool', '[other: a.ts — success, 245 lines]'],
+    ['of several lines', '[tool: a\nb — success, 245 lines]'],
+    ['with control characters', '[tool: a\u0007 — success]'],
+    ['that is longer', `[tool: ${'x'.repeat(200)} — success]`],
+  ])('takes what looks like a summary %s for a result', (_, result) => {
+    expect(summaryOf({ path: 'b.ts' }, result)).toMatch(/^\[tool: b\.ts — success, \d lines?\]$/);
+  });
+
+  it('cuts a long name, a long path and what surrounds an emoji at whole characters', () => {
+    const name = 'n'.repeat(500);
+    const summary = summarizeToolResponse(
+      toolResponse('c1', name, 'x'),
+      toolCall('c1', name, { path: '😀'.repeat(500) }),
+    );
+    expect(summary).toMatch(/^\[n{63}…: (?:😀){56}… — success, 1 line\]$/u);
+    expect(summary).toHaveLength(199);
+  });
+
+  it('keeps no half of a character that stands where it stops looking', () => {
+    const path = `${'\n'.repeat(398)}a😀`;
+    expect(summaryOf({ path }, 'x')).toBe('[tool: a — success, 1 line]');
+  });
+
+  describe('on anything', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 500, size: 'max' }),
+      fc.string({ unit: fc.constantFrom('\n', '\u2028', '\u0000', '😀', 'x', ' ') }),
+      fc.constantFrom('', '[tool: a\nb — success]', '[tool: x — error, 1 line]', PRUNED_POINTER),
+    );
+    const parameters = fc.oneof(
+      text,
+      fc.constant(null),
+      fc.dictionary(fc.constantFrom('path', 'command', 'q'), fc.oneof(text, fc.array(text))),
+    );
+    const response: fc.Arbitrary<ToolResponseBlock> = fc.record(
+      {
+        type: fc.constant('tool_response' as const),
+        callId: fc.constant('c1'),
+        toolName: fc.oneof(fc.constant('tool'), text),
+        result: fc.oneof(text, fc.record({ output: text }), fc.jsonValue()),
+        error: text,
+      },
+      { requiredKeys: ['type', 'callId', 'toolName', 'result'] },
+    );
+    const cases = fc.tuple(response, fc.option(parameters));
+
+    function summarize([block, values]: readonly [ToolResponseBlock, unknown]): string {
+      const call = values === null ? undefined : toolCall('c1', block.toolName, values);
+      return summarizeToolResponse(block, call);
+    }
+
+    it('is one short line of whole characters', () => {
+      fc.assert(
+        fc.property(cases, (made) => {
+          const summary = summarize(made);
+          expect(summary.length).toBeLessThanOrEqual(200);
+          expect(summary).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}]/u);
+        }),
+        { numRuns: 2_000 },
+      );
+    });
+
+    it('is the summary of itself', () => {
+      fc.assert(
+        fc.property(cases, ([block, values]) => {
+          const result = summarize([block, values]);
+          expect(summarize([{ ...block, result }, values])).toBe(result);
+        }),
+        { numRuns: 2_000 },
+      );
+    });
+  });
+});

@@ -1,0 +1,133 @@
+// Which entries leave when summaries do not save enough.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { IContent } from '../../../src/shared/content.js';
+import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
+import { chooseDrops } from '../../../src/shared/summarize/truncation.js';
+import type { Truncatable } from '../../../src/shared/summarize/truncation.js';
+import { pairTools } from '../../../src/shared/tool-pairs.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { historyOf } from '../../support/notation.js';
+
+/** A history of entries that weigh 10 tokens each, with a tail of one entry. */
+function truncatable(history: readonly IContent[], preserveThreshold = 0): Truncatable {
+  const { pairs } = pairTools(history);
+  const tailStart = findTailStart(history.length, preserveThreshold, pairs);
+  return { history, pairs, tokens: history.map(() => 10), tailStart };
+}
+
+function dropsOf(notation: string, targetTokens: number): string {
+  return chooseDrops(truncatable(historyOf(notation)), targetTokens).join(' ');
+}
+
+const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
+
+/** Drops by the rules as they are written, summing everything again after each drop. */
+function dropNaively(input: Truncatable, targetTokens: number): readonly number[] {
+  const { history, pairs, tokens, tailStart } = input;
+  const gone = new Set<number>();
+  const isOver = (): boolean => total(tokens.filter((_, at) => !gone.has(at))) > targetTokens;
+  const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
+  const newestAsked = history.findLastIndex(
+    ({ speaker, metadata }) => speaker === 'human' && metadata?.isSummary !== true,
+  );
+
+  /** All entries that calls and responses tie to this one. */
+  const tiedTo = (entry: number): ReadonlySet<number> => {
+    const tied = new Set([entry]);
+    for (let size = 0; size < tied.size;) {
+      size = tied.size;
+      for (const { callEntry, responseEntry } of pairs) {
+        if (responseEntry === undefined) continue;
+        if (tied.has(callEntry)) tied.add(responseEntry);
+        if (tied.has(responseEntry)) tied.add(callEntry);
+      }
+    }
+    return tied;
+  };
+  const mustStay = (entry: number): boolean =>
+    entry >= tailStart ||
+    pairs.some((pair) => pair.callEntry === entry && pair.responseEntry === undefined);
+
+  for (let entry = 0; entry < tailStart && isOver(); entry += 1) {
+    if (history[entry]?.speaker === 'human' || gone.has(entry)) continue;
+    const tied = [...tiedTo(entry)];
+    if (!tied.some(mustStay)) tied.forEach((one) => gone.add(one));
+  }
+  for (let entry = 0; entry < tailStart && isOver(); entry += 1) {
+    if (entry === newestHuman || entry === newestAsked) continue;
+    if (history[entry]?.speaker === 'human') gone.add(entry);
+  }
+  return [...gone].sort((a, b) => a - b);
+}
+
+const CASES = fc
+  .record({
+    history: arbitraryHistory({ maxEntries: 120 }),
+    weights: fc.array(fc.nat(500), { minLength: 1, maxLength: 50, size: 'max' }),
+    preserveThreshold: fc.constantFrom(0, 0.1, 0.2, 0.5),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    summaries: fc.array(fc.nat(120), { maxLength: 3 }),
+  })
+  .map(({ history, weights, preserveThreshold, share, summaries }) => {
+    const marked = history.map((entry, at): IContent =>
+      entry.speaker === 'human' && summaries.includes(at)
+        ? { ...entry, metadata: { isSummary: true } }
+        : entry,
+    );
+    const tokens = marked.map((_, at) => weights[at % weights.length] ?? 0);
+    const input = { ...truncatable(marked, preserveThreshold), tokens };
+    return { input, targetTokens: Math.floor(total(tokens) * share) };
+  });
+
+describe('chooseDrops', () => {
+  it.each([
+    ['nothing when all fits', 'h a h a', 40, ''],
+    ['nothing of an empty history', '', 0, ''],
+    ['the oldest ai entries', 'h a h a h a h', 50, '1 3'],
+    ['a call with its response', 'h a:r1 t:r1 a h', 40, '1 2'],
+    ['a call with its responses, wherever they are', 'h a:r1,w2 t:r1 h t:w2 a h', 50, '1 2 4'],
+    ['calls that share a tool entry together', 'h a:r1 a:w2 t:r1,w2 a h', 50, '1 2 3'],
+    ['a response without a call', 'h t:r1 a h', 30, '1'],
+    ['human entries last', 'h:1 a h:2 a h:3 a', 20, '0 1 2 3'],
+    ['all but the newest human entry', 'h:1 h:2 a a', 0, '0 2'],
+    ['no call that is still open', 'h a:r1 a h', 0, '0 2'],
+    ['no pair that shares an entry with one', 'h a:r1,w2 t:r1 a h', 0, '0 3'],
+    ['no entry of the tail, nor what it answers', 'h a h a:r1 t:r1', 0, '0 1'],
+  ])('drops %s', (_, notation, targetTokens, drops) => {
+    expect(dropsOf(notation, targetTokens)).toBe(drops);
+  });
+
+  it('keeps what was asked last also when a summary came after it', () => {
+    const [first, asked, summary, ...rest] = historyOf('h:1 h:2 h:3 a a');
+    if (first === undefined || asked === undefined || summary === undefined) throw new Error();
+    const history = [first, asked, { ...summary, metadata: { isSummary: true } }, ...rest];
+    const drops = chooseDrops(truncatable(history), 0);
+    expect(drops).toEqual([0, 3]);
+    const kept = history.filter((_, at) => !drops.includes(at));
+    expect(findViolations(kept, history)).toEqual([]);
+  });
+
+  it('chooses what dropping one by one and summing again chooses', () => {
+    fc.assert(
+      fc.property(CASES, ({ input, targetTokens }) => {
+        expect(chooseDrops(input, targetTokens)).toEqual(dropNaively(input, targetTokens));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('leaves a valid history', () => {
+    fc.assert(
+      fc.property(CASES, ({ input, targetTokens }) => {
+        const dropped = new Set(chooseDrops(input, targetTokens));
+        const kept = input.history.filter((_, at) => !dropped.has(at));
+        expect(findViolations(kept, input.history)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
