@@ -1,0 +1,174 @@
+// The public API: names, nothing else.
+
+export { createCompactor } from './main/compactor.js';
+export type { Compactor, SessionOptions } from './main/compactor.js';
+export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
+export { TurnOrchestrator } from './main/turn-orchestrator.js';
+export type { PreSendResult } from './main/turn-orchestrator.js';
+export type { HoldReason } from './main/pre-send/progress-guard.js';
+export type {
+  CompressedEvent,
+  CompressionOutcome,
+  EntryChange,
+  FittedEvent,
+  OptimizedEvent,
+  SessionEvents,
+} from './main/pre-send/session-events.js';
+export type { AbortOptions, DensityOptions } from './main/pre-send/session-parts.js';
+export { agentPreset } from './main/formats/presets.js';
+export type { AgentPreset } from './main/formats/presets.js';
+export { readTranscript, streamTranscript } from './main/formats/read-transcript.js';
+export type { ReadTranscriptOptions, Transcript } from './main/formats/read-transcript.js';
+export type { TranscriptChunks } from './main/formats/transcript-text.js';
+export { TRANSCRIPT_FORMATS } from './main/formats/transcript.js';
+export type {
+  TranscriptEvent,
+  TranscriptFormat,
+  TranscriptPlace,
+  TranscriptWarning,
+} from './main/formats/transcript.js';
+export { HistoryService } from './main/history-service.js';
+export type { HistoryEvents, HistoryServiceOptions } from './main/history-service.js';
+export type { IngestionLimits } from './main/ingestion.js';
+export type { Logger } from './main/logger.js';
+export type { FallbackEvent, OffloadMode, OffloadStats } from './main/offload/offload.js';
+export type {
+  EphemeralSettings,
+  SettingAlias,
+  SettingKey,
+  SettingName,
+} from './main/settings/ephemeral-settings.js';
+export { getCompressionPrompt } from './main/prompts/compression-prompt.js';
+export { PromptResolver } from './main/prompts/prompt-resolver.js';
+export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
+export { parseEphemeralSettings } from './main/settings/parse-ephemeral-settings.js';
+export { loadProfile, saveProfile } from './main/settings/profile.js';
+export type { Settings } from './main/settings/settings.js';
+export { SETTINGS_REGISTRY } from './main/settings/settings-registry.js';
+export type {
+  BooleanSettingSpec,
+  EnumSettingSpec,
+  NumberSettingSpec,
+  SettingSpec,
+  StringSettingSpec,
+} from './main/settings/settings-registry.js';
+export { HighDensityStrategy } from './main/strategies/high-density.js';
+export { MiddleOutStrategy } from './main/strategies/middle-out.js';
+export { OneShotStrategy } from './main/strategies/one-shot.js';
+export {
+  getCompressionStrategy,
+  parseCompressionStrategyName,
+} from './main/strategies/registry.js';
+export { COMPRESSION_STRATEGIES } from './main/strategies/strategy.js';
+export type {
+  AgentRuntimeContext,
+  CompressionContext,
+  CompressionResult,
+  CompressionResultMetadata,
+  CompressionStrategy,
+  CompressionStrategyName,
+  RuntimeEphemerals,
+  StrategyTrigger,
+} from './main/strategies/strategy.js';
+export { TopDownTruncationStrategy } from './main/strategies/top-down-truncation.js';
+export { fromLanguageModel } from './main/summarizer/language-model.js';
+export type {
+  LanguageModel,
+  LanguageModelCall,
+  LanguageModelOptions,
+} from './main/summarizer/language-model.js';
+export type {
+  Summarizer,
+  SummarizerFinishReason,
+  SummarizerRequest,
+  SummarizerResponse,
+  SummarizerUsage,
+} from './main/summarizer/summarizer.js';
+export type { Todo, TodoSubtask } from './main/summarizer/todo.js';
+export type { TokenCounter, Tokenizer } from './main/token-counter.js';
+export type {
+  ChatChunk,
+  ChatModel,
+  ChatRequest,
+  ToolCallContext,
+  ToolHandler,
+  ToolHandlers,
+} from './main/turn-loop/chat-model.js';
+export { readRemovals } from './main/transcript/removal-reader.js';
+export type {
+  LocatedRemoval,
+  ReadRemovalsOptions,
+  RemovalReading,
+  SkippedBytes,
+} from './main/transcript/removal-reader.js';
+export type { RemovalKind, RemovalRecord, SkipReason } from './main/transcript/removal-record.js';
+export { removalLogPath } from './main/transcript/removal-log-path.js';
+export { restore } from './main/transcript/restore.js';
+export type { RestoredResponse, RestoreOptions } from './main/transcript/restore.js';
+export { TurnLoop } from './main/turn-loop/turn-loop.js';
+export type {
+  SendOptions,
+  TurnEnd,
+  TurnEvent,
+  TurnLoopOptions,
+  TurnResult,
+} from './main/turn-loop/turn-loop.js';
+export {
+  aiContent,
+  hasSubstance,
+  humanText,
+  isBlank,
+  isCodeBlock,
+  isMediaBlock,
+  isTextBlock,
+  isThinkingBlock,
+  isToolCallBlock,
+  isToolResponseBlock,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from './shared/content.js';
+export type {
+  CodeBlock,
+  ContentBlock,
+  ContentMetadata,
+  IContent,
+  MediaBlock,
+  Speaker,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResponseBlock,
+} from './shared/content.js';
+export {
+  applyDensityResult,
+  DEFAULT_DENSITY_CONFIG,
+  isEmptyDensityResult,
+  mapIndex,
+  PRUNED_POINTER,
+  validateDensityResult,
+} from './shared/density.js';
+export type {
+  DensityBase,
+  DensityConfig,
+  DensityResult,
+  DensityResultMetadata,
+  InclusionSyntax,
+} from './shared/density.js';
+export { optimize } from './shared/density/optimize.js';
+export {
+  CompressionExecutionError,
+  CompressionStrategyError,
+  ContextWindowExceededError,
+  ERROR_CODES,
+  PromptError,
+  SummarizerError,
+  SummaryRejectedError,
+  UnknownStrategyError,
+  WorkerPoolError,
+} from './shared/errors.js';
+export type { ErrorCode, SummaryRejectionReason } from './shared/errors.js';
+export { DEFAULT_TOOL_CATALOG, extendToolCatalog } from './shared/tool-catalog.js';
+export type { ToolCatalog, ToolUse } from './shared/tool-catalog.js';
+export { findViolations } from './shared/validity.js';
+export type { Violation, ViolationRule } from './shared/validity.js';

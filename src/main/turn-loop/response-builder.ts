@@ -1,0 +1,67 @@
+// Puts the streamed parts of a response together into one entry of the history.
+
+import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
+import type { ChatChunk } from './chat-model.js';
+
+/** Collects the chunks of one response. */
+export class ResponseBuilder {
+  readonly #blocks: ContentBlock[] = [];
+  #usage: unknown;
+
+  /** The calls so far, in their order. */
+  get calls(): readonly ToolCallBlock[] {
+    return this.#blocks.filter((block) => block.type === 'tool_call');
+  }
+
+  add(chunk: ChatChunk): void {
+    switch (chunk.type) {
+      case 'text':
+        this.#addText(chunk.text);
+        break;
+      case 'thinking':
+        this.#addThought(chunk.thought, chunk.signature);
+        break;
+      case 'tool_call':
+        this.#blocks.push(chunk.call);
+        break;
+      case 'finish':
+        this.#usage = chunk.usage;
+        break;
+    }
+  }
+
+  /** The response as an entry; `undefined` when the model said nothing. */
+  build(modelName: string | undefined): IContent | undefined {
+    if (this.#blocks.length === 0) return undefined;
+    return {
+      speaker: 'ai',
+      blocks: this.#blocks,
+      metadata: {
+        timestamp: Date.now(),
+        ...(modelName !== undefined && { model: modelName }),
+        ...(this.#usage !== undefined && { usage: this.#usage }),
+      },
+    };
+  }
+
+  #addText(text: string): void {
+    const last = this.#blocks.at(-1);
+    if (last?.type === 'text') this.#replaceLast({ ...last, text: last.text + text });
+    else if (text !== '') this.#blocks.push({ type: 'text', text });
+  }
+
+  /** A signature ends the thought that it signs. */
+  #addThought(thought: string, signature: string | undefined): void {
+    const last = this.#blocks.at(-1);
+    const signed = signature === undefined ? {} : { signature };
+    if (last?.type === 'thinking' && last.signature === undefined) {
+      this.#replaceLast({ ...last, thought: last.thought + thought, ...signed });
+    } else {
+      this.#blocks.push({ type: 'thinking', thought, ...signed });
+    }
+  }
+
+  #replaceLast(block: ContentBlock): void {
+    this.#blocks[this.#blocks.length - 1] = block;
+  }
+}

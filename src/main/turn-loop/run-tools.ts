@@ -1,0 +1,53 @@
+// Carries out the calls of one response, all at once, and answers every one of them.
+
+import { toolResponse } from '../../shared/content.js';
+import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
+import { abortable } from '../abortable.js';
+import type { ToolHandlers } from './chat-model.js';
+
+/**
+ * Runs all calls in parallel and returns their responses in the order of the calls. Never rejects:
+ * an unknown tool, a handler that throws, a result that is no JSON and an abort become the error of
+ * the response, because a call without response would make the history invalid.
+ */
+export function runTools(
+  calls: readonly ToolCallBlock[],
+  handlers: ToolHandlers,
+  signal: AbortSignal,
+): Promise<readonly ToolResponseBlock[]> {
+  return Promise.all(calls.map((call) => runTool(call, handlers, signal)));
+}
+
+async function runTool(
+  call: ToolCallBlock,
+  handlers: ToolHandlers,
+  signal: AbortSignal,
+): Promise<ToolResponseBlock> {
+  try {
+    signal.throwIfAborted();
+    const handler = Object.hasOwn(handlers, call.name) ? handlers[call.name] : undefined;
+    if (handler === undefined) {
+      const known = Object.keys(handlers).join(', ');
+      throw new Error(`There is no tool ${JSON.stringify(call.name)}. Use one of: ${known}.`);
+    }
+    // In a promise of its own, so that a handler that throws at once is caught as well.
+    const running = (async (): Promise<unknown> =>
+      handler(call.parameters, { callId: call.id, signal }))();
+    return toolResponse(call.id, call.name, asPlainData(await abortable(running, signal)));
+  } catch (error) {
+    return toolResponse(call.id, call.name, null, messageOf(error));
+  }
+}
+
+/** As JSON would carry it; nothing is null. */
+function asPlainData(result: unknown): unknown {
+  if (typeof result === 'string') return result;
+  // The declared type ignores that functions and symbols have no JSON.
+  const json = JSON.stringify(result ?? null) as string | undefined;
+  return JSON.parse(json ?? 'null');
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message === '' ? 'The tool failed without a message.' : message;
+}

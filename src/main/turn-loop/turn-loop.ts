@@ -1,0 +1,232 @@
+// A complete turn loop over one session: the user's message, the pre-send window, the model, the
+// tools, and again until the model has nothing more to call. One message at a time.
+
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import { humanText, toolContent } from '../../shared/content.js';
+import { abortable } from '../abortable.js';
+import type { PreSendResult, TurnOrchestrator } from '../turn-orchestrator.js';
+import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
+import { ResponseBuilder } from './response-builder.js';
+import { runTools } from './run-tools.js';
+
+export interface TurnLoopOptions {
+  readonly session: TurnOrchestrator;
+  readonly model: ChatModel;
+  /** @default none */
+  readonly tools?: ToolHandlers;
+  /** Model calls that one message may lead to. @default 100 */
+  readonly maxModelCalls?: number;
+  /** Time that one model call may take, in milliseconds. @default 600_000 */
+  readonly modelTimeoutMs?: number;
+  /** Time that the tools of one response may take together, in milliseconds. @default 600_000 */
+  readonly toolTimeoutMs?: number;
+  /** Tokens that a request holds besides the history: system text, tool schemas, room to answer. @default 0 */
+  readonly pendingTokens?: number;
+}
+
+/** How one message is sent. */
+export interface SendOptions {
+  /** Names the turn. @default a number that counts up */
+  readonly promptId?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What happens while a message is answered, in this order, the middle part once per model call. */
+export type TurnEvent =
+  | { readonly type: 'user-message'; readonly content: IContent }
+  | { readonly type: 'window'; readonly result: PreSendResult }
+  | { readonly type: 'chunk'; readonly chunk: ChatChunk }
+  | { readonly type: 'response'; readonly content: IContent }
+  | { readonly type: 'tool-responses'; readonly content: IContent }
+  | { readonly type: 'end'; readonly reason: TurnEnd };
+
+/** Why a turn ended: the model called no tool, it said nothing, or it may not be called again. */
+export type TurnEnd = 'answered' | 'empty' | 'max-model-calls';
+
+/** What a message led to. */
+export interface TurnResult {
+  /** The model's last response, or `null` when it said nothing. */
+  readonly response: IContent | null;
+  readonly reason: TurnEnd;
+  readonly modelCalls: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+const DEFAULT_MAX_MODEL_CALLS = 100;
+
+/** Sends messages to a model, with the tools and the session that were given. */
+export class TurnLoop {
+  readonly session: TurnOrchestrator;
+  readonly #options: TurnLoopOptions;
+  #turns = 0;
+  /** Ends when the message that is being answered now is. */
+  #current: Promise<void> = Promise.resolve();
+
+  /** @throws RangeError for a number out of its range. */
+  constructor(options: TurnLoopOptions) {
+    for (const name of ['maxModelCalls', 'modelTimeoutMs', 'toolTimeoutMs'] as const) {
+      const value = options[name];
+      if (value !== undefined && !(Number.isInteger(value) && value >= 1 && value < 2 ** 31)) {
+        throw new RangeError(`Expected ${name} to be a whole number of at least 1, got ${value}.`);
+      }
+    }
+    this.session = options.session;
+    this.#options = options;
+  }
+
+  /**
+   * Sends a message and resolves when it is answered for good.
+   *
+   * @throws the signal's reason, what the model threw, and what the pre-send window throws. The
+   * history is valid all the same: calls that were not answered have an error as their response.
+   */
+  async sendMessage(message: string | IContent, options: SendOptions = {}): Promise<TurnResult> {
+    let response: IContent | null = null;
+    let reason: TurnEnd = 'empty';
+    let modelCalls = 0;
+    for await (const event of this.sendMessageStream(message, options)) {
+      if (event.type === 'window') modelCalls += 1;
+      else if (event.type === 'response') response = event.content;
+      else if (event.type === 'end') reason = event.reason;
+    }
+    return { response, reason, modelCalls };
+  }
+
+  /**
+   * Sends a message and yields what happens. A message that is sent while another is being answered
+   * waits for it. Whoever stops reading ends the turn.
+   *
+   * @throws as `sendMessage` does.
+   */
+  async *sendMessageStream(
+    message: string | IContent,
+    options: SendOptions = {},
+  ): AsyncGenerator<TurnEvent, void, undefined> {
+    this.#turns += 1;
+    const promptId = options.promptId ?? `turn-${this.#turns}`;
+    const before = this.#current;
+    let finish: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    this.#current = before.then(() => ended);
+    try {
+      await abortable(before, options.signal);
+      yield* this.#runTurn(message, promptId, options.signal);
+    } finally {
+      finish();
+    }
+  }
+
+  async *#runTurn(
+    message: string | IContent,
+    promptId: string,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<TurnEvent, void, undefined> {
+    const { session } = this;
+    const { model, pendingTokens = 0, maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = this.#options;
+    signal?.throwIfAborted();
+    const content =
+      typeof message === 'string' ? humanText(message, { timestamp: Date.now() }) : message;
+    session.history.add(content, model.name);
+    yield { type: 'user-message', content };
+
+    for (let modelCalls = 0; modelCalls < maxModelCalls; modelCalls += 1) {
+      const result = await session.ensureCompressionBeforeSend(promptId, pendingTokens, 'turn', {
+        signal,
+      });
+      yield { type: 'window', result };
+
+      const response = new ResponseBuilder();
+      for await (const chunk of this.#stream(promptId, signal)) {
+        response.add(chunk);
+        yield { type: 'chunk', chunk };
+      }
+      const said = response.build(model.name);
+      if (said === undefined) {
+        yield { type: 'end', reason: 'empty' };
+        return;
+      }
+      session.history.add(said, model.name);
+      if (response.calls.length === 0) {
+        yield { type: 'response', content: said };
+        yield { type: 'end', reason: 'answered' };
+        return;
+      }
+      // Started before anything is yielded: a reader that leaves here must not leave calls open.
+      const answering = this.#answer(response, signal);
+      yield* this.#reportCalls(said, answering);
+      signal?.throwIfAborted();
+    }
+    yield { type: 'end', reason: 'max-model-calls' };
+  }
+
+  async *#reportCalls(
+    said: IContent,
+    answering: Promise<IContent>,
+  ): AsyncGenerator<TurnEvent, void, undefined> {
+    try {
+      yield { type: 'response', content: said };
+    } finally {
+      await answering;
+    }
+    yield { type: 'tool-responses', content: await answering };
+  }
+
+  /** Streams one response; ends at the deadline also when the model does not listen to the signal. */
+  async *#stream(
+    promptId: string,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<ChatChunk, void, undefined> {
+    const { model, modelTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
+    const limited = withDeadline(signal, modelTimeoutMs);
+    const contents = this.session.history.getCurated();
+    const stream = model.stream({ contents, promptId, signal: limited });
+    const chunks = stream[Symbol.asyncIterator]();
+    let isDone = false;
+    try {
+      for (;;) {
+        const next = await abortable(chunks.next(), limited);
+        isDone = next.done === true;
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      // Not awaited: a model that ignores the signal would keep us waiting here instead.
+      if (!isDone) void chunks.return?.().catch(() => undefined);
+    }
+  }
+
+  async #answer(response: ResponseBuilder, signal: AbortSignal | undefined): Promise<IContent> {
+    const { model, tools = {}, toolTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
+    const limited = withDeadline(signal, toolTimeoutMs);
+    const responses = await runTools(response.calls, tools, limited);
+    return this.#addResponses(responses, model.name);
+  }
+
+  /** A result that no history can hold is answered with why. */
+  #addResponses(responses: readonly ToolResponseBlock[], modelName: string | undefined): IContent {
+    const { history } = this.session;
+    try {
+      const content = toolContent(responses, { timestamp: Date.now() });
+      history.add(content, modelName);
+      return content;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const content = toolContent(
+        responses.map((response) => ({
+          ...response,
+          result: null,
+          error: response.error ?? `The results were not taken: ${reason}`,
+        })),
+      );
+      history.add(content, modelName);
+      return content;
+    }
+  }
+}
+
+function withDeadline(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+}

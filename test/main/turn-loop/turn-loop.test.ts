@@ -1,0 +1,272 @@
+// The turn loop over a real session that runs inline, with scripted models and tools.
+
+import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { ChatChunk, ChatModel, ToolHandlers } from '../../../src/main/turn-loop/chat-model.js';
+import { TurnLoop } from '../../../src/main/turn-loop/turn-loop.js';
+import type { TurnLoopOptions } from '../../../src/main/turn-loop/turn-loop.js';
+import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import { toolCall } from '../../../src/shared/content.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { describeHistory } from '../../support/notation.js';
+
+const call = (
+  id: string,
+  name = 'read_file',
+  parameters: unknown = { file_path: 'a.ts' },
+): ChatChunk => ({
+  type: 'tool_call',
+  call: toolCall(id, name, parameters),
+});
+const say = (text: string): ChatChunk => ({ type: 'text', text });
+
+function scripted(
+  ...responses: readonly (readonly ChatChunk[])[]
+): ChatModel & { requests: string[] } {
+  const script = [...responses];
+  const requests: string[] = [];
+  return {
+    name: 'scripted',
+    requests,
+    async *stream({ contents }) {
+      requests.push(describeHistory(contents));
+      await Promise.resolve();
+      yield* script.shift() ?? [];
+    },
+  };
+}
+
+async function loopOf(
+  model: ChatModel,
+  tools: ToolHandlers = { read_file: () => 'content' },
+  options: Partial<TurnLoopOptions> = {},
+): Promise<TurnLoop> {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    workspaceRoot: '/work',
+  });
+  return new TurnLoop({ session: await compactor.createSession(), model, tools, ...options });
+}
+
+function speakers({ history }: TurnOrchestrator): string {
+  return history
+    .getAll()
+    .map(({ speaker }) => speaker)
+    .join(' ');
+}
+
+describe('TurnLoop', () => {
+  it('adds the message, opens the window, calls the model, adds the response, runs the tools, and again', async () => {
+    const loop = await loopOf(scripted([say('I '), say('look'), call('r1')], [say('done')]));
+    const events: string[] = [];
+    for await (const event of loop.sendMessageStream('hello')) {
+      events.push(`${event.type}:${speakers(loop.session)}`);
+    }
+    expect(events).toEqual([
+      'user-message:human',
+      'window:human',
+      'chunk:human',
+      'chunk:human',
+      'chunk:human',
+      // Tools start with the response; they do not wait until somebody has read it.
+      'response:human ai tool',
+      'tool-responses:human ai tool',
+      'window:human ai tool',
+      'chunk:human ai tool',
+      'response:human ai tool ai',
+      'end:human ai tool ai',
+    ]);
+    expect(describeHistory(loop.session.history.getAll().slice(0, 2))).toContain('"I look"');
+  });
+
+  it('resolves with the last response', async () => {
+    const loop = await loopOf(scripted([call('r1')], [say('done')]));
+    const result = await loop.sendMessage('hello');
+    expect(result).toMatchObject({ reason: 'answered', modelCalls: 2 });
+    expect(result.response?.blocks).toEqual([{ type: 'text', text: 'done' }]);
+  });
+
+  it('runs parallel calls together and answers them in their order', async () => {
+    let running = 0;
+    let most = 0;
+    const slow = async (parameters: unknown): Promise<unknown> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return parameters;
+    };
+    const model = scripted(
+      [call('1', 'slow', 'x'), call('2', 'slow', 'y'), call('3', 'none')],
+      [say('ok')],
+    );
+    const loop = await loopOf(model, { slow });
+    await loop.sendMessage('go');
+    expect(most).toBe(2);
+    expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
+      { callId: '1', result: 'x' },
+      { callId: '2', result: 'y' },
+      { callId: '3', error: 'There is no tool "none". Use one of: slow.' },
+    ]);
+  });
+
+  it('answers a tool that throws, and one whose result is no JSON', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const loop = await loopOf(
+      scripted([call('1', 'bad'), call('2', 'odd'), call('3', 'nothing')], [say('ok')]),
+      {
+        bad: () => {
+          throw new Error('no such file');
+        },
+        odd: () => circular,
+        nothing: () => undefined,
+      },
+    );
+    await loop.sendMessage('go');
+    expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
+      { error: 'no such file' },
+      { error: expect.stringContaining('circular') as string },
+      { result: null },
+    ]);
+  });
+
+  it('answers with an error what a history cannot hold', async () => {
+    const loop = await loopOf(scripted([call('1', 'huge')], [say('ok')]), {
+      huge: () => 'x'.repeat(9 * 1024 * 1024),
+    });
+    await loop.sendMessage('go');
+    expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
+      { callId: '1', result: null, error: expect.stringContaining('at most') as string },
+    ]);
+  });
+
+  it('prunes a stale read before the model is called again', async () => {
+    const model = scripted(
+      [call('r1')],
+      [call('w2', 'write_file', { file_path: 'a.ts', content: 'new' })],
+      [say('done')],
+    );
+    const loop = await loopOf(model, { read_file: () => 'old', write_file: () => 'ok' });
+    await loop.sendMessage('go');
+    expect(model.requests[1]).toContain('r1');
+    expect(model.requests[2]).not.toContain('r1');
+  });
+
+  it('answers messages one after another', async () => {
+    const model = scripted([call('r1')], [say('first')], [say('second')]);
+    const loop = await loopOf(model);
+    const [first, second] = await Promise.all([loop.sendMessage('one'), loop.sendMessage('two')]);
+    expect([first.response?.blocks, second.response?.blocks]).toMatchObject([
+      [{ text: 'first' }],
+      [{ text: 'second' }],
+    ]);
+    expect(speakers(loop.session)).toBe('human ai tool ai human ai');
+  });
+
+  it('stops calling a model that never stops calling tools', async () => {
+    const model: ChatModel = {
+      async *stream() {
+        await Promise.resolve();
+        yield call('r1');
+      },
+    };
+    const loop = await loopOf(model, { read_file: () => 'x' }, { maxModelCalls: 3 });
+    expect(await loop.sendMessage('go')).toMatchObject({
+      reason: 'max-model-calls',
+      modelCalls: 3,
+    });
+    expect(findViolations(loop.session.history.getAll())).toEqual([]);
+  });
+
+  it('ends without a response when the model says nothing', async () => {
+    const loop = await loopOf(scripted([]));
+    expect(await loop.sendMessage('go')).toEqual({
+      response: null,
+      reason: 'empty',
+      modelCalls: 1,
+    });
+  });
+
+  it('passes on what the model throws, and answers the next message', async () => {
+    const responses = [
+      (): ChatChunk => {
+        throw new Error('overloaded');
+      },
+      () => say('ok'),
+    ];
+    const model: ChatModel = {
+      async *stream() {
+        await Promise.resolve();
+        const next = responses.shift();
+        if (next !== undefined) yield next();
+      },
+    };
+    const loop = await loopOf(model);
+    await expect(loop.sendMessage('one')).rejects.toThrow('overloaded');
+    expect(await loop.sendMessage('two')).toMatchObject({ reason: 'answered' });
+  });
+
+  it('gives up a model that neither answers nor listens', async () => {
+    const model: ChatModel = {
+      stream: () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
+      }),
+    };
+    const loop = await loopOf(model, {}, { modelTimeoutMs: 20 });
+    await expect(loop.sendMessage('go')).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('answers the calls that an abort interrupts', async () => {
+    const controller = new AbortController();
+    const loop = await loopOf(scripted([call('1', 'stuck'), call('2', 'quick')]), {
+      stuck: () => {
+        controller.abort(new Error('enough'));
+        return new Promise(() => undefined);
+      },
+      quick: () => 'x',
+    });
+    await expect(loop.sendMessage('go', { signal: controller.signal })).rejects.toThrow('enough');
+    expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
+      { callId: '1', error: 'enough' },
+      { callId: '2' },
+    ]);
+    expect(findViolations(loop.session.history.getAll())).toEqual([]);
+  });
+
+  it('leaves no call open when the reader stops at the response', async () => {
+    const loop = await loopOf(scripted([call('r1')]));
+    for await (const event of loop.sendMessageStream('go')) if (event.type === 'response') break;
+    expect(speakers(loop.session)).toBe('human ai tool');
+    expect((await loop.sendMessage('on')).reason).toBe('empty');
+  });
+
+  it('joins a streamed thought up to its signature', async () => {
+    const loop = await loopOf(
+      scripted([
+        { type: 'thinking', thought: 'a' },
+        { type: 'thinking', thought: 'b', signature: 's1' },
+        { type: 'thinking', thought: 'c' },
+        say('ok'),
+        { type: 'finish', usage: { inputTokens: 1 } },
+      ]),
+    );
+    const { response } = await loop.sendMessage('go');
+    expect(response?.blocks).toEqual([
+      { type: 'thinking', thought: 'ab', signature: 's1' },
+      { type: 'thinking', thought: 'c' },
+      { type: 'text', text: 'ok' },
+    ]);
+    expect(response?.metadata).toMatchObject({ model: 'scripted', usage: { inputTokens: 1 } });
+  });
+
+  it.each(['maxModelCalls', 'modelTimeoutMs', 'toolTimeoutMs'])(
+    'refuses a %s of 0',
+    async (name) => {
+      await expect(loopOf(scripted(), {}, { [name]: 0 })).rejects.toThrow(
+        new RangeError(`Expected ${name} to be a whole number of at least 1, got 0.`),
+      );
+    },
+  );
+});
