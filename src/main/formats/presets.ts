@@ -62,6 +62,9 @@ const SWE_AGENT: ToolCatalog = {
 
 const CLINE: ToolCatalog = {
   read_file: readsFile('whole', ['path']),
+  read_files: [
+    { access: 'read', extent: 'part', pathListKeys: ['files'], pathListItemKey: 'path' },
+  ],
   write_to_file: writesFile('whole', ['path']),
   replace_in_file: writesFile('part', ['path']),
   editor: writesFile('part', ['path']),

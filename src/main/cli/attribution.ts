@@ -1,0 +1,180 @@
+// Which rule took what from a history: pure functions from edits to attributions. Tokens are not
+// counted here; each attribution names the entries whose counts tell its own.
+
+import { isTextBlock, PRUNED_POINTER } from '../../index.js';
+import type { ContentBlock, EntryChange, IContent } from '../../index.js';
+import { blockDifferences, identityOf } from './entry-difference.js';
+import type { BlockDifference } from './entry-difference.js';
+
+/** Why something was removed, in the order in which reports list it. */
+export const RECLAIM_RULES = [
+  'superseded-read',
+  'repeated-inclusion',
+  'old-result',
+  'summarized-result',
+  'dropped-entry',
+] as const;
+
+export type ReclaimRule = (typeof RECLAIM_RULES)[number];
+
+/**
+ * A part of an edit that one rule made. It reclaimed the tokens of `before` less those of `after`,
+ * where `null` has none; over all attributions of an edit these differences sum up to what the whole
+ * history became smaller by.
+ */
+export interface Attribution {
+  readonly rule: ReclaimRule;
+  /** The call concerned; the attributions of a call and of its response share it. */
+  readonly callId: string | null;
+  readonly toolName: string | null;
+  /** Files whose inclusions were cut out. */
+  readonly includedPaths: readonly string[];
+  /** What a report counts: 0 for the second half of a pair. */
+  readonly items: number;
+  readonly before: IContent | null;
+  readonly after: IContent | null;
+}
+
+/** Attributes what a density pass did to one entry. */
+export function attributeChange({ before, after }: EntryChange): readonly Attribution[] {
+  const differences = blockDifferences(before.blocks, after?.blocks ?? []);
+  const rest = differences.find(({ tool }) => tool === null);
+  const ofTools = differences.filter(({ tool }) => tool !== null);
+  if (before.speaker === 'human') return [attributeInclusions(before, after, differences)];
+  // Reasoning and blank text leave only with the calls that they came with.
+  const [first, ...others] = ofTools;
+  if (first === undefined) return [];
+  const widened =
+    rest === undefined
+      ? first
+      : {
+          ...first,
+          before: [...first.before, ...rest.before],
+          after: [...first.after, ...rest.after],
+        };
+  return [
+    attributeTool(widened, before, after === null),
+    ...others.map((difference) => attributeTool(difference, before, false)),
+  ];
+}
+
+function attributeTool(
+  { tool, before, after }: BlockDifference,
+  entry: IContent,
+  takesEntry: boolean,
+): Attribution {
+  const isPointer = after.some(
+    (block) => block.type === 'tool_response' && block.result === PRUNED_POINTER,
+  );
+  const isSecondHalf = !isPointer && tool?.type === 'tool_response';
+  return {
+    rule: isPointer ? 'old-result' : 'superseded-read',
+    ...nameOf(tool),
+    includedPaths: [],
+    items: isSecondHalf ? 0 : 1,
+    before: withBlocks(entry, before),
+    after: takesEntry ? null : withBlocks(entry, after),
+  };
+}
+
+function attributeInclusions(
+  before: IContent,
+  after: IContent | null,
+  differences: readonly BlockDifference[],
+): Attribution {
+  const former = differences.flatMap((difference) => difference.before);
+  const present = differences.flatMap((difference) => difference.after);
+  const left = headings(present);
+  const includedPaths = headings(former).filter((path) => {
+    const at = left.indexOf(path);
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  });
+  return {
+    rule: 'repeated-inclusion',
+    callId: null,
+    toolName: null,
+    includedPaths,
+    items: Math.max(1, includedPaths.length),
+    before: withBlocks(before, former),
+    after: after === null ? null : withBlocks(after, present),
+  };
+}
+
+/** `--- <path> ---` as a line, or `Content from @<path>:` as a block. */
+const INCLUSION_HEADING =
+  /^(?:--- (?!End of content ---|Content from referenced files ---)(.+) ---|\s*Content from @(.+):)\s*$/gm;
+
+function headings(blocks: readonly ContentBlock[]): string[] {
+  return blocks
+    .filter(isTextBlock)
+    .flatMap(({ text }) => Array.from(text.matchAll(INCLUSION_HEADING)))
+    .map((match) => (match[1] ?? match[2] ?? '').trim());
+}
+
+/**
+ * Attributes a compression, given the whole history before and after it. Entries that a strategy
+ * puts in, such as a summary, count against what was dropped.
+ */
+export function attributeCompression(
+  before: readonly IContent[],
+  after: readonly IContent[],
+): readonly Attribution[] {
+  const kept = new Set(after);
+  const former = new Set(before);
+  const added = new Set(after.filter((entry) => !former.has(entry)));
+  const byIdentity = new Map<string, IContent>();
+  for (const entry of added) {
+    for (const identity of entry.blocks.map(identityOf)) {
+      if (identity !== undefined) byIdentity.set(identity, entry);
+    }
+  }
+  const attributions: Attribution[] = [];
+  for (const entry of before) {
+    if (kept.has(entry)) continue;
+    const successor = entry.blocks
+      .map((block) => byIdentity.get(identityOf(block) ?? ''))
+      .find((found) => found !== undefined);
+    if (successor === undefined) {
+      attributions.push({ ...dropped(entry), items: 1, before: entry, after: null });
+      continue;
+    }
+    added.delete(successor);
+    for (const difference of blockDifferences(entry.blocks, successor.blocks)) {
+      attributions.push(attributeShrunk(difference, entry));
+    }
+  }
+  for (const entry of added) {
+    attributions.push({ ...dropped(entry), items: 0, before: null, after: entry });
+  }
+  return attributions;
+}
+
+function attributeShrunk({ tool, before, after }: BlockDifference, entry: IContent): Attribution {
+  return {
+    rule: after.length > 0 ? 'summarized-result' : 'dropped-entry',
+    ...nameOf(tool),
+    includedPaths: [],
+    items: 1,
+    before: withBlocks(entry, before),
+    after: withBlocks(entry, after),
+  };
+}
+
+function dropped(
+  entry: IContent,
+): Pick<Attribution, 'rule' | 'callId' | 'toolName' | 'includedPaths'> {
+  const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
+  return { rule: 'dropped-entry', ...nameOf(tool), includedPaths: [] };
+}
+
+function nameOf(block: ContentBlock | null): Pick<Attribution, 'callId' | 'toolName'> {
+  if (block?.type === 'tool_call') return { callId: block.id, toolName: block.name };
+  if (block?.type === 'tool_response') return { callId: block.callId, toolName: block.toolName };
+  return { callId: null, toolName: null };
+}
+
+/** The entry reduced to some blocks. Counted, it has the overhead of an entry, which cancels out. */
+function withBlocks({ speaker }: IContent, blocks: readonly ContentBlock[]): IContent {
+  return { speaker, blocks };
+}

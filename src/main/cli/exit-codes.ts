@@ -1,0 +1,21 @@
+// How the command ends, as its caller sees it: one number per outcome.
+
+/** The exit codes of every command. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  transcript: 3,
+  windowExceeded: 4,
+  interrupted: 130,
+} as const;
+
+/** The part of the help text that documents the exit codes. */
+export const EXIT_CODES_HELP: string = `Exit codes:
+  0    done
+  1    unexpected failure
+  2    wrong usage
+  3    the transcript cannot be read, or is of no known format
+  4    the session could not be made to fit the context window; what was
+       reached until then is reported all the same
+  130  interrupted`;

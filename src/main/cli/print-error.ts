@@ -1,0 +1,28 @@
+// From what was thrown to one line on stderr and an exit code. Decides nothing else.
+
+import { inspect } from 'node:util';
+import { CompressionStrategyError } from '../../index.js';
+import { EXIT } from './exit-codes.js';
+import { InterruptedError } from './interrupted-error.js';
+
+/** Returns the exit code that says why it failed. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) return EXIT.interrupted;
+  if (!(error instanceof CompressionStrategyError)) return EXIT.failed;
+  switch (error.code) {
+    case 'UNKNOWN_FORMAT':
+    case 'UNREADABLE_TRANSCRIPT':
+      return EXIT.transcript;
+    case 'CONTEXT_WINDOW_EXCEEDED':
+      return EXIT.windowExceeded;
+    default:
+      return EXIT.failed;
+  }
+}
+
+/** Returns what to print for an error: one line, or with `debug` its stack and causes. */
+export function describeError(error: unknown, debug: boolean): string {
+  if (debug) return `ctxfold: ${inspect(error)}`;
+  const message = error instanceof Error ? error.message : String(error);
+  return `ctxfold: ${message.replace(/[\p{Cc}\s]+/gu, ' ').trim()}`;
+}

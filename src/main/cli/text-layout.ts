@@ -1,0 +1,73 @@
+// How numbers, names and colours become text of a known width. Knows nothing of reports.
+
+import { styleText } from 'node:util';
+
+/** How a text is shown where colours are allowed; elsewhere it stays as it is. */
+export type Paint = (style: 'bold' | 'dim' | 'cyan' | 'green' | 'yellow', text: string) => string;
+
+/** Makes a `Paint` that colours, or one that does not. */
+export function createPaint(isColoured: boolean): Paint {
+  return isColoured
+    ? (style, text) => styleText(style, text, { validateStream: false })
+    : (_, text) => text;
+}
+
+const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** `12,345` */
+export function formatCount(count: number): string {
+  return WHOLE.format(count);
+}
+
+/** `12.3K` */
+export function formatCompact(count: number): string {
+  return COMPACT.format(count);
+}
+
+/** `12.3 %`, or a dash where there is nothing to have a share of. */
+export function formatShare(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
+}
+
+/** `0.42 ms`, `42 ms`, `4.2 s`: as many digits as say something. */
+export function formatMs(ms: number): string {
+  if (ms >= 9_950) return `${(ms / 1000).toFixed(0)} s`;
+  if (ms >= 995) return `${(ms / 1000).toFixed(1)} s`;
+  return `${ms.toFixed(ms >= 9.95 ? 0 : ms >= 0.995 ? 1 : 2)} ms`;
+}
+
+/** `1 entry`, `2 entries` */
+export function formatNumberOf(count: number, one: string, many: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** A text on one line and without the control characters by which a transcript could steer the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+}
+
+/** Keeps the start of a text. */
+export function shortenEnd(text: string, maxLength: number): string {
+  const characters = Array.from(text);
+  return characters.length <= maxLength ? text : `${characters.slice(0, maxLength - 1).join('')}…`;
+}
+
+/** Keeps the end of a text, which of a path tells more. */
+export function shortenStart(text: string, maxLength: number): string {
+  const characters = Array.from(text);
+  return characters.length <= maxLength ? text : `…${characters.slice(1 - maxLength).join('')}`;
+}
+
+/** Breaks a text between words into lines of at most `width`; a longer word stands alone. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

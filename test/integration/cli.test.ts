@@ -1,0 +1,236 @@
+// The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, test } from 'vitest';
+
+const COMMAND = path.resolve('dist/main/cli/main.js');
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+const SWE_AGENT = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-cli-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(...args: readonly string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [COMMAND, ...args]);
+  child.stdin.end();
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await closed;
+  return { code, stdout, stderr };
+}
+
+function scratchFile(name: string, content: string): string {
+  const file = path.join(scratch, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+interface Tokens {
+  readonly without: number;
+  readonly with: number;
+}
+
+interface Report {
+  readonly format: string;
+  readonly entries: number;
+  readonly playedEntries: number;
+  readonly exceeded: object | null;
+  readonly modelCalls: readonly { readonly tokens: Tokens; readonly edits: readonly Total[] }[];
+  readonly end: { readonly tokens: Tokens; readonly edits: readonly Total[] };
+  readonly input: Tokens;
+  readonly reclaimed: readonly Total[];
+}
+
+interface Total {
+  readonly tokens: number;
+}
+
+const sum = (totals: readonly Total[]): number =>
+  totals.reduce((tokens, total) => tokens + total.tokens, 0);
+
+describe('ctxfold replay', () => {
+  test.each([
+    ['claude-code', 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl'],
+    ['codex', 'codex/jdx-mise__71-b56c467073-0.jsonl'],
+    ['gemini-cli', 'gemini-cli/session-2025-12-30T06-53-7bc58f7d.json'],
+    ['openai-chat', 'openai-chat/openhands-sampled__python__mypy-15976_0.json'],
+    ['swe-agent', 'swe-agent/crypto__BabyEncryption.traj'],
+    ['mini-swe-agent', 'mini-swe-agent/pydata__xarray-7229.traj.json'],
+    ['cline', 'cline/session.messages.json'],
+  ])('reports a session of %s whose figures add up', async (format, fixture) => {
+    const file = path.join(FIXTURES, fixture);
+    const { code, stdout, stderr } = await run('replay', file, '--json', '--recency', '2');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const report = JSON.parse(stdout) as Report;
+    expect(report).toMatchObject({ format, exceeded: null });
+    expect(report.playedEntries).toBe(report.entries);
+    const windows = [...report.modelCalls, report.end];
+    const saved = report.end.tokens.without - report.end.tokens.with;
+    expect(sum(report.reclaimed)).toBe(saved);
+    expect(sum(windows.flatMap(({ edits }) => edits))).toBe(saved);
+    expect(sum(report.modelCalls.map((call) => ({ tokens: call.tokens.with })))).toBe(
+      report.input.with,
+    );
+    let edited = 0;
+    for (const { edits, tokens } of windows) {
+      edited += sum(edits);
+      expect(tokens.without - tokens.with).toBe(edited);
+    }
+  });
+
+  test.each(['snapshot', 'inline'])('finds the same with --offload %s', async (mode) => {
+    const file = path.join(FIXTURES, 'openai-chat/openhands-sampled__python__mypy-15976_0.json');
+    const [one, other] = await Promise.all(
+      ['auto', mode].map((offload) => run('replay', file, '--json', '--offload', offload)),
+    );
+    const figures = ({ stdout }: Outcome): Partial<Report> => {
+      const { input, reclaimed, end } = JSON.parse(stdout) as Report;
+      return { input, reclaimed, end: { tokens: end.tokens, edits: end.edits } };
+    };
+    expect(figures(one!)).toEqual(figures(other!));
+  });
+
+  test('prints a report that fits 80 columns and has no colours when piped', async () => {
+    const { code, stdout, stderr } = await run('replay', SWE_AGENT);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('context window 200,000');
+    expect(stdout).not.toContain(String.fromCharCode(27));
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test('keeps what the session said out of the JSON', async () => {
+    const secret = 'correct-horse-battery-staple';
+    const step = (id: string): readonly object[] => [
+      {
+        role: 'assistant',
+        content: secret,
+        tool_calls: [
+          { id, type: 'function', function: { name: 'sh', arguments: `{"command":"${secret}"}` } },
+        ],
+      },
+      { role: 'tool', tool_call_id: id, content: secret.repeat(500) },
+    ];
+    const messages = [{ role: 'user', content: secret }, ...step('1'), ...step('2')];
+    const file = scratchFile('secret.json', JSON.stringify({ messages }));
+    const { stdout } = await run('replay', file, '--json', '--recency', '1');
+    expect(sum((JSON.parse(stdout) as Report).reclaimed)).toBeGreaterThan(0);
+    expect(stdout).not.toContain(secret);
+  });
+
+  test('gives a report of a transcript without entries', async () => {
+    const { code, stdout } = await run(
+      'replay',
+      scratchFile('none.json', '{"messages":[]}'),
+      '--format',
+      'openai-chat',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain('no entries');
+  });
+
+  test('exits with 4 when the session cannot fit, and reports what was reached', async () => {
+    const { code, stdout, stderr } = await run(
+      'replay',
+      SWE_AGENT,
+      '--json',
+      '--context-limit',
+      '100',
+    );
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^ctxfold: .*context window.*\n$/);
+    expect((JSON.parse(stdout) as Report).exceeded).not.toBeNull();
+  });
+
+  test.each([
+    ['a missing file', () => path.join(scratch, 'missing.json'), /cannot be read/],
+    ['a folder', () => scratch, /cannot be read/],
+    [
+      'a damaged document',
+      () => scratchFile('cut.traj', readFileSync(SWE_AGENT, 'utf8').slice(0, 9_000)),
+      /ends too early/,
+    ],
+    ['an unknown format', () => scratchFile('odd.json', '{"a":1}'), /no known transcript format/],
+    ['an empty file', () => scratchFile('empty.json', ''), /no known transcript format/],
+  ])('exits with 3 on %s', async (_, file, message) => {
+    const { code, stdout, stderr } = await run('replay', file(), '--json');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^ctxfold: [^\n]*\n$/);
+  });
+
+  test.each([
+    [[], /Usage/],
+    [['replay'], /missing required argument/],
+    [['play'], /unknown command/],
+    [['replay', 'f', '--nope'], /unknown option/],
+    [['replay', 'f', '--format', 'word'], /Allowed choices are claude-code/],
+    [['replay', 'f', '--context-limit', '0'], /whole number/],
+    [['replay', 'f', '--threshold', '85'], /share above 0 to 1/],
+    [['replay', 'f', '--recency', 'x'], /whole number/],
+    [['replay', 'f', '--threads', '65'], /from 1 to 64/],
+  ])('exits with 2 on %j', async (args, message) => {
+    const { code, stderr } = await run(...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test('prints stack and cause with --debug', async () => {
+    const { stderr } = await run('--debug', 'replay', path.join(scratch, 'missing.json'));
+    expect(stderr).toMatch(/\n +at .*/);
+    expect(stderr).toContain('[cause]');
+  });
+
+  test('documents formats, examples and exit codes, and knows its version', async () => {
+    const [help, version] = await Promise.all([run('replay', '--help'), run('--version')]);
+    expect(help.code).toBe(0);
+    for (const words of ['claude-code', 'Examples:', 'Exit codes:'])
+      expect(help.stdout).toContain(words);
+    const { version: expected } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      version: string;
+    };
+    expect(version).toEqual({ code: 0, stdout: `${expected}\n`, stderr: '' });
+  });
+
+  test('survives a reader that goes away', async () => {
+    const child = spawn(process.execPath, [COMMAND, 'replay', SWE_AGENT, '--json']);
+    child.stdout.destroy();
+    const [stderr, [code]] = await Promise.all([
+      text(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test.skipIf(process.platform === 'win32')('ends with 130 on SIGINT', async () => {
+    const file = path.join(scratch, 'endless.jsonl');
+    execFileSync('mkfifo', [file]);
+    const child = spawn(process.execPath, [COMMAND, 'replay', file]);
+    const ended = Promise.all([
+      text(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    const writer = createWriteStream(file);
+    // Opening waits for the reader, which by then listens to signals.
+    await once(writer, 'open');
+    writer.on('error', () => {});
+    child.kill('SIGINT');
+    const feed = setInterval(() => writer.write('\n'), 10);
+    const [stderr, [code]] = await ended;
+    clearInterval(feed);
+    writer.destroy();
+    expect({ code, stderr }).toEqual({ code: 130, stderr: 'ctxfold: Interrupted.\n' });
+  });
+});

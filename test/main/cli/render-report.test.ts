@@ -1,0 +1,153 @@
+// The report for a person, compared as a whole at a fixed width.
+
+import { describe, expect, test } from 'vitest';
+import { renderReport } from '../../../src/main/cli/render-report.js';
+import type { ReplayReport, WindowReport } from '../../../src/main/cli/replay-report.js';
+
+function window(without: number, left: number, edits: WindowReport['edits'] = []): WindowReport {
+  return { tokens: { without, with: left }, edits, compressions: [], waitMs: 1 };
+}
+
+const READ = { rule: 'superseded-read', items: 1, tokens: 1_000 } as const;
+
+const REPORT: ReplayReport = {
+  reportVersion: 1,
+  file: 'session.jsonl',
+  format: 'claude-code',
+  workspaceRoot: null,
+  settings: {
+    contextLimit: 200_000,
+    strategy: 'high-density',
+    threshold: null,
+    preserveThreshold: null,
+    recencyRetention: null,
+    offload: 'auto',
+    threads: null,
+  },
+  exceeded: null,
+  entries: 6,
+  playedEntries: 6,
+  modelCalls: [
+    { entry: 1, ...window(500, 500) },
+    { entry: 3, ...window(1_500, 1_500) },
+    { entry: 5, ...window(2_000, 1_000, [READ]) },
+  ],
+  end: window(2_000, 1_000),
+  input: { without: 4_000, with: 3_000 },
+  firstCallOverLimit: null,
+  reclaimed: [READ],
+  largest: [
+    {
+      rule: 'superseded-read',
+      speaker: 'ai',
+      tool: 'Read',
+      path: '/home/somebody/projects/a-project/source/deeply/nested/file.ts',
+      parameter: null,
+      tokens: 1_000,
+      modelCall: 3,
+    },
+  ],
+  mainThread: {
+    longestDelayMs: 4.25,
+    p99DelayMs: 1,
+    utilization: 0.125,
+    elapsedMs: 400,
+    windowWaitMs: 30,
+    windowBusyMs: 12,
+    longestWindowMs: 20,
+  },
+  offload: {
+    workerTasks: 4,
+    inlineTasks: 4,
+    fallbacks: 0,
+    failures: 0,
+    workerMs: 25,
+    queueMs: 0.5,
+  },
+  failures: [],
+  warnings: [{ message: 'Odd.', count: 7, places: ['line 1', 'line 2'] }],
+};
+
+const render = (report: ReplayReport): string =>
+  renderReport(report, { width: 60, isColoured: false });
+
+describe('renderReport', () => {
+  test('shows everything within the width', () => {
+    expect(render(REPORT)).toBe(`ctxfold replay session.jsonl
+claude-code · 6 entries · 3 model calls
+context window 200,000 · high-density · offload auto
+
+tokens                 without   with   saved
+history at the end       2,000  1,000  50.0 %
+sent, all model calls    4,000  3,000  25.0 %
+
+tokens per model call   █ sent with ctxfold  ░ sent without
+2K ┤            ░░░░░░
+   │            ░░░░░░
+   │      ▄▄▄▄▄▄░░░░░░
+   │      ██████░░░░░░
+   │      ██████░░░░░░
+1K ┤      ████████████
+   │      ████████████
+   │▄▄▄▄▄▄████████████
+   │██████████████████
+   │██████████████████
+ 0 └──────────────────
+    1   model call   3
+
+reclaimed         items  tokens  of all
+superseded reads      1   1,000  50.0 %
+
+tokens  call  largest items    tool  about
+ 1,000     3  superseded read  Read  …/deeply/nested/file.ts
+
+run
+history     edits before 1 of 3 model calls · 0 compressions
+event loop  longest block 4.3 ms · busy 12.5 % of 400 ms
+            all windows 30 ms, busy for 12 ms of it
+            longest window 20 ms
+work        4 tasks in workers for 25 ms · 0.50 ms in queue
+            4 tasks inline · 0 fallbacks
+
+7 warnings of the transcript's reader
+  - Odd. (7 times) [line 1, line 2, …]
+`);
+  });
+
+  test('says so when nothing was removed', () => {
+    const untouched = { ...REPORT, reclaimed: [], largest: [], warnings: [] };
+    expect(render(untouched)).toContain('Nothing was stale');
+  });
+
+  test('says so when there is nothing to replay', () => {
+    const empty = { ...REPORT, entries: 0, playedEntries: 0, modelCalls: [], warnings: [] };
+    expect(render(empty)).toContain('no entries');
+    expect(render(empty)).not.toContain('NaN');
+  });
+
+  test('tells where a session stopped fitting', () => {
+    const exceeded = { message: 'It is too large.', projectedTokens: 9, contextLimit: 5 };
+    const text = render({ ...REPORT, exceeded, playedEntries: 4, firstCallOverLimit: 2 });
+    expect(text).toContain('4 of 6 entries');
+    expect(text).toContain('Stopped before model call 4: It is too large.');
+    expect(text).toContain('Without ctxfold, model call 2 would not have fitted');
+  });
+
+  test('lets no control character of a transcript through', () => {
+    const [item] = REPORT.largest;
+    const evil = [{ ...item!, path: '\u001b[2J\u202eevil\n.ts', tool: 'a\u0007b' }];
+    expect(render({ ...REPORT, largest: evil })).not.toMatch(/[\u001b\u0007\u202e]/);
+  });
+
+  test('has colours only when they are asked for', () => {
+    const escape = String.fromCharCode(27);
+    expect(render(REPORT)).not.toContain(escape);
+    expect(renderReport(REPORT, { width: 200, isColoured: true })).toContain(escape);
+  });
+
+  test.each([20, 60, 80, 100, 300])('keeps to 60 to 100 columns when offered %i', (width) => {
+    const lines = renderReport(REPORT, { width, isColoured: false }).split('\n');
+    const limit = Math.min(100, Math.max(60, width));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(limit);
+  });
+});
