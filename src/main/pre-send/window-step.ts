@@ -59,7 +59,7 @@ async function tryFit(
   );
   signal?.throwIfAborted();
   if (history.revision !== base.revision) return 'stale';
-  const fit = fitToWindow({ history: entries, pairs: tools.pairs, tokens, summarizedTokens }, room);
+  const fit = fitToWindow({ history: entries, tokens, summarizedTokens }, room);
   if (fit.tokens > room) throw exceeded(entries, tokens, fit, demand);
   const replacements = fit.summarized.flatMap((index) => {
     const summary = summaries[index];

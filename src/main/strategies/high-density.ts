@@ -52,7 +52,7 @@ export class HighDensityStrategy implements CompressionStrategy {
     context.signal?.throwIfAborted();
 
     const dropped = new Set(
-      chooseDrops({ history: summarized, pairs: tools.pairs, tokens, tailStart }, targetTokens),
+      chooseDrops({ history: summarized, tokens, tailStart }, targetTokens),
     );
     if (dropped.size === 0) return result(history, summarized);
     logger.debug('summaries do not reach the target', { dropped: dropped.size, targetTokens });

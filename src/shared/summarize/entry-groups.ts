@@ -43,6 +43,20 @@ export class EntryGroups {
   isPinned(group: number): boolean {
     return this.#pinned[group] === 1;
   }
+
+  /** The groups that may leave, each with its entries ascending; the one with the oldest entry first. */
+  units(): readonly (readonly number[])[] {
+    const units = new Map<number, number[]>();
+    for (let entry = 0; entry < this.#parent.length; entry += 1) {
+      const group = this.find(entry);
+      if (this.isPinned(group)) continue;
+      const unit = units.get(group);
+      if (unit === undefined) units.set(group, [entry]);
+      else unit.push(entry);
+    }
+    // A map keeps the order of insertion.
+    return [...units.values()];
+  }
 }
 
 /**

@@ -2,13 +2,12 @@
 // to drop so that it does, however full it is, without a model.
 
 import type { IContent } from '../content.js';
-import type { ToolPair } from '../tool-pairs.js';
-import { EntryGroups } from './entry-groups.js';
+import { groupToolEntries } from './entry-groups.js';
+import { instructionsLast, newestAsked } from './truncation.js';
 
 /** A history with what is known about its entries. */
 export interface Fittable {
   readonly history: readonly IContent[];
-  readonly pairs: readonly ToolPair[];
   /** Tokens of each entry. */
   readonly tokens: readonly number[];
   /** Tokens that each entry would have with its tool results summarized; those of `tokens` where there are none. */
@@ -28,7 +27,8 @@ export interface WindowFit {
 /**
  * Chooses edits that leave at most `limitTokens`: first the largest tool results are summarized,
  * wherever they stand; then the oldest turns are dropped, each whole; then the oldest calls of the
- * present turn with all that answers them. The newest human entry and calls without a response stay.
+ * present turn with all that answers them, and last the instructions that the history opens with.
+ * The newest human entry and calls without a response stay.
  * Takes time linear in entries, but for one sort by size.
  */
 export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
@@ -63,34 +63,23 @@ function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
 }
 
 /**
- * What can leave, oldest first: turns before the newest human entry, then groups behind it. A turn
- * that holds a call without a response gives up what does not belong to that.
+ * What can leave, oldest first: turns before the newest human entry, then groups behind it; last of
+ * all the instructions that the history opens with. A turn that holds a call without a response
+ * gives up what does not belong to that.
  */
-function droppableUnits({ history, pairs }: Fittable): readonly (readonly number[])[] {
-  const groups = new EntryGroups(history.length);
-  for (const { callEntry, responseEntry } of pairs) {
-    if (responseEntry === undefined) groups.pin(callEntry);
-    else groups.join(callEntry, responseEntry);
-  }
-  const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
-  if (newestHuman !== -1) groups.pin(newestHuman);
+function droppableUnits({ history }: Fittable): readonly (readonly number[])[] {
+  const groups = groupToolEntries(history);
+  const asked = newestAsked(history);
+  if (asked !== -1) groups.pin(asked);
   let turn = -1;
-  for (let entry = 0; entry < newestHuman; entry += 1) {
+  for (let entry = 0; entry < asked; entry += 1) {
     if (history[entry]?.speaker === 'human') turn = entry;
+    if (turn === -1) continue;
     // Groups that have to stay are left out of the turn instead of keeping all of it.
-    if (turn === -1 || groups.isPinned(groups.find(entry)) || groups.isPinned(groups.find(turn)))
-      continue;
-    groups.join(turn, entry);
+    const isPinned = [turn, entry].some((member) => groups.isPinned(groups.find(member)));
+    if (!isPinned) groups.join(turn, entry);
   }
-  const units = new Map<number, number[]>();
-  history.forEach((_, entry) => {
-    const group = groups.find(entry);
-    if (groups.isPinned(group)) return;
-    const unit = units.get(group);
-    if (unit === undefined) units.set(group, [entry]);
-    else unit.push(entry);
-  });
-  return [...units.values()];
+  return instructionsLast(history, groups.units());
 }
 
 function ascending(entries: Iterable<number>): readonly number[] {

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
 import { chooseDrops } from '../../../src/shared/summarize/truncation.js';
@@ -16,7 +17,7 @@ import { historyOf } from '../../support/notation.js';
 function truncatable(history: readonly IContent[], preserveThreshold = 0): Truncatable {
   const { pairs } = pairTools(history);
   const tailStart = findTailStart(history.length, preserveThreshold, pairs);
-  return { history, pairs, tokens: history.map(() => 10), tailStart };
+  return { history, tokens: history.map(() => 10), tailStart };
 }
 
 function dropsOf(notation: string, targetTokens: number): string {
@@ -27,7 +28,8 @@ const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) 
 
 /** Drops by the rules as they are written, summing everything again after each drop. */
 function dropNaively(input: Truncatable, targetTokens: number): readonly number[] {
-  const { history, pairs, tokens, tailStart } = input;
+  const { history, tokens, tailStart } = input;
+  const { pairs } = pairTools(history);
   const gone = new Set<number>();
   const isOver = (): boolean => total(tokens.filter((_, at) => !gone.has(at))) > targetTokens;
   const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
@@ -50,6 +52,9 @@ function dropNaively(input: Truncatable, targetTokens: number): readonly number[
   };
   const mustStay = (entry: number): boolean =>
     entry >= tailStart ||
+    history[entry]?.blocks.some(
+      (block) => block.type === 'tool_response' && block.isComplete === false,
+    ) === true ||
     pairs.some((pair) => pair.callEntry === entry && pair.responseEntry === undefined);
 
   for (let entry = 0; entry < tailStart && isOver(); entry += 1) {
@@ -84,6 +89,14 @@ const CASES = fc
   });
 
 describe('chooseDrops', () => {
+  it('drops the instructions that a history opens with last of all', () => {
+    const system = { ...humanText('system'), metadata: { synthetic: true } };
+    const history = [system, ...historyOf('h:1 a h:2 a h:3')];
+    expect(chooseDrops(truncatable(history), 30)).toEqual([1, 2, 4]);
+    expect(chooseDrops(truncatable(history), 20)).toEqual([1, 2, 3, 4]);
+    expect(chooseDrops(truncatable(history), 10)).toEqual([0, 1, 2, 3, 4]);
+  });
+
   it.each([
     ['nothing when all fits', 'h a h a', 40, ''],
     ['nothing of an empty history', '', 0, ''],
