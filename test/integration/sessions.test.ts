@@ -104,10 +104,8 @@ describe('createCompactor', () => {
     await Promise.all([compactor.close(), compactor[Symbol.asyncDispose]()]);
     await expect(compactor.createSession()).rejects.toMatchObject({ code: 'CLOSED' });
     session.history.add(generateHistory({ entries: 1, seed: 9 })[0] as IContent);
-    await expect(session.ensureCompressionBeforeSend('after')).rejects.toMatchObject({
-      code: 'TOKEN_COUNT_FAILED',
-      cause: expect.objectContaining({ code: 'CLOSED' }) as Error,
-    });
+    const after = session.ensureCompressionBeforeSend('after');
+    await expect(after).rejects.toMatchObject({ code: 'CLOSED' });
   });
 
   it('is closed at the end of a block that uses it', async () => {

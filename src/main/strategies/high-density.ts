@@ -51,9 +51,7 @@ export class HighDensityStrategy implements CompressionStrategy {
     const tokens = await countEach(context, summarized);
     context.signal?.throwIfAborted();
 
-    const dropped = new Set(
-      chooseDrops({ history: summarized, tokens, tailStart }, targetTokens),
-    );
+    const dropped = new Set(chooseDrops({ history: summarized, tokens, tailStart }, targetTokens));
     if (dropped.size === 0) return result(history, summarized);
     logger.debug('summaries do not reach the target', { dropped: dropped.size, targetTokens });
     return result(

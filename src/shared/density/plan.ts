@@ -16,8 +16,3 @@ export interface DensityPlan {
   readonly cuts: Int32Array;
   readonly metadata: DensityResultMetadata;
 }
-
-/** Whether a plan changes nothing. */
-export function isEmptyDensityPlan(plan: DensityPlan): boolean {
-  return plan.drops.length === 0 && plan.pointers.length === 0 && plan.cuts.length === 0;
-}
