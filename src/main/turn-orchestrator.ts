@@ -1,6 +1,7 @@
 // The pre-send window of one session: what happens to its history, in which order, before each model
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { abortable } from './abortable.js';
 import type { HistoryService } from './history-service.js';
@@ -65,6 +66,9 @@ export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
 
 /** Share of the context window by which a history must grow before a compression that did not help is tried again. */
 const MIN_GROWTH_SHARE = 0.05;
+
+/** How long `close` waits for the window that is open. */
+const CLOSE_TIMEOUT_MS = 5_000;
 
 /** One session: its history, and the window before each send in which that is made dense. */
 export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
@@ -150,7 +154,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     const compressed = this.shouldCompress(pendingTokens)
       ? await this.#compressAutomatically(promptId, pendingTokens, options)
       : null;
-    return { optimized, compressed, fitted: null, totalTokens: this.history.getTotalTokens() };
+    // What was added while it compressed may be too much.
+    const fitted = await this.#fit(pendingTokens, options);
+    return { optimized, compressed, fitted, totalTokens: this.history.getTotalTokens() };
   }
 
   /**
@@ -214,6 +220,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     options: AbortOptions = {},
   ): Promise<FittedEvent | null> {
     assertPendingTokens(pendingTokens);
+    await abortable(this.history.waitForTokenUpdates(), options.signal);
     if (this.#excessTokens(pendingTokens) <= 0) return null;
     await this.ensureDensityOptimized(options);
     options.signal?.throwIfAborted();
@@ -251,9 +258,12 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     );
   }
 
-  /** Closes the session's transcript, when the window that is open has closed. Final; may be called again. */
+  /**
+   * Closes the session's transcript, when the window that is open has closed or five seconds have
+   * passed. Final; may be called again.
+   */
   close(): Promise<void> {
-    this.#closing ??= this.#openWindow.then(() => this.#transcript?.close()).then(this.#onClose);
+    this.#closing ??= this.#shutDown();
     return this.#closing;
   }
 
@@ -277,18 +287,18 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
         this.notify('compressionFailed', { error });
       }
     }
+    return { compressed, fitted: await this.#fit(pendingTokens, options) };
+  }
+
+  async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {
     options.signal?.throwIfAborted();
-    if (this.#excessTokens(pendingTokens) <= 0) return { compressed, fitted: null };
-    const fitted = await fitHistory(
-      this.#parts,
-      { contextLimit: this.#contextLimit, pendingTokens },
-      (event) => {
-        this.#guard.noteShrunk(event.tokensAfter);
-        this.notify('fitted', event);
-      },
-      options.signal,
-    );
-    return { compressed, fitted };
+    if (this.#excessTokens(pendingTokens) <= 0) return null;
+    const tell = (event: FittedEvent): void => {
+      this.#guard.noteCut(event.tokensBefore, event.tokensAfter);
+      this.notify('fitted', event);
+    };
+    const demand = { contextLimit: this.#contextLimit, pendingTokens };
+    return fitHistory(this.#parts, demand, tell, options.signal);
   }
 
   /** Compresses unless that would lead nowhere. */
@@ -324,6 +334,19 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     };
     this.notify('compressed', event);
     return event;
+  }
+
+  async #shutDown(): Promise<void> {
+    // Not forever: a strategy of the user's own may never come back.
+    const deadline = new AbortController();
+    await Promise.race([
+      this.#openWindow,
+      sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false, signal: deadline.signal }),
+    ]).finally(() => {
+      deadline.abort();
+    });
+    await this.#transcript?.close();
+    this.#onClose();
   }
 
   #assertOpen(): void {

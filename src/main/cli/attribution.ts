@@ -12,6 +12,7 @@ export const RECLAIM_RULES = [
   'repeated-inclusion',
   'old-result',
   'summarized-result',
+  'folded-entry',
   'dropped-entry',
 ] as const;
 
@@ -112,14 +113,24 @@ function headings(blocks: readonly ContentBlock[]): string[] {
     .map((match) => (match[1] ?? match[2] ?? '').trim());
 }
 
+/** What is known of a compression besides the histories. */
+export interface CompressionOrigin {
+  /** Whether a model's summary stands in for what left. */
+  readonly isByModel: boolean;
+  /** Entries that earlier compressions put in: they are no items when they leave. */
+  readonly putIn: ReadonlySet<IContent>;
+}
+
 /**
  * Attributes a compression, given the whole history before and after it. Entries that a strategy
- * puts in, such as a summary, count against what was dropped.
+ * puts in, such as a summary, count against what left.
  */
 export function attributeCompression(
   before: readonly IContent[],
   after: readonly IContent[],
+  { isByModel, putIn }: CompressionOrigin,
 ): readonly Attribution[] {
+  const rule = isByModel ? 'folded-entry' : 'dropped-entry';
   const kept = new Set(after);
   const former = new Set(before);
   const added = new Set(after.filter((entry) => !former.has(entry)));
@@ -136,7 +147,8 @@ export function attributeCompression(
       .map((block) => byIdentity.get(identityOf(block) ?? ''))
       .find((found) => found !== undefined);
     if (successor === undefined) {
-      attributions.push({ ...dropped(entry), items: 1, before: entry, after: null });
+      const items = putIn.has(entry) ? 0 : 1;
+      attributions.push({ rule, ...aboutEntry(entry), items, before: entry, after: null });
       continue;
     }
     added.delete(successor);
@@ -145,7 +157,7 @@ export function attributeCompression(
     }
   }
   for (const entry of added) {
-    attributions.push({ ...dropped(entry), items: 0, before: null, after: entry });
+    attributions.push({ rule, ...aboutEntry(entry), items: 0, before: null, after: entry });
   }
   return attributions;
 }
@@ -161,11 +173,9 @@ function attributeShrunk({ tool, before, after }: BlockDifference, entry: IConte
   };
 }
 
-function dropped(
-  entry: IContent,
-): Pick<Attribution, 'rule' | 'callId' | 'toolName' | 'includedPaths'> {
+function aboutEntry(entry: IContent): Pick<Attribution, 'callId' | 'toolName' | 'includedPaths'> {
   const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
-  return { rule: 'dropped-entry', ...nameOf(tool), includedPaths: [] };
+  return { ...nameOf(tool), includedPaths: [] };
 }
 
 function nameOf(block: ContentBlock | null): Pick<Attribution, 'callId' | 'toolName'> {

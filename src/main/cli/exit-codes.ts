@@ -7,6 +7,7 @@ export const EXIT = {
   usage: 2,
   transcript: 3,
   windowExceeded: 4,
+  compressionFailed: 5,
   interrupted: 130,
 } as const;
 
@@ -18,4 +19,6 @@ export const EXIT_CODES_HELP: string = `Exit codes:
   3    the transcript cannot be read, or is of no known format
   4    the session could not be made to fit the context window; what was
        reached until then is reported all the same
+  5    a compression failed, as when the model cannot be reached or its
+       summary is unfit; what was reached until then is reported all the same
   130  interrupted`;

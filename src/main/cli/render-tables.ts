@@ -11,11 +11,13 @@ const RULE_NAMES: Readonly<Record<ReclaimRule, readonly [inTotal: string, ofItem
   'repeated-inclusion': ['repeated file inclusions', 'repeated file'],
   'old-result': ['old results (recency)', 'old result'],
   'summarized-result': ['results summarized (compression)', 'summarized'],
+  'folded-entry': ['entries summarized by the model', 'into a summary'],
   'dropped-entry': ['entries dropped (compression)', 'dropped entry'],
 };
 
 /** Tokens at the end and over all calls, without and with ctxfold. */
-export function renderTokens({ end, input }: ReplayReport, paint: Paint): readonly string[] {
+export function renderTokens(report: ReplayReport, paint: Paint): readonly string[] {
+  const { end, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
     name,
     formatCount(without),
@@ -23,7 +25,13 @@ export function renderTokens({ end, input }: ReplayReport, paint: Paint): readon
     paint('bold', formatShare(without - left, without)),
   ];
   const head = ['tokens', 'without', 'with', 'saved'];
-  const rows = [row('history at the end', end.tokens), row('sent, all model calls', input)];
+  const rows = [
+    row('history at the end', end.tokens),
+    row('sent, all model calls', input),
+    ...(summarizer.requests === 0
+      ? []
+      : [row('sent for summaries', { without: 0, with: summarizer.inputTokens })]),
+  ];
   return renderTable(head, [...rows], ['left', 'right', 'right', 'right'], paint);
 }
 

@@ -3,9 +3,13 @@
 
 import type {
   CompressionOutcome,
+  CompressionStrategyName,
+  ErrorCode,
+  HoldReason,
   OffloadMode,
   OffloadStats,
   Speaker,
+  SummaryRejectionReason,
   TranscriptFormat,
 } from '../../index.js';
 import type { ReclaimRule } from './attribution.js';
@@ -28,14 +32,55 @@ export interface RuleTotal {
   readonly tokens: number;
 }
 
+/** How a compression went that was due. Token totals are those of the whole history. */
+export interface CompressionReport {
+  /** The strategy whose result it is, or that failed. */
+  readonly strategy: CompressionStrategyName;
+  readonly outcome: CompressionOutcome | 'failed';
+  /** Why it was held back, or what speaks against the model's summary; `null` for all else. */
+  readonly reason: HoldReason | SummaryRejectionReason | null;
+  /** The strategy that failed, when truncation took its place. */
+  readonly fallbackFrom: CompressionStrategyName | null;
+  /** Whether the result is a model's summary. */
+  readonly isByModel: boolean;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** The last resort: a history that did not fit was made to. Token totals are those of the whole history. */
+export interface FittingReport {
+  readonly summarizedEntries: number;
+  readonly droppedEntries: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** What the model that writes summaries was asked. Repeated attempts count as one request. */
+export interface SummarizerUse {
+  readonly requests: number;
+  /** Those of the requests that were not answered. */
+  readonly failedRequests: number;
+  /** Tokens as the provider tells them. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Answers whose tokens the provider does not tell: they are missing from the sums. */
+  readonly unmeteredRequests: number;
+  /** Time until the answers were there, in milliseconds. */
+  readonly waitMs: number;
+}
+
 /** One pre-send window. */
 export interface WindowReport {
   /** Tokens of the history that can be sent after it. */
   readonly tokens: TokenPair;
   /** What was removed in it. */
   readonly edits: readonly RuleTotal[];
-  /** How each compression ended that was due in it. */
-  readonly compressions: readonly CompressionOutcome[];
+  /** How each compression went that was due in it. */
+  readonly compressions: readonly CompressionReport[];
+  /** `null` where the last resort was not needed. */
+  readonly fitted: FittingReport | null;
+  /** What the model that writes summaries was asked in it. */
+  readonly summarizer: SummarizerUse;
   /** Time for which the turn loop waited until it could send. */
   readonly waitMs: number;
 }
@@ -74,10 +119,21 @@ export interface ReplaySettings {
   readonly strategy: string;
   readonly threshold: number | null;
   readonly preserveThreshold: number | null;
+  readonly topPreserveThreshold: number | null;
   /** Results kept per tool; `null` when recency pruning was off. */
   readonly recencyRetention: number | null;
   readonly offload: OffloadMode;
   readonly threads: number | null;
+  /** `null` for strategies that ask no model. */
+  readonly summarizer: SummarizerSettings | null;
+}
+
+/** The model that wrote summaries. */
+export interface SummarizerSettings {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly contextLimit: number;
+  readonly fallbackToTruncation: boolean;
 }
 
 /** Where a replay ended before its time, because the session did not fit the context window. */
@@ -85,6 +141,21 @@ export interface WindowExceeded {
   readonly message: string;
   readonly projectedTokens: number;
   readonly contextLimit: number;
+}
+
+/** Where a replay ended before its time, because a compression failed. */
+export interface CompressionFailure {
+  readonly message: string;
+  readonly code: ErrorCode;
+  /** What speaks against the model's summary; `null` when there is none. */
+  readonly reason: SummaryRejectionReason | null;
+}
+
+/** The file that keeps what edits took away. */
+export interface RemovalsReport {
+  readonly file: string;
+  /** Entries that this replay put on record. */
+  readonly records: number;
 }
 
 /** How the calling thread fared. Times are milliseconds. */
@@ -105,11 +176,13 @@ export interface ReplayReport {
   /** The directory that relative paths were resolved against; `null`: the working directory. */
   readonly workspaceRoot: string | null;
   readonly settings: ReplaySettings;
-  /** `null` when the whole transcript was played. */
+  /** `null` unless the session stopped fitting. */
   readonly exceeded: WindowExceeded | null;
+  /** `null` unless a compression failed, and nothing took its place. */
+  readonly compressionFailure: CompressionFailure | null;
   /** Entries of the transcript. */
   readonly entries: number;
-  /** Entries that were played: fewer only when `exceeded` is set. */
+  /** Entries that were played: fewer only when `exceeded` or `compressionFailure` is set. */
   readonly playedEntries: number;
   readonly modelCalls: readonly ModelCall[];
   /** The window after the last entry, or the one in which the replay stopped. */
@@ -122,6 +195,10 @@ export interface ReplayReport {
   readonly reclaimed: readonly RuleTotal[];
   /** The largest things that were removed, largest first. */
   readonly largest: readonly ReclaimedItem[];
+  /** What the model that writes summaries was asked in all windows. */
+  readonly summarizer: SummarizerUse;
+  /** `null` when nothing was to be kept. */
+  readonly removals: RemovalsReport | null;
   readonly mainThread: MainThreadFigures;
   readonly offload: OffloadStats;
   /** Why work that was meant for a worker ran on the calling thread, and compressions that failed. */

@@ -54,6 +54,15 @@ export class ProgressGuard {
     this.#floorTokens = Math.min(this.#floorTokens, totalTokens + this.#minGrowthTokens);
   }
 
+  /**
+   * Notes that what did not fit was cut off. That counts as growth still: a history that is cut back
+   * to the limit every time would never grow, and never be compressed again.
+   */
+  noteCut(tokensBefore: number, tokensAfter: number): void {
+    this.#floorTokens -= tokensBefore - tokensAfter;
+    this.noteShrunk(tokensAfter);
+  }
+
   /** Notes a compression that failed. After a pause one is tried; should that fail too, the next pause begins. */
   noteFailure(): void {
     this.#failures += 1;

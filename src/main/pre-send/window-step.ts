@@ -60,7 +60,13 @@ async function tryFit(
   signal?.throwIfAborted();
   if (history.revision !== base.revision) return 'stale';
   const fit = fitToWindow({ history: entries, tokens, summarizedTokens }, room);
-  if (fit.tokens > room) throw exceeded(entries, tokens, fit, demand);
+  if (fit.tokens > room) {
+    const summarized = new Set(fit.summarized);
+    const leftTokens = tokens.map((count, index) =>
+      summarized.has(index) ? (summarizedTokens[index] ?? count) : count,
+    );
+    throw exceeded(entries, leftTokens, fit, demand);
+  }
   const replacements = fit.summarized.flatMap((index) => {
     const summary = summaries[index];
     return summary === undefined ? [] : [[index, summary] as const];
@@ -75,6 +81,7 @@ async function tryFit(
   return applied === null ? 'stale' : { ...counts, ...applied };
 }
 
+/** `tokens` are those of each entry when all that can be summarized is. */
 function exceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
@@ -101,7 +108,7 @@ function exceeded(
 
 function describe(entry: IContent): string {
   if (entry.speaker === 'human') return 'the newest human entry';
-  return entry.blocks.some(({ type }) => type === 'tool_call')
+  return entry.speaker === 'ai'
     ? 'an ai entry whose tool calls have no response yet'
-    : `an ${entry.speaker} entry`;
+    : 'a tool entry that belongs to tool calls without a response';
 }

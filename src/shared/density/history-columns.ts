@@ -9,7 +9,7 @@ export const NONE = -1;
 /** What a call does to files, as far as its tool is known and its parameters say so. */
 export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as const;
 
-/** Bits of a response's flags: its tool failed; its result is the pointer already. */
+/** Bits of a response's flags: its tool failed; its result is the pointer already, noted only when results are pruned by recency. */
 export const RESPONSE_FLAG = { failed: 1, pruned: 2 } as const;
 
 /** One row per tool call in an `ai` entry, in history order. */
@@ -35,7 +35,7 @@ export class CallColumns {
 export class ResponseColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
-  /** Tool ids, one per distinct tool name. */
+  /** Tool ids, one per distinct tool name; `NONE` when results are not pruned by recency. */
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
   readonly flags: IntColumn = new IntColumn();

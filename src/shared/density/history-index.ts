@@ -31,7 +31,7 @@ export class HistoryIndex {
   readonly #tools = new Map<string, number>();
   readonly #openCalls = new OpenCalls();
   readonly #indexesCalls: boolean;
-  readonly #indexesResponses: boolean;
+  readonly #indexesRecency: boolean;
   #length = 0;
 
   constructor(config: DensityConfig) {
@@ -39,7 +39,7 @@ export class HistoryIndex {
     this.#uses = new Map(Object.entries(config.toolCatalog ?? DEFAULT_TOOL_CATALOG));
     this.#syntaxes = config.fileDedupe ? (config.inclusionSyntaxes ?? ['delimited']) : [];
     this.#indexesCalls = config.readWritePruning;
-    this.#indexesResponses = config.readWritePruning || config.recencyPruning;
+    this.#indexesRecency = config.recencyPruning;
   }
 
   /** Entries that were appended. */
@@ -65,7 +65,7 @@ export class HistoryIndex {
         const content = blocks[block];
         if (content?.type === 'tool_call') this.#appendCall(entry, block, content);
       }
-    } else if (speaker === 'tool' && this.#indexesResponses) {
+    } else if (speaker === 'tool' && (this.#indexesCalls || this.#indexesRecency)) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
         if (content?.type === 'tool_response') this.#appendResponse(entry, block, content);
@@ -103,10 +103,11 @@ export class HistoryIndex {
     if (call !== NONE) calls.response.set(call, responses.length);
     responses.entry.push(entry);
     responses.block.push(block);
-    responses.tool.push(this.#toolId(response.toolName));
+    // Names and results lie elsewhere in memory; a phase that is off is not worth fetching them.
+    const isPruned = this.#indexesRecency && response.result === PRUNED_POINTER;
+    responses.tool.push(this.#indexesRecency ? this.#toolId(response.toolName) : NONE);
     responses.flags.push(
-      (response.error ? RESPONSE_FLAG.failed : 0) |
-        (response.result === PRUNED_POINTER ? RESPONSE_FLAG.pruned : 0),
+      (response.error ? RESPONSE_FLAG.failed : 0) | (isPruned ? RESPONSE_FLAG.pruned : 0),
     );
   }
 

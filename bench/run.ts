@@ -1,0 +1,78 @@
+// Measures what ctxfold costs the thread of the turn loop, checks every result, and holds the figures
+// against goals: `npm run bench -- [--scope name] [--size n,n] [--json]`.
+
+import { parseArgs } from 'node:util';
+import { measureApply } from './apply.js';
+import { measureCompress } from './compress.js';
+import { measureCounting } from './counting.js';
+import { measureDensity } from './density.js';
+import { measureMemory } from './memory.js';
+import type { ScopeContext, ScopeResult } from './support/measurement.js';
+import { describeMachine, renderReport } from './support/report.js';
+import { historyOf, runsFor } from './support/sessions.js';
+import { medianMs } from './support/timing.js';
+import { measureTransfer } from './transfer.js';
+import { measureWindow } from './window.js';
+
+const SCOPES: Readonly<
+  Record<string, (context: ScopeContext) => ScopeResult | Promise<ScopeResult>>
+> = {
+  density: measureDensity,
+  apply: measureApply,
+  compress: measureCompress,
+  transfer: measureTransfer,
+  counting: measureCounting,
+  window: measureWindow,
+  memory: measureMemory,
+};
+
+const DEFAULT_SIZES = '1000,10000,100000';
+
+const { values } = parseArgs({
+  options: {
+    scope: { type: 'string', multiple: true },
+    size: { type: 'string', default: DEFAULT_SIZES },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const scopes = values.scope ?? Object.keys(SCOPES);
+const unknown = scopes.filter((scope) => !Object.hasOwn(SCOPES, scope));
+if (unknown.length > 0) {
+  throw new RangeError(
+    `Expected --scope to be one of ${Object.keys(SCOPES).join(', ')}, got ${unknown.join(', ')}.`,
+  );
+}
+const sizes = values.size.split(',').map(Number);
+if (!sizes.every((size) => Number.isInteger(size) && size >= 2)) {
+  throw new RangeError(
+    `Expected --size to be a list of integers of at least 2, got ${values.size}.`,
+  );
+}
+sizes.sort((a, b) => a - b);
+
+const cloneMs: Record<string, number> = {};
+for (const size of sizes) {
+  const history = historyOf(size);
+  const runs = runsFor(size, 20);
+  cloneMs[size] = medianMs({ runs, prepare: () => history }, (input) => structuredClone(input));
+}
+
+const results: ScopeResult[] = [];
+for (const scope of scopes) {
+  if (!values.json) console.error(`measuring ${scope} …`);
+  const measure = SCOPES[scope];
+  const context = { sizes, cloneMs: (entries: number): number => cloneMs[entries] ?? NaN };
+  if (measure !== undefined) results.push(await measure(context));
+}
+
+const goals = results.flatMap((result) => result.goals);
+const report = {
+  machine: describeMachine(),
+  node: process.versions.node,
+  sizes,
+  cloneMs,
+  measurements: results.flatMap((result) => result.measurements),
+  goals: goals.map((goal) => ({ ...goal, isMet: goal.value <= goal.limit })),
+};
+console.log(values.json ? JSON.stringify(report, null, 2) : renderReport(report));

@@ -1,0 +1,45 @@
+// The histories that all scopes share, made once per length, and sessions that play on them.
+
+import type { DensityConfig, IContent } from '../../src/index.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../src/index.js';
+import { entryCharacters } from '../../src/shared/tokens/estimate.js';
+import { generateHistory } from './generate-history.js';
+
+export const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
+
+/** A window that nothing here fills. */
+export const ENDLESS_CONTEXT = 1_000_000_000;
+
+/** Entries that follow a history, for the turns that are measured on it. */
+const FOLLOWING_ENTRIES = 1_000;
+
+const made = new Map<number, readonly IContent[]>();
+
+/** A history of that many entries. */
+export function historyOf(entries: number): readonly IContent[] {
+  return longHistoryOf(entries).slice(0, entries);
+}
+
+/** The entries that would follow it. */
+export function followingOf(entries: number): readonly IContent[] {
+  return longHistoryOf(entries).slice(entries);
+}
+
+function longHistoryOf(entries: number): readonly IContent[] {
+  const known = made.get(entries);
+  if (known !== undefined) return known;
+  const history = generateHistory({ entries: entries + FOLLOWING_ENTRIES });
+  made.clear();
+  made.set(entries, history);
+  return history;
+}
+
+/** Megabytes of text in a history. */
+export function megabytesOf(history: readonly IContent[]): number {
+  return history.reduce((sum, entry) => sum + entryCharacters(entry), 0) / 1_000_000;
+}
+
+/** Fewer runs on what takes longer. */
+export function runsFor(entries: number, most: number): number {
+  return Math.max(5, Math.min(most, Math.round((most * 10_000) / entries)));
+}

@@ -1,0 +1,80 @@
+// What a session hands to a strategy beside its history: todos, transcript, model and prompt.
+
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Todo } from '../../src/main/summarizer/todo.js';
+import { aiContent, humanText } from '../../src/shared/content.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+
+const INLINE = { offload: 'inline', tokenizer: 'estimate' } as const;
+const TODO: Todo = { id: '1', content: 'write the parser', status: 'in_progress' };
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'ctxfold-')));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+describe('buildCompressionContext', () => {
+  it('holds the todos as they are now, the transcript, the model of the profile and the prompt', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'compression.md'), 'Summarize.');
+    const model = scriptedSummarizer('x');
+    const summarizer = vi.fn(() => model);
+    await using compactor = createCompactor({
+      ...INLINE,
+      summarizer,
+      promptDirectory: directory,
+      settings: { 'compression.profile': 'cheap' },
+    });
+    let todos: readonly Todo[] = [];
+    const transcriptPath = join(directory, 'session.removals.jsonl');
+    const session = await compactor.createSession({ transcriptPath, activeTodos: () => todos });
+    todos = [TODO];
+    const context = session.buildCompressionContext('p1');
+    expect(context).toMatchObject({
+      promptId: 'p1',
+      activeTodos: [TODO],
+      transcriptPath,
+      compressionPrompt: 'Summarize.',
+    });
+    expect(context.summarizer).toBe(model);
+    expect(summarizer).toHaveBeenCalledWith('cheap');
+  });
+
+  it('leaves out what the session does not have', async () => {
+    await using compactor = createCompactor(INLINE);
+    const session = await compactor.createSession();
+    const context = session.buildCompressionContext('p1');
+    for (const field of ['activeTodos', 'transcriptPath', 'summarizer', 'compressionPrompt']) {
+      expect(context).not.toHaveProperty(field);
+    }
+  });
+});
+
+describe('performCompression', () => {
+  it.each(['one-shot', 'middle-out'] as const)(
+    'by %s tells the model of the todos, and the reader of the transcript',
+    async (strategy) => {
+      const transcriptPath = join(await temporaryDirectory(), 'session.removals.jsonl');
+      const summarizer = scriptedSummarizer(snapshot('all of it'));
+      const settings = { 'compression.strategy': strategy };
+      await using compactor = createCompactor({ ...INLINE, summarizer, settings });
+      const history = Array.from({ length: 20 }, (_, at) =>
+        at % 2 === 0 ? humanText('please '.repeat(50)) : aiContent('done '.repeat(50)),
+      );
+      const activeTodos = (): readonly Todo[] => [TODO];
+      const session = await compactor.createSession({ history, transcriptPath, activeTodos });
+      expect(await session.performCompression('p1')).toMatchObject({ outcome: 'applied' });
+      expect(summarizer.requests[0]?.prompt).toContain('write the parser');
+      const note = session.history.getAll().find(({ metadata }) => metadata?.isSummary === true);
+      expect(JSON.stringify(note)).toContain(
+        `Full pre-compression transcript available at: ${transcriptPath}`,
+      );
+    },
+  );
+});
