@@ -18,8 +18,9 @@ export interface GenerateHistoryOptions {
 }
 
 /**
- * Makes a session of human turns and tool loops that read, search, run and write a few dozen files;
- * later writes supersede earlier reads, and every twentieth turn includes a file with `@`.
+ * Makes a session of human turns and tool loops that read, run and write. As in recorded sessions
+ * of Claude Code with edits, some 20 % of the calls are reads that a later write supersedes. Every
+ * twentieth turn includes a file with `@`.
  * The values are those of parsed JSON: flat strings, no object or string shared.
  */
 export function generateHistory({ entries, seed = 1 }: GenerateHistoryOptions): IContent[] {
@@ -30,7 +31,9 @@ export function generateHistory({ entries, seed = 1 }: GenerateHistoryOptions): 
 }
 
 const TURNS_PER_INCLUSION = 20;
-const FILES = 40;
+/** Files that are written at all; as many reads are of one of them as of any other file. */
+const WRITTEN_FILES = 40;
+const FILES = 400;
 const RESULT_CHARACTERS = { least: 200, most: 8_000 } as const;
 const SAID_CHARACTERS = { least: 80, most: 900 } as const;
 const INCLUDED_CHARACTERS = { least: 800, most: 4_000 } as const;
@@ -60,7 +63,9 @@ class Session {
     const asked = this.#prose(SAID_CHARACTERS);
     if (this.#turns % TURNS_PER_INCLUSION !== 0) return humanText(asked);
     const content = this.#code(INCLUDED_CHARACTERS);
-    return humanText(`${asked}\n--- ${this.#path()} ---\n${content}\n--- End of content ---\n`);
+    return humanText(
+      `${asked}\n--- ${pathOf(this.#below(WRITTEN_FILES))} ---\n${content}\n--- End of content ---\n`,
+    );
   }
 
   /** An ai entry with one to three calls, and the tool entry that answers them. */
@@ -80,21 +85,18 @@ class Session {
     this.#calls += 1;
     const id = `call_${String(this.#calls).padStart(8, '0')}`;
     const share = this.#random();
-    if (share < 0.55) {
-      const parameters = { file_path: this.#path() };
+    if (share < 0.45) {
+      const file = this.#below(2) === 0 ? this.#below(WRITTEN_FILES) : this.#below(FILES);
+      const parameters = { file_path: pathOf(file) };
       return { id, name: 'read_file', parameters, result: this.#code(RESULT_CHARACTERS) };
     }
-    if (share < 0.75) {
-      const parameters = { file_path: this.#path(), content: this.#code(SAID_CHARACTERS) };
+    if (share < 0.6) {
+      const path = pathOf(this.#below(WRITTEN_FILES));
+      const parameters = { file_path: path, content: this.#code(SAID_CHARACTERS) };
       return { id, name: 'write_file', parameters, result: `Wrote ${parameters.file_path}.` };
     }
     const parameters = { command: `npm test -- ${this.#word()}-${String(this.#below(1_000))}` };
     return { id, name: 'run_shell_command', parameters, result: this.#code(RESULT_CHARACTERS) };
-  }
-
-  #path(): string {
-    const file = this.#below(FILES);
-    return `src/${WORDS[file % WORDS.length] ?? ''}-${String(file)}.ts`;
   }
 
   #prose(size: { readonly least: number; readonly most: number }): string {
@@ -125,6 +127,10 @@ class Session {
   #below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }
+}
+
+function pathOf(file: number): string {
+  return `src/${WORDS[file % WORDS.length] ?? ''}-${String(file)}.ts`;
 }
 
 /** Tommy Ettinger's mulberry32: numbers in [0, 1), of one 32-bit state. */

@@ -109,10 +109,15 @@ export function isCodeBlock(block: ContentBlock): block is CodeBlock {
   return block.type === 'code';
 }
 
-/** Whether a text holds anything but white space. Stops at the first such character. */
+/** Whether a text holds nothing but white space. Looks no further than the first other character. */
 export function isBlank(text: string): boolean {
-  return !/\S/.test(text);
+  const first = text.charCodeAt(0);
+  // Nearly every text begins with a visible ASCII character: no need of the pattern then.
+  return !(first > SPACE && first < DELETE) && !/\S/.test(text);
 }
+
+const SPACE = 0x20;
+const DELETE = 0x7f;
 
 /**
  * Whether a block says something on its own. Blank text and code do not, nor does reasoning:

@@ -3,6 +3,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { generateHistory } from '../../bench/support/generate-history.js';
+import { isToolCallBlock } from '../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
+import { optimize } from '../../src/shared/density/optimize.js';
 import { findViolations } from '../../src/shared/validity.js';
 
 describe('generateHistory', () => {
@@ -29,6 +32,14 @@ describe('generateHistory', () => {
     expect(generateHistory({ entries: 50, seed: 7 })).not.toEqual(
       generateHistory({ entries: 50, seed: 8 }),
     );
+  });
+
+  it('has about as many superseded reads as recorded sessions with edits', () => {
+    const calls = history.flatMap(({ blocks }) => blocks.filter(isToolCallBlock));
+    const { metadata } = optimize(history, { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/work' });
+    const share = metadata.readWritePairsPruned / calls.length;
+    expect(share).toBeGreaterThan(0.12);
+    expect(share).toBeLessThan(0.28);
   });
 
   it('includes a file in every twentieth turn', () => {

@@ -28,11 +28,19 @@ export function materializeDensityPlan(
       );
     }
     const blocks = editedBlocks(entry.blocks, index, edits);
-    if (blocks.some(hasSubstance)) replacements.set(index, { ...entry, blocks });
+    if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
   return { removals, replacements, metadata: plan.metadata };
+}
+
+/** Asks the blocks first that say something whatever they hold: their content need not be fetched. */
+function saysSomething(blocks: readonly ContentBlock[]): boolean {
+  return (
+    blocks.some(({ type }) => type !== 'text' && type !== 'code' && type !== 'thinking') ||
+    blocks.some(hasSubstance)
+  );
 }
 
 function editedBlocks(
