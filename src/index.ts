@@ -171,4 +171,4 @@ export type { ErrorCode, SummaryRejectionReason } from './shared/errors.js';
 export { DEFAULT_TOOL_CATALOG, extendToolCatalog } from './shared/tool-catalog.js';
 export type { ToolCatalog, ToolUse } from './shared/tool-catalog.js';
 export { findViolations } from './shared/validity.js';
-export type { Violation, ViolationRule } from './shared/validity.js';
+export type { Violation, ViolationRule } from './shared/violation.js';

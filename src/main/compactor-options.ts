@@ -1,5 +1,6 @@
 // The options of a compactor, and their check.
 
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SILENT_LOGGER } from './logger.js';
 import type { Logger } from './logger.js';
@@ -13,7 +14,7 @@ import type { Tokenizer } from './token-counter.js';
 export interface CompactorOptions {
   /** Tokens that the model accepts. @default 200_000 */
   readonly contextLimit?: number | undefined;
-  /** The absolute path that relative paths in tool calls start from. @default the working directory */
+  /** The directory that relative paths in tool calls start from. @default the working directory */
   readonly workspaceRoot?: string | undefined;
   /**
    * Where work runs. `inline`: all of it on the calling thread. `snapshot`: on worker threads, with
@@ -47,9 +48,11 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const OPTIONS_SCHEMA = z.strictObject({
   contextLimit: z.number().int().positive().default(200_000),
+  // A pass may run in a worker, long after: what is relative is relative to here and now.
   workspaceRoot: z
     .string()
     .min(1)
+    .transform((root) => resolve(root))
     .default(() => process.cwd()),
   offload: z.enum(['auto', 'snapshot', 'inline']).default('auto'),
   threads: z.number().int().min(1).max(64).optional(),

@@ -229,9 +229,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** What a strategy is given to compress the history as it stands. */
   buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
+    // The host is not asked for what a strategy without a model has no use for.
+    const { requiresLLM } = currentStrategy(this.#parts);
     return {
       ...historyContext(this.#parts, promptId, options),
-      ...this.#compressionInputs(),
+      ...(requiresLLM && this.#compressionInputs()),
     };
   }
 

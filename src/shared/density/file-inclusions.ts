@@ -1,9 +1,7 @@
-// File inclusions in human entries: finds them in text, and tells which an inclusion of the same
-// file that comes later makes superfluous. Text whose markers do not pair is left alone.
+// Finds file inclusions in human entries. Text whose markers do not pair holds none.
 
 import type { ContentBlock } from '../content.js';
 import type { InclusionSyntax } from '../density.js';
-import type { HistoryIndex } from './history-index.js';
 
 /** What a human entry says in place of inclusions when it held nothing else. */
 export const INCLUSION_POINTER = '[File content removed — included again later]';
@@ -121,20 +119,4 @@ const MAX_HEADING_LENGTH = 8_192;
 function headingPath(block: ContentBlock | undefined): string | undefined {
   if (block?.type !== 'text' || block.text.length > MAX_HEADING_LENGTH) return undefined;
   return HEADING.exec(block.text)?.[1];
-}
-
-/** Marks every inclusion row that a later inclusion of the same file supersedes; returns how many. */
-export function markSupersededInclusions(index: HistoryIndex, marks: Uint8Array): number {
-  const { inclusions } = index;
-  const isIncludedLater = new Uint8Array(index.pathCount);
-  let marked = 0;
-  for (let row = inclusions.length - 1; row >= 0; row -= 1) {
-    const path = inclusions.path.at(row);
-    if (isIncludedLater[path] === 1) {
-      marks[row] = 1;
-      marked += 1;
-    }
-    isIncludedLater[path] = 1;
-  }
-  return marked;
 }

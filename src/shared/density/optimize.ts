@@ -3,7 +3,6 @@
 
 import type { IContent } from '../content.js';
 import type { DensityConfig, DensityResult } from '../density.js';
-import { markSupersededInclusions } from './file-inclusions.js';
 import { NONE } from './history-columns.js';
 import type { InclusionColumns } from './history-columns.js';
 import { HistoryIndex } from './history-index.js';
@@ -12,6 +11,7 @@ import { materializeDensityPlan } from './materialize.js';
 import type { DensityPlan } from './plan.js';
 import { markStaleReads } from './read-write-pairs.js';
 import { markOldResults } from './recency.js';
+import { markSupersededInclusions } from './superseded-inclusions.js';
 
 /**
  * Finds what is stale in a history and returns the edits that remove it. Never changes its input;

@@ -1,0 +1,37 @@
+// What a check of a history finds.
+
+/** The name of each rule that a history can break. */
+export type ViolationRule =
+  /** A call has no response, although an ai or human entry follows it. */
+  | 'unpaired-call'
+  /** A response names a call that is not in the history. */
+  | 'unpaired-response'
+  /** A response stands before the call that it names. */
+  | 'response-before-call'
+  /** A response names a call that another response answered. */
+  | 'duplicate-response'
+  | 'call-outside-ai'
+  | 'response-outside-tool'
+  /** An entry has no blocks, or none that carries anything. */
+  | 'empty-entry'
+  /** An ai entry holds reasoning and nothing else. */
+  | 'reasoning-only'
+  /** A text holds half of a surrogate pair. */
+  | 'lone-surrogate'
+  /** A thinking block or an entry's `providerMetadata` is not what it is in the base. */
+  | 'opaque-changed'
+  /** Kept entries stand in another order than in the base, or one stands twice. */
+  | 'out-of-order'
+  /** The base's newest human entry that is no summary is gone. */
+  | 'newest-human-lost';
+
+/** One breach of a rule. */
+export interface Violation {
+  readonly rule: ViolationRule;
+  /** Index in the history; with `newest-human-lost`, index in the base. */
+  readonly entry: number;
+  /** Index in the entry's blocks, where one block is to blame. */
+  readonly block?: number;
+  /** For people; its wording may change. */
+  readonly message: string;
+}
