@@ -6,10 +6,7 @@ import { chmodSync, cpSync, existsSync, rmSync, statSync } from 'node:fs';
 const COMMAND = 'dist/main/cli/main.js';
 
 rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], {
-  stdio: 'inherit',
-  shell: true,
-});
+const { status } = spawnSync('tsc -p tsconfig.build.json', { stdio: 'inherit', shell: true });
 cpSync('src', 'dist', {
   recursive: true,
   filter: (source) => statSync(source).isDirectory() || !source.endsWith('.ts'),

@@ -10,10 +10,7 @@ let failed = 0;
 /** Runs an npm script and tells whether it succeeded. */
 function succeeds(script) {
   console.log(`\n> ${script}`);
-  const { status } = spawnSync('npm', ['run', '--silent', script], {
-    stdio: 'inherit',
-    shell: true,
-  });
+  const { status } = spawnSync(`npm run --silent ${script}`, { stdio: 'inherit', shell: true });
   if (status === 0) return true;
   console.error(`> ${script} failed`);
   failed += 1;
