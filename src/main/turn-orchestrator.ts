@@ -20,7 +20,7 @@ import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
 import type { Settings } from './settings/settings.js';
-import type { CompressionContext } from './strategies/strategy.js';
+import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
 import { recordRemovalsTo } from './transcript/removal-recorder.js';
 import type { RestoredResponse } from './transcript/restore.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
@@ -199,7 +199,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     return runCompressionStep(
       this.#parts,
       currentStrategy(this.#parts),
-      () => this.buildCompressionContext(promptId, options),
+      (strategy) => this.#contextOf(strategy, promptId, options),
       (event) => {
         this.notify('compressed', event);
       },
@@ -229,12 +229,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** What a strategy is given to compress the history as it stands. */
   buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
-    // The host is not asked for what a strategy without a model has no use for.
-    const { requiresLLM } = currentStrategy(this.#parts);
-    return {
-      ...historyContext(this.#parts, promptId, options),
-      ...(requiresLLM && this.#compressionInputs()),
-    };
+    return this.#contextOf(currentStrategy(this.#parts), promptId, options);
   }
 
   /** Reports work that ran on the calling thread because workers failed. */
@@ -301,6 +296,18 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     };
     const demand = { contextLimit: this.#contextLimit, pendingTokens };
     return fitHistory(this.#parts, demand, tell, options.signal);
+  }
+
+  /** The host is not asked for what a strategy without a model has no use for. */
+  #contextOf(
+    { requiresLLM }: CompressionStrategy,
+    promptId: string,
+    options: AbortOptions,
+  ): CompressionContext {
+    return {
+      ...historyContext(this.#parts, promptId, options),
+      ...(requiresLLM && this.#compressionInputs()),
+    };
   }
 
   /** Compresses unless that would lead nowhere. */

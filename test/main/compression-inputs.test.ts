@@ -29,7 +29,7 @@ describe('buildCompressionContext', () => {
       ...INLINE,
       summarizer,
       promptDirectory: directory,
-      settings: { 'compression.profile': 'cheap' },
+      settings: { 'compression.strategy': 'one-shot', 'compression.profile': 'cheap' },
     });
     let todos: readonly Todo[] = [];
     const transcriptPath = join(directory, 'session.removals.jsonl');
@@ -47,12 +47,25 @@ describe('buildCompressionContext', () => {
   });
 
   it('leaves out what the session does not have', async () => {
-    await using compactor = createCompactor(INLINE);
+    const settings = { 'compression.strategy': 'one-shot' } as const;
+    await using compactor = createCompactor({ ...INLINE, settings });
     const session = await compactor.createSession();
     const context = session.buildCompressionContext('p1');
     for (const field of ['activeTodos', 'transcriptPath', 'summarizer', 'compressionPrompt']) {
       expect(context).not.toHaveProperty(field);
     }
+  });
+});
+
+describe('buildCompressionContext for a strategy without a model', () => {
+  it('asks the host for nothing', async () => {
+    const summarizer = vi.fn();
+    const activeTodos = vi.fn(() => [TODO]);
+    await using compactor = createCompactor({ ...INLINE, summarizer });
+    const session = await compactor.createSession({ activeTodos });
+    expect(session.buildCompressionContext('p1')).not.toHaveProperty('activeTodos');
+    expect(activeTodos).not.toHaveBeenCalled();
+    expect(summarizer).not.toHaveBeenCalled();
   });
 });
 

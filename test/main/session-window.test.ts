@@ -74,7 +74,12 @@ const SITUATIONS = fc
   .map(({ history, sizes, times, pendingShare, ...rest }) => {
     const entries = padded(history, sizes);
     const contextLimit = Math.max(1, Math.floor(sumOf(entries) / times));
-    return { ...rest, entries, contextLimit, pendingTokens: Math.ceil(contextLimit * pendingShare) };
+    return {
+      ...rest,
+      entries,
+      contextLimit,
+      pendingTokens: Math.ceil(contextLimit * pendingShare),
+    };
   });
 
 interface Situation {
@@ -129,7 +134,9 @@ function expectCulprit(
       error.message,
     );
   if (named === null) {
-    expect(error.message).toContain(`is the ${pendingTokens} tokens that the request holds besides`);
+    expect(error.message).toContain(
+      `is the ${pendingTokens} tokens that the request holds besides`,
+    );
     expect(pendingTokens).toBe(largest);
     return;
   }

@@ -136,12 +136,12 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** `ECONNREFUSED` and the like, which stand in the cause of what fetch throws. */
+/** `ECONNREFUSED` and the like: what fetch throws says no more than that it failed, its cause does. */
 function reasonOf(error: unknown): string {
   const { cause, message } = fieldsOf(error);
-  const { code } = fieldsOf(cause);
-  if (typeof code === 'string') return code;
-  return typeof message === 'string' ? message : 'unknown reason';
+  const { code, message: causeMessage } = fieldsOf(cause);
+  const reason = [code, causeMessage, message].find((text) => typeof text === 'string');
+  return reason ?? 'unknown reason';
 }
 
 function isBusy(status: number): boolean {

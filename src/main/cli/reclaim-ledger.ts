@@ -79,9 +79,12 @@ export class ReclaimLedger {
     });
   }
 
-  /** One item per attribution, but one for a call and its response that one window removed. */
+  /**
+   * One item per attribution, but one for a call and its response that one window removed. Summaries
+   * that came and went are none.
+   */
   #items(notes: readonly CountedNote[]): Reclaimed['largest'][number][] {
-    const groups = groupBy<CountedNote, unknown>(notes, (note) => {
+    const groups = groupBy<CountedNote, unknown>(notes.filter(isItem), (note) => {
       const { rule, callId } = note.attribution;
       return callId === null ? note : `${note.window} ${rule} ${callId}`;
     });
@@ -101,6 +104,10 @@ export class ReclaimLedger {
       window: first.window,
     };
   }
+}
+
+function isItem({ attribution: { items, callId } }: CountedNote): boolean {
+  return items > 0 || callId !== null;
 }
 
 function totalsOf(notes: readonly CountedNote[]): readonly RuleTotal[] {

@@ -1,15 +1,15 @@
 // The report for a person, as lines of at most the given width. Prints nothing itself.
 
-import type { CompressionOutcome } from '../../index.js';
+import { stopMessage } from './replay-report.js';
 import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report.js';
 import { renderChart } from './render-chart.js';
+import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
 import {
   createPaint,
   formatCount,
-  formatMs,
   formatNumberOf,
-  formatShare,
+  joined,
   printable,
   shortenStart,
   wrap,
@@ -57,15 +57,27 @@ function headline(report: ReplayReport, width: number, paint: Paint): readonly s
 }
 
 function settingsOf(settings: ReplaySettings): readonly string[] {
-  const { threshold, preserveThreshold, recencyRetention, threads } = settings;
+  const { threshold, preserveThreshold, topPreserveThreshold, recencyRetention, threads } =
+    settings;
   return [
     `context window ${formatCount(settings.contextLimit)}`,
     settings.strategy,
+    ...summarizerOf(settings),
     ...(threshold === null ? [] : [`threshold ${threshold}`]),
     ...(preserveThreshold === null ? [] : [`preserve threshold ${preserveThreshold}`]),
+    ...(topPreserveThreshold === null ? [] : [`top preserve threshold ${topPreserveThreshold}`]),
     ...(recencyRetention === null ? [] : [`recency ${recencyRetention}`]),
     `offload ${settings.offload}`,
     ...(threads === null ? [] : [formatNumberOf(threads, 'thread')]),
+  ];
+}
+
+function summarizerOf({ summarizer }: ReplaySettings): readonly string[] {
+  if (summarizer === null) return [];
+  return [
+    `summaries by ${printable(summarizer.model)} at ${printable(summarizer.baseUrl)}`,
+    `its window ${formatCount(summarizer.contextLimit)}`,
+    ...(summarizer.fallbackToTruncation ? ['truncation where it fails'] : []),
   ];
 }
 
@@ -83,16 +95,17 @@ function figures(
       ? [['Nothing was stale, and compression was not due: the history is as it was.']]
       : [renderTotals(reclaimed, end.tokens.without, paint)]),
     ...(largest.length === 0 ? [] : [renderLargest(largest, width, paint)]),
-    mainThread(report, width, paint),
+    renderRun(report, width, paint),
   ];
 }
 
 /** What the numbers mean for the context window. */
 function verdict(report: ReplayReport, width: number, paint: Paint): readonly string[] {
-  const { exceeded, firstCallOverLimit, modelCalls, settings } = report;
+  const { firstCallOverLimit, modelCalls, settings } = report;
   const sentences: string[] = [];
-  if (exceeded !== null) {
-    sentences.push(`Stopped before model call ${modelCalls.length + 1}: ${exceeded.message}`);
+  const stop = stopMessage(report);
+  if (stop !== null) {
+    sentences.push(`Stopped before model call ${modelCalls.length + 1}: ${printable(stop)}`);
   }
   if (firstCallOverLimit !== null) {
     sentences.push(
@@ -112,62 +125,6 @@ function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): reado
   if (lines.length === 0) return [];
   const legend = `${paint('cyan', '█')} sent with ctxfold  ${paint('dim', '░')} sent without`;
   return [`${paint('dim', 'tokens per model call')}   ${legend}`, ...lines];
-}
-
-function mainThread(report: ReplayReport, width: number, paint: Paint): readonly string[] {
-  const { mainThread: thread, offload, failures, modelCalls, end } = report;
-  const edited = modelCalls.filter(({ edits }) => edits.length > 0).length;
-  const ended = (...outcomes: readonly CompressionOutcome[]): number =>
-    [...modelCalls, end]
-      .flatMap((window) => window.compressions)
-      .filter((outcome) => outcomes.includes(outcome)).length;
-  const held = ended('held');
-  const vain = ended('rejected', 'stale');
-  const facts = [
-    `longest block ${formatMs(thread.longestDelayMs)}`,
-    `busy ${formatShare(thread.utilization, 1)} of ${formatMs(thread.elapsedMs)}`,
-    `all windows ${formatMs(thread.windowWaitMs)}, busy for ${formatMs(thread.windowBusyMs)} of it`,
-    `longest window ${formatMs(thread.longestWindowMs)}`,
-  ];
-  const work = [
-    `${formatNumberOf(offload.workerTasks, 'task')} in workers for ${formatMs(offload.workerMs)}`,
-    `${formatMs(offload.queueMs)} in queue`,
-    `${formatNumberOf(offload.inlineTasks, 'task')} inline`,
-    formatNumberOf(offload.fallbacks, 'fallback'),
-  ];
-  const edits = [
-    `edits before ${formatCount(edited)} of ${formatNumberOf(modelCalls.length, 'model call')}`,
-    formatNumberOf(ended('applied'), 'compression'),
-    ...(vain > 0 ? [`${formatCount(vain)} more in vain`] : []),
-    ...(held > 0 ? [`${formatCount(held)} held back`] : []),
-  ];
-  return [
-    paint('dim', 'run'),
-    ...labelled('history', edits, width),
-    ...labelled('event loop', facts, width),
-    ...labelled('work', work, width),
-    ...failures.slice(0, 3).flatMap((message) => labelled('failure', [printable(message)], width)),
-  ];
-}
-
-const LABEL_WIDTH = 12;
-
-function labelled(label: string, facts: readonly string[], width: number): readonly string[] {
-  return joined(facts, width - LABEL_WIDTH).map(
-    (line, at) => (at === 0 ? label : '').padEnd(LABEL_WIDTH) + line,
-  );
-}
-
-/** Facts with dots between them, broken into lines between facts. */
-function joined(facts: readonly string[], width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const fact of facts) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + 3 + fact.length > width)
-      lines.push(...wrap(fact, width));
-    else lines[lines.length - 1] = `${line} · ${fact}`;
-  }
-  return lines;
 }
 
 const MAX_WARNINGS = 8;

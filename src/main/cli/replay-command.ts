@@ -1,22 +1,25 @@
 // The command `replay`: its arguments, options and help. What it does is loaded when it runs.
 
+import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { COMPRESSION_STRATEGIES, getCompressionStrategy, TRANSCRIPT_FORMATS } from '../../index.js';
-import type { CompressionStrategyName, OffloadMode, TranscriptFormat } from '../../index.js';
+import { COMPRESSION_STRATEGIES, TRANSCRIPT_FORMATS } from '../../index.js';
+import type { OffloadMode, TranscriptFormat } from '../../index.js';
 import { EXIT_CODES_HELP } from './exit-codes.js';
+import { readModelChoice } from './model-options.js';
+import type { ModelArguments } from './model-options.js';
 import { share, wholeNumber } from './option-values.js';
 
 /** The options of `replay` as the command line gives them. */
-export interface ReplayArguments {
+export interface ReplayArguments extends ModelArguments {
   readonly format?: TranscriptFormat;
-  readonly strategy: CompressionStrategyName;
-  readonly contextLimit: number;
   readonly threshold?: number;
   readonly preserveThreshold?: number;
+  readonly topPreserveThreshold?: number;
   readonly recency?: number;
   readonly workspace?: string;
   readonly offload: OffloadMode;
   readonly threads?: number;
+  readonly transcript?: string;
   readonly json?: boolean;
 }
 
@@ -25,6 +28,12 @@ Examples:
   ctxfold replay ~/.claude/projects/my-project/session.jsonl
   ctxfold replay rollout.jsonl --recency 3 --context-limit 128000
   ctxfold replay chat.json --format openai-chat --json | jq .end.tokens
+  ctxfold replay session.jsonl --context-limit 50000 --strategy middle-out \\
+    --base-url https://api.openai.com/v1 --model gpt-4.1-mini \\
+    --api-key-env OPENAI_API_KEY
+  ctxfold replay session.jsonl --strategy one-shot \\
+    --base-url http://localhost:11434/v1 --model qwen3 \\
+    --summarizer-context-limit 32000
 
 ${EXIT_CODES_HELP}`;
 
@@ -34,7 +43,9 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .summary('show what ctxfold saves on a recorded session')
     .description(
       'Plays a recorded agent session through ctxfold, turn by turn, and reports the tokens that ' +
-        'each model call would have sent without and with it. Nothing leaves the machine.',
+        'each model call would have sent without and with it. Nothing leaves the machine, but for ' +
+        'the strategies that ask a model: middle-out and one-shot send the session to --base-url ' +
+        'to have it summarized, and to no other place.',
     )
     .argument('<file>', 'the recorded session')
     .addOption(
@@ -44,7 +55,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     )
     .addOption(
       new Option('--strategy <name>', 'compression strategy')
-        .choices(COMPRESSION_STRATEGIES.filter((name) => !getCompressionStrategy(name).requiresLLM))
+        .choices(COMPRESSION_STRATEGIES)
         .default('high-density'),
     )
     .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
@@ -59,6 +70,11 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
       share(true),
     )
     .option(
+      '--top-preserve-threshold <share>',
+      'share of the entries, from the start, that middle-out leaves alone (default: 0.2)',
+      share(true),
+    )
+    .option(
       '--recency <n>',
       'keep only the newest n results of each tool (default: off)',
       wholeNumber(1),
@@ -70,10 +86,40 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
         .default('auto'),
     )
     .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
+    .option(
+      '--transcript <file>',
+      'append what edits take away to this file, as a session with a transcript does',
+    )
+    .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
+    .option('--model <name>', 'the model that writes summaries')
+    .option('--api-key-env <variable>', 'environment variable that holds the key (default: no key)')
+    .option(
+      '--summarizer-context-limit <tokens>',
+      'context window of the model that writes summaries (default: --context-limit)',
+      wholeNumber(1),
+    )
+    .option(
+      '--fallback-to-truncation',
+      'where the model or its summary fails, truncate and play on (default: stop)',
+    )
     .option('--json', 'print one JSON document, without content of the session')
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (file: string, given: ReplayArguments) => {
+    .action(async (file: string, given: ReplayArguments, command: Command) => {
+      const model = readModelChoice(given, process.env, (message) =>
+        command.error(`error: ${message}`),
+      );
+      assertOwnFile(file, given.transcript, command);
       const { runReplay } = await import('./run-replay.js');
-      onExit(await runReplay(file, given));
+      onExit(await runReplay(file, given, model));
     });
+}
+
+/** What is kept must not end up in the recorded session, by whatever name. */
+function assertOwnFile(file: string, kept: string | undefined, command: Command): void {
+  if (kept === undefined) return;
+  const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
+  const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
+  if (statistics === undefined || recorded === undefined) return;
+  if (statistics.ino !== recorded.ino || statistics.dev !== recorded.dev) return;
+  command.error('error: --transcript: this is the recorded session itself; name another file.');
 }

@@ -1,5 +1,5 @@
 // What a replay found out, as plain data: what `--json` prints and what the report for a person is
-// made from. Nothing is worked out here.
+// made from. Hardly anything is worked out here.
 
 import type {
   CompressionOutcome,
@@ -204,6 +204,12 @@ export interface ReplayReport {
   /** Why work that was meant for a worker ran on the calling thread, and compressions that failed. */
   readonly failures: readonly string[];
   readonly warnings: readonly WarningGroup[];
+}
+
+/** Returns why the replay ended before its time, or `null`. */
+export function stopMessage({ compressionFailure, exceeded }: ReplayReport): string | null {
+  const stops = [compressionFailure, exceeded].filter((stop) => stop !== null);
+  return stops.length === 0 ? null : stops.map(({ message }) => message).join(' ');
 }
 
 /** The document that `--json` prints: of the session it holds tool names, paths and sizes only. */

@@ -5,20 +5,28 @@ import { resolve } from 'node:path';
 import { readTranscript } from '../../index.js';
 import { EXIT } from './exit-codes.js';
 import { InterruptedError } from './interrupted-error.js';
+import { createSummarizer } from './model-options.js';
+import type { ModelChoice } from './model-options.js';
 import { openProgressBar } from './progress-bar.js';
 import { renderReport } from './render-report.js';
 import type { ReplayArguments } from './replay-command.js';
-import { toJsonReport } from './replay-report.js';
+import { stopMessage, toJsonReport } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
 import { replaySession } from './replay-session.js';
+import { printable } from './text-layout.js';
 
 /**
  * Replays a file and prints the report.
  *
+ * @param model the model that writes summaries, when the strategy asks one
  * @returns the exit code
  * @throws InterruptedError on SIGINT; what reading or playing throws.
  */
-export async function runReplay(file: string, given: ReplayArguments): Promise<number> {
+export async function runReplay(
+  file: string,
+  given: ReplayArguments,
+  model: ModelChoice | null,
+): Promise<number> {
   const interruption = new AbortController();
   // Once only: a second SIGINT ends the process at once.
   const onInterrupt = (): void => {
@@ -26,7 +34,7 @@ export async function runReplay(file: string, given: ReplayArguments): Promise<n
   };
   process.once('SIGINT', onInterrupt);
   try {
-    const report = await replay(file, given, interruption.signal);
+    const report = await replay(file, given, model, interruption.signal);
     process.stdout.write(
       given.json === true
         ? `${JSON.stringify(toJsonReport(report), null, 2)}\n`
@@ -35,9 +43,11 @@ export async function runReplay(file: string, given: ReplayArguments): Promise<n
             isColoured: allowsColours(),
           }),
     );
-    if (report.exceeded === null) return EXIT.done;
-    if (given.json === true) console.error(`ctxfold: ${report.exceeded.message}`);
-    return EXIT.windowExceeded;
+    const stop = stopMessage(report);
+    if (stop === null) return EXIT.done;
+    // Whoever looks at the report has just read it there.
+    if (given.json === true || !process.stdout.isTTY) console.error(`ctxfold: ${printable(stop)}`);
+    return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
   } finally {
     process.removeListener('SIGINT', onInterrupt);
   }
@@ -48,6 +58,7 @@ const DEFAULT_WIDTH = 80;
 async function replay(
   file: string,
   given: ReplayArguments,
+  model: ModelChoice | null,
   signal: AbortSignal,
 ): Promise<ReplayReport> {
   const { format } = given;
@@ -64,9 +75,20 @@ async function replay(
       strategy: given.strategy,
       threshold: given.threshold,
       preserveThreshold: given.preserveThreshold,
+      topPreserveThreshold: given.topPreserveThreshold,
       recencyRetention: given.recency,
       workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
       threads: given.threads,
+      removalsFile: given.transcript === undefined ? undefined : resolve(given.transcript),
+      summarizer:
+        model === null
+          ? undefined
+          : {
+              summarizer: createSummarizer(model),
+              baseUrl: model.baseUrl,
+              model: model.model,
+              fallbackToTruncation: given.fallbackToTruncation === true,
+            },
       signal,
       onProgress: progress?.update,
     });

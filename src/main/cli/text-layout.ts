@@ -59,6 +59,18 @@ export function shortenStart(text: string, maxLength: number): string {
   return characters.length <= maxLength ? text : `…${characters.slice(1 - maxLength).join('')}`;
 }
 
+/** Puts facts on lines with dots between them, and breaks between facts where it can. */
+export function joined(facts: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 3 + fact.length > width)
+      lines.push(...wrap(fact, width));
+    else lines[lines.length - 1] = `${line} · ${fact}`;
+  }
+  return lines;
+}
+
 /** Breaks a text between words into lines of at most `width`; a longer word stands alone. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];

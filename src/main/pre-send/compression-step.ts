@@ -1,5 +1,6 @@
 // The second step of the pre-send window: one compression by a strategy, taken only when it helps.
 
+import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { abortable } from '../abortable.js';
 import type {
@@ -14,7 +15,7 @@ import type { SessionParts } from './session-parts.js';
  * Compresses the history and puts the result in place when it is smaller. What is added meanwhile
  * waits, and stands behind the result.
  *
- * @param buildContext makes what the strategy is given, from the history as it stands when asked
+ * @param buildContext makes what a strategy is given, from the history as it stands when asked
  * @param tell hears how it ended
  * @throws what the strategy threw, unless truncation may take its place; or the signal's reason. The
  * history is as before then.
@@ -22,7 +23,7 @@ import type { SessionParts } from './session-parts.js';
 export async function runCompressionStep(
   parts: SessionParts,
   strategy: CompressionStrategy,
-  buildContext: () => CompressionContext,
+  buildContext: (strategy: CompressionStrategy) => CompressionContext,
   tell: (event: CompressedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<CompressedEvent> {
@@ -33,14 +34,14 @@ export async function runCompressionStep(
   let compression: Compression;
   let outcome: CompressedEvent['outcome'];
   try {
-    compression = await compress(parts, strategy, buildContext(), signal);
+    compression = await compress(parts, strategy, buildContext, signal);
     const { newHistory } = compression.result;
     const tokensAfter = sum(await abortable(history.countEach(newHistory), signal));
     if (tokensAfter >= tokensBefore) {
       outcome = 'rejected';
     } else {
       if (parts.recordChanges !== undefined) {
-        const changes = listDropped(history.getRawHistory(), newHistory);
+        const changes = listChanges(history.getRawHistory(), newHistory);
         await abortable(parts.recordChanges('compressed', changes, signal), signal);
       }
       outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
@@ -78,11 +79,12 @@ interface Compression {
 async function compress(
   parts: SessionParts,
   strategy: CompressionStrategy,
-  context: CompressionContext,
+  buildContext: (strategy: CompressionStrategy) => CompressionContext,
   signal: AbortSignal | undefined,
 ): Promise<Compression> {
   try {
-    return { by: strategy, result: await abortable(strategy.compress(context), signal) };
+    const result = await abortable(strategy.compress(buildContext(strategy)), signal);
+    return { by: strategy, result };
   } catch (thrown) {
     signal?.throwIfAborted();
     if (!strategy.requiresLLM || !parts.runtimeContext.ephemerals.fallbackToTruncation())
@@ -90,20 +92,41 @@ async function compress(
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     parts.logger.warn(`${strategy.name} failed, truncating instead`, { error });
     const truncation = parts.resolveStrategy('top-down-truncation');
-    const result = await abortable(truncation.compress(context), signal);
+    const result = await abortable(truncation.compress(buildContext(truncation)), signal);
     return { by: truncation, result, fallbackFrom: { strategy: strategy.name, error } };
   }
 }
 
-/** The entries that the new history does not hold as they are. */
-function listDropped(
+/**
+ * The entries that the new history does not hold as they are, those with tool responses together with
+ * what answers the same calls now: a transcript has to tell such stand-ins from originals.
+ */
+function listChanges(
   history: readonly IContent[],
   newHistory: readonly IContent[],
 ): readonly EntryChange[] {
+  const former = new Set(history);
   const kept = new Set(newHistory);
+  /** By the calls that they answer, new entries, the first one last. */
+  const standIns = new Map<string, IContent[]>();
+  for (const entry of [...newHistory].reverse()) {
+    const calls = former.has(entry) ? '' : answeredCalls(entry);
+    if (calls === '') continue;
+    const known = standIns.get(calls);
+    if (known === undefined) standIns.set(calls, [entry]);
+    else known.push(entry);
+  }
   return history.flatMap((before, index) =>
-    kept.has(before) ? [] : [{ index, before, after: null }],
+    kept.has(before)
+      ? []
+      : [{ index, before, after: standIns.get(answeredCalls(before))?.pop() ?? null }],
   );
+}
+
+/** The ids of the calls that an entry answers, as a key; empty when it answers none. */
+function answeredCalls({ blocks }: IContent): string {
+  const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
+  return callIds.length === 0 ? '' : JSON.stringify(callIds);
 }
 
 function sum(counts: readonly number[]): number {

@@ -146,30 +146,36 @@ describe('attributeCompression', () => {
   const shared = humanText('go');
   const call = aiContent([toolCall('1', 'shell', { command: 'ls' })]);
   const response = toolContent([answer('1', 'shell', 'a long listing')]);
+  const NO_MODEL = { isByModel: false, putIn: new Set<IContent>() };
 
   test('a shorter result is summarized, a missing entry is dropped', () => {
     const old = aiContent('said long ago');
     const short = toolContent([answer('1', 'shell', '[shell]')]);
     const before = [old, shared, call, response];
     const after = [shared, call, short];
-    const attributions = attributeCompression(before, after);
+    const attributions = attributeCompression(before, after, NO_MODEL);
     expect(outline(attributions)).toEqual(['dropped-entry - - 1', 'summarized-result shell 1 1']);
     expect(reclaimed(attributions)).toBe(total(before) - total(after));
   });
 
-  test('a summary that a strategy puts in counts against what was dropped', () => {
-    const before = [call, response, shared];
+  test('a summary that a model writes counts against what it stands in for', () => {
+    const earlier = humanText('summary of what came before');
+    const before = [earlier, call, response, shared];
     const after = [humanText('summary of it all'), shared];
-    const attributions = attributeCompression(before, after);
+    const attributions = attributeCompression(before, after, {
+      isByModel: true,
+      putIn: new Set([earlier]),
+    });
     expect(outline(attributions)).toEqual([
-      'dropped-entry shell 1 1',
-      'dropped-entry shell 1 1',
-      'dropped-entry - - 0',
+      'folded-entry - - 0',
+      'folded-entry shell 1 1',
+      'folded-entry shell 1 1',
+      'folded-entry - - 0',
     ]);
     expect(reclaimed(attributions)).toBe(total(before) - total(after));
   });
 
   test('an untouched history has no attributions', () => {
-    expect(attributeCompression([shared, call], [shared, call])).toEqual([]);
+    expect(attributeCompression([shared, call], [shared, call], NO_MODEL)).toEqual([]);
   });
 });

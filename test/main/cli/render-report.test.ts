@@ -2,10 +2,22 @@
 
 import { describe, expect, test } from 'vitest';
 import { renderReport } from '../../../src/main/cli/render-report.js';
-import type { ReplayReport, WindowReport } from '../../../src/main/cli/replay-report.js';
+import type {
+  CompressionReport,
+  ReplayReport,
+  WindowReport,
+} from '../../../src/main/cli/replay-report.js';
+import { NO_USE } from '../../../src/main/cli/summarizer-meter.js';
 
 function window(without: number, left: number, edits: WindowReport['edits'] = []): WindowReport {
-  return { tokens: { without, with: left }, edits, compressions: [], waitMs: 1 };
+  return {
+    tokens: { without, with: left },
+    edits,
+    compressions: [],
+    fitted: null,
+    summarizer: NO_USE,
+    waitMs: 1,
+  };
 }
 
 const READ = { rule: 'superseded-read', items: 1, tokens: 1_000 } as const;
@@ -20,11 +32,14 @@ const REPORT: ReplayReport = {
     strategy: 'high-density',
     threshold: null,
     preserveThreshold: null,
+    topPreserveThreshold: null,
     recencyRetention: null,
     offload: 'auto',
     threads: null,
+    summarizer: null,
   },
   exceeded: null,
+  compressionFailure: null,
   entries: 6,
   playedEntries: 6,
   modelCalls: [
@@ -47,6 +62,8 @@ const REPORT: ReplayReport = {
       modelCall: 3,
     },
   ],
+  summarizer: NO_USE,
+  removals: null,
   mainThread: {
     longestDelayMs: 4.25,
     p99DelayMs: 1,
@@ -131,6 +148,75 @@ work        4 tasks in workers for 25 ms · 0.50 ms in queue
     expect(text).toContain('4 of 6 entries');
     expect(text).toContain('Stopped before model call 4: It is too large.');
     expect(text).toContain('Without ctxfold, model call 2 would not have fitted');
+  });
+
+  test('tells what a model that writes summaries did', () => {
+    const compression = (
+      outcome: CompressionReport['outcome'],
+      more: Partial<CompressionReport> = {},
+    ): CompressionReport => ({
+      strategy: 'one-shot',
+      outcome,
+      reason: null,
+      fallbackFrom: null,
+      isByModel: false,
+      tokensBefore: 9,
+      tokensAfter: 9,
+      ...more,
+    });
+    const text = render({
+      ...REPORT,
+      settings: {
+        ...REPORT.settings,
+        strategy: 'one-shot',
+        summarizer: {
+          baseUrl: 'http://h/v1',
+          model: 'a-model',
+          contextLimit: 32_000,
+          fallbackToTruncation: true,
+        },
+      },
+      end: {
+        ...REPORT.end,
+        compressions: [
+          compression('applied', { isByModel: true }),
+          compression('applied', { strategy: 'top-down-truncation', fallbackFrom: 'one-shot' }),
+          compression('rejected'),
+          compression('held', { reason: 'no-growth' }),
+          compression('failed', { reason: 'cut-off' }),
+        ],
+        fitted: { summarizedEntries: 1, droppedEntries: 2, tokensBefore: 9, tokensAfter: 5 },
+      },
+      compressionFailure: { message: 'Cut off.', code: 'SUMMARY_REJECTED', reason: 'cut-off' },
+      reclaimed: [{ rule: 'folded-entry', items: 3, tokens: 1_000 }],
+      summarizer: {
+        requests: 4,
+        failedRequests: 1,
+        inputTokens: 5_000,
+        outputTokens: 600,
+        unmeteredRequests: 1,
+        waitMs: 2_000,
+      },
+      removals: { file: 'kept.jsonl', records: 7 },
+      failures: ['Busy.', 'Busy.'],
+    });
+    for (const words of [
+      'summaries by a-model at http://h/v1 · its window 32,000',
+      'truncation where it fails',
+      'sent for summaries           0  5,000',
+      'Stopped before model call 4: Cut off.',
+      'entries summarized by the model      3   1,000',
+      '2 compressions, 1 by the model',
+      '1 truncated instead · 1 more in vain · 1 held back · 1 failed',
+      'made to fit 1 time',
+      '4 requests · 1 not answered · 5,000 tokens read',
+      '600 written · 1 without figures of the provider',
+      'waited 2.0 s',
+      '7 entries as they were in kept.jsonl',
+      'Busy. (2 times)',
+    ]) {
+      expect(text).toContain(words);
+    }
   });
 
   test('lets no control character of a transcript through', () => {

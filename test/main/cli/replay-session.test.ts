@@ -13,6 +13,8 @@ import type { IContent, Transcript } from '../../../src/index.js';
 import { toJsonReport } from '../../../src/main/cli/replay-report.js';
 import { replaySession } from '../../../src/main/cli/replay-session.js';
 import type { ReplayOptions } from '../../../src/main/cli/replay-session.js';
+import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
 
 const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,
@@ -97,7 +99,9 @@ describe('replaySession', () => {
       contextLimit: 6_000,
     });
     const windows = [...report.modelCalls, report.end];
-    expect(windows.flatMap(({ compressions }) => compressions)).toContain('applied');
+    expect(windows.flatMap(({ compressions }) => compressions)).toContainEqual(
+      expect.objectContaining({ outcome: 'applied', isByModel: false }),
+    );
     expect(windows.every(({ tokens }) => tokens.with <= 6_000)).toBe(true);
     const sum = report.reclaimed.reduce((tokens, total) => tokens + total.tokens, 0);
     expect(sum).toBe(report.end.tokens.without - report.end.tokens.with);
@@ -135,5 +139,104 @@ describe('replaySession', () => {
       },
     });
     await expect(replayed).rejects.toBe(reason);
+  });
+});
+
+describe('replaySession with a model', () => {
+  const entries = [
+    humanText('look'),
+    ...Array.from({ length: 16 }, (_, at) =>
+      step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
+    ).flat(),
+  ];
+
+  function options(
+    answers: ScriptedAnswer | readonly ScriptedAnswer[],
+    fallbackToTruncation = false,
+  ): ReplayOptions {
+    const summarizer = scriptedSummarizer(answers);
+    return {
+      ...OPTIONS,
+      contextLimit: 6_000,
+      strategy: 'one-shot',
+      summarizer: { summarizer, baseUrl: 'http://h/v1', model: 'm', fallbackToTruncation },
+    };
+  }
+
+  const GOOD: ScriptedAnswer = {
+    text: snapshot('The files were read.'),
+    usage: { inputTokens: 100, outputTokens: 10 },
+  };
+
+  test('requests are counted in the window in which they were made', async () => {
+    const report = await replaySession('f', transcript(entries), options(GOOD));
+    const windows = [...report.modelCalls, report.end];
+    const asked = windows.filter(({ summarizer }) => summarizer.requests > 0);
+    expect(asked.length).toBeGreaterThan(1);
+    for (const { summarizer, compressions } of asked) {
+      expect(summarizer).toMatchObject({ requests: 1, inputTokens: 100, outputTokens: 10 });
+      expect(compressions).toMatchObject([{ outcome: 'applied', isByModel: true }]);
+    }
+    expect(report.summarizer).toMatchObject({
+      requests: asked.length,
+      failedRequests: 0,
+      inputTokens: 100 * asked.length,
+    });
+    expect(report.compressionFailure).toBeNull();
+  });
+
+  test('tokens add up over summaries of summaries, which are no items themselves', async () => {
+    const report = await replaySession('f', transcript(entries), options(GOOD));
+    const { without, with: left } = report.end.tokens;
+    const [folded, ...others] = report.reclaimed;
+    expect(others).toEqual([]);
+    expect(folded).toMatchObject({ rule: 'folded-entry', tokens: without - left });
+    expect(folded?.items).toBeLessThanOrEqual(entries.length);
+    expect(report.largest.every(({ tool }) => tool === 'Bash')).toBe(true);
+  });
+
+  test('answers without figures are told apart', async () => {
+    const report = await replaySession('f', transcript(entries), options(snapshot('Read.')));
+    expect(report.summarizer.requests).toBeGreaterThan(0);
+    expect(report.summarizer.unmeteredRequests).toBe(report.summarizer.requests);
+  });
+
+  test('a rejected summary stops the replay, and what was reached stays', async () => {
+    const report = await replaySession('f', transcript(entries), options([GOOD, 'no snapshot']));
+    expect(report.compressionFailure).toMatchObject({
+      code: 'SUMMARY_REJECTED',
+      reason: 'no-snapshot',
+    });
+    expect(report.end.compressions).toMatchObject([{ outcome: 'failed', reason: 'no-snapshot' }]);
+    expect(report.end.summarizer.requests).toBe(1);
+    expect(report.playedEntries).toBeLessThan(entries.length);
+    expect(report.reclaimed).toMatchObject([{ rule: 'folded-entry' }]);
+  });
+
+  test('a failure over the hard limit stops it too, after the history was made to fit', async () => {
+    const sudden = [
+      ...entries.slice(0, 7),
+      ...step('x', 'Bash', {}, LONG.repeat(3)),
+      aiContent('so'),
+    ];
+    const report = await replaySession('f', transcript(sudden), options('no snapshot'));
+    expect(report.compressionFailure).not.toBeNull();
+    expect(report.end.fitted).not.toBeNull();
+    expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
+  });
+
+  test('with the fallback, truncation takes the place of the summary', async () => {
+    const report = await replaySession('f', transcript(entries), options('no snapshot', true));
+    const windows = [...report.modelCalls, report.end];
+    const [first] = windows.flatMap(({ compressions }) => compressions);
+    expect(first).toMatchObject({
+      strategy: 'top-down-truncation',
+      fallbackFrom: 'one-shot',
+      outcome: 'applied',
+      isByModel: false,
+    });
+    expect(report.playedEntries).toBe(entries.length);
+    expect(report.reclaimed).toMatchObject([{ rule: 'dropped-entry' }]);
+    expect(report.failures[0]).toContain('state_snapshot');
   });
 });

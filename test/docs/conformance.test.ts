@@ -1,0 +1,204 @@
+// Keeps docs/conformance.md true: it has every id of the specification, and what it cites exists.
+
+import { existsSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const REPOSITORY = new URL('../../', import.meta.url);
+const DOCUMENT = readFileSync(new URL('docs/conformance.md', REPOSITORY), 'utf8');
+
+type Range = readonly [first: number, last: number];
+
+/** How many parts each of the thirteen requirements has. */
+const REQUIREMENT_PARTS = [10, 10, 6, 4, 11, 5, 6, 6, 6, 5, 4, 3, 7];
+const BUSINESS_RULES = { PRUNE: 6, DEDUP: 4, RECENCY: 5, THRESH: 5, CONFLICT: 5 };
+const EDGE_CASES: readonly Range[] = [
+  [1, 4],
+  [10, 16],
+  [20, 23],
+  [30, 32],
+  [40, 42],
+  [50, 53],
+];
+const ERRORS: readonly Range[] = [
+  [1, 4],
+  [10, 13],
+  [20, 22],
+  [30, 32],
+];
+const DECISIONS = [
+  'The four strategies',
+  'Sections of the snapshot',
+  'Summary line',
+  'Human entries and truncation',
+  'Tail size',
+  'Truncation in one pass',
+  'Token totals',
+  'Removal in one pass',
+  'Entries left without substance',
+  'Duplicate call ids',
+  'Calls without a response',
+  'Nested and repeated inclusions',
+  'Spellings of an included file',
+  'Failed and open writes',
+  'Unclear lists of files',
+  'Partial writes',
+  'Extra configuration',
+  'Entries that hold the pointer',
+  'Unknown strategy names',
+];
+
+function numbered(prefix: string, ranges: readonly Range[]): string[] {
+  return ranges.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, at) => `${prefix}-${threeDigits(first + at)}`),
+  );
+}
+
+function threeDigits(number: number): string {
+  return String(number).padStart(3, '0');
+}
+
+const IDS = [
+  // Put together, as lint lets no tag stand in code.
+  ...REQUIREMENT_PARTS.flatMap((parts, at) =>
+    Array.from({ length: parts }, (_, part) => {
+      return `${['REQ', 'HD', threeDigits(at + 1)].join('-')}.${part + 1}`;
+    }),
+  ),
+  ...Object.entries(BUSINESS_RULES).flatMap(([kind, count]) =>
+    numbered(`BR-${kind}`, [[1, count]]),
+  ),
+  ...numbered('EC', EDGE_CASES),
+  ...numbered('ERR', ERRORS),
+];
+
+/** The cells of every row of every table, without heads and rules. */
+const ROWS = DOCUMENT.split('\n')
+  .filter((line) => line.startsWith('|'))
+  .map((line) =>
+    line
+      .split('|')
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  )
+  .filter(([first = '', second]) => second !== 'rule' && !/^-+$/.test(first));
+
+interface Citation {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** Lists what a cell cites as `file › name`. */
+function citationsIn(cell: string): Citation[] {
+  return [...cell.matchAll(/`([^`›]+) › ([^`]+)`/g)].map(([, file = '', name = '']) => ({
+    file,
+    name,
+  }));
+}
+
+const CITATIONS = ROWS.flatMap((cells) => citationsIn(cells[3] ?? ''));
+
+/** The titles of a file's tests, and all of its strings. */
+interface TestFile {
+  readonly titles: readonly string[];
+  readonly strings: ReadonlySet<string>;
+}
+
+function readTestFile(file: string): TestFile {
+  const source = readFileSync(new URL(`test/${file}`, REPOSITORY), 'utf8');
+  const titles: string[] = [];
+  const strings = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node)) strings.add(node.text);
+    if (ts.isCallExpression(node) && isTest(node.expression)) {
+      const [title] = node.arguments;
+      if (title !== undefined && ts.isStringLiteralLike(title)) titles.push(title.text);
+      else if (title !== undefined && ts.isTemplateExpression(title)) {
+        titles.push(title.getText().slice(1, -1));
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, source, ts.ScriptTarget.ES2022, true));
+  return { titles, strings };
+}
+
+/** Whether an expression is `it`, `test`, or made of one of them: `it.each([…])`, `` it.each`…` ``. */
+function isTest(expression: ts.Expression): boolean {
+  if (ts.isIdentifier(expression)) return ['it', 'test'].includes(expression.text);
+  if (ts.isTaggedTemplateExpression(expression)) return isTest(expression.tag);
+  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression)) {
+    return isTest(expression.expression);
+  }
+  return false;
+}
+
+/** Whether a file has a test of that name: a title as it is, or one filled in with strings of the file. */
+function hasTest({ titles, strings }: TestFile, name: string): boolean {
+  return titles.some((title) => {
+    if (title === name) return true;
+    const filled = titlePattern(title).exec(name)?.slice(1) ?? [];
+    return filled.length > 0 && filled.every((text) => strings.has(text));
+  });
+}
+
+function titlePattern(title: string): RegExp {
+  const literals = title.split(/%[sdifj]|\$[\w.]+/).map((text) => {
+    return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  });
+  return new RegExp(`^${literals.join('(.+)')}$`);
+}
+
+describe('docs/conformance.md', () => {
+  it('has a row for every id of the specification and every decision', () => {
+    expect(IDS).toHaveLength(83 + 25 + 25 + 14);
+    const firsts = new Set(ROWS.map(([first]) => first));
+    expect([...IDS, ...DECISIONS].filter((id) => !firsts.has(id))).toEqual([]);
+  });
+
+  it('has no id that the specification does not have, and none twice', () => {
+    const ids = ROWS.map(([first = '']) => first).filter((first) => /^[A-Z]+-/.test(first));
+    expect([...ids].sort()).toEqual([...IDS].sort());
+  });
+
+  it('cites a test in every row, and nothing but tests there', () => {
+    for (const cells of ROWS) {
+      expect(cells, cells[0]).toHaveLength(4);
+      const cited = citationsIn(cells[3] ?? '');
+      expect(cited.length, cells[0]).toBeGreaterThan(0);
+      expect(cited.map(({ file, name }) => `\`${file} › ${name}\``).join(' <br> ')).toBe(cells[3]);
+    }
+  });
+
+  it.each([...new Set(CITATIONS.map(({ file }) => file))])('cites tests that exist: %s', (file) => {
+    expect(existsSync(new URL(`test/${file}`, REPOSITORY))).toBe(true);
+    const known = readTestFile(file);
+    const cited = CITATIONS.filter((citation) => citation.file === file).map(({ name }) => name);
+    expect(cited.filter((name) => !hasTest(known, name))).toEqual([]);
+  });
+
+  it('names sources and pages that exist', () => {
+    const sources = ROWS.flatMap(([, , cell = '']) =>
+      [...cell.matchAll(/`([\w/-]+\.(?:ts|md))`/g)].map(([, file = '']) => `src/${file}`),
+    );
+    const pages = [...DOCUMENT.matchAll(/\]\(([^)#]+)\)/g)].map(([, page = '']) => `docs/${page}`);
+    expect(sources.length).toBeGreaterThan(100);
+    const missing = [...sources, ...pages].filter((path) => !existsSync(new URL(path, REPOSITORY)));
+    // A name of a file that stands for itself, such as `compression.md`, has no folder.
+    expect(missing.filter((path) => path.split('/').length > 2)).toEqual([]);
+  });
+
+  it('refers to deviations that there are, each at least once', () => {
+    const section = /## Deviations\n([^]*?)\n## /.exec(DOCUMENT)?.[1] ?? '';
+    const numbers = [...section.matchAll(/^(\d+)\. \*\*/gm)].map(([, number]) => Number(number));
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+    const referred = [...DOCUMENT.matchAll(/\[(\d+)\]\(#deviations\)/g)].map(([, number]) =>
+      Number(number),
+    );
+    expect([...new Set(referred)].sort((a, b) => a - b)).toEqual(numbers);
+  });
+
+  it('does not say where the specification lies', () => {
+    expect(/.*(?:\.\.\/|shared\/spec|\/work\/).*/.exec(DOCUMENT)).toBeNull();
+  });
+});

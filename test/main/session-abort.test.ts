@@ -1,0 +1,268 @@
+// Every wait of a pre-send window is called off once: as it begins, as it ends, and while it hangs. The
+// history is always that of a step that was completed, and the next window makes up for it.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { HistoryService } from '../../src/main/history-service.js';
+import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { InlineOffload } from '../../src/main/offload/inline.js';
+import type { Offload } from '../../src/main/offload/offload.js';
+import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
+import { createAgentRuntimeContext } from '../../src/main/settings/runtime-context.js';
+import { Settings } from '../../src/main/settings/settings.js';
+import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
+import type {
+  CompressionStrategy,
+  CompressionStrategyName,
+} from '../../src/main/strategies/strategy.js';
+import type { Summarizer } from '../../src/main/summarizer/summarizer.js';
+import { TranscriptWriter } from '../../src/main/transcript/transcript-writer.js';
+import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { findViolations } from '../../src/shared/validity.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+import type { ScriptedAnswer } from '../support/scripted-summarizer.js';
+import { deferred } from '../support/session-bench.js';
+import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
+import { recover, temporaryPath } from './transcript/recording.js';
+
+const ENOUGH = new Error('the turn was called off');
+
+/** What a window waits for. */
+type Wait = 'count' | 'plan' | 'append' | 'compress' | 'generate';
+
+const WHENS = ['as it begins', 'as it ends', 'while it hangs'] as const;
+type When = (typeof WHENS)[number];
+
+/** Every wait goes through here; one of them is called off. */
+class Tripwire {
+  readonly #controller = new AbortController();
+  readonly #when: When;
+  readonly #at: number;
+  readonly #released = deferred<undefined>();
+  #waits = 0;
+  /** The wait that was called off. */
+  tripped: Wait | undefined;
+
+  /** @param at which wait to call off, from 1 */
+  constructor(at: number, when: When) {
+    this.#at = at;
+    this.#when = when;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Lets go of a count that hangs: a counter answers late, but it answers. */
+  release(): void {
+    this.#released.resolve(undefined);
+  }
+
+  through<Value>(wait: Wait, work: () => Promise<Value>): Promise<Value> {
+    this.#waits += 1;
+    if (this.#waits !== this.#at) return work();
+    this.tripped = wait;
+    const trip = (): void => this.#controller.abort(ENOUGH);
+    switch (this.#when) {
+      case 'as it begins':
+        trip();
+        return work();
+      case 'as it ends':
+        return work().finally(trip);
+      case 'while it hangs':
+        queueMicrotask(trip);
+        return wait === 'count' ? this.#released.promise.then(work) : new Promise(() => {});
+    }
+  }
+}
+
+function guardedStrategy(name: CompressionStrategyName, wire: Tripwire): CompressionStrategy {
+  const strategy = getCompressionStrategy(name);
+  const { optimize } = strategy;
+  return {
+    name,
+    requiresLLM: strategy.requiresLLM,
+    trigger: strategy.trigger,
+    ...(optimize !== undefined && { optimize }),
+    compress: (context) => wire.through('compress', () => strategy.compress(context)),
+  };
+}
+
+function guardedOffload(wire: Tripwire): Offload {
+  const inline = new InlineOffload();
+  return {
+    stats: inline.stats,
+    optimize: (...args) => wire.through('plan', () => inline.optimize(...args)),
+    countTokens: (...args) => inline.countTokens(...args),
+  };
+}
+
+interface Scenario {
+  readonly name: string;
+  readonly settings: EphemeralSettings;
+  readonly answer: ScriptedAnswer;
+}
+
+const fails = (): Promise<never> => Promise.reject(new Error('overloaded'));
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: 'high-density', settings: {}, answer: '' },
+  {
+    name: 'top-down-truncation',
+    settings: { 'compression.strategy': 'top-down-truncation' },
+    answer: '',
+  },
+  { name: 'one-shot', settings: { 'compression.strategy': 'one-shot' }, answer: snapshot('so') },
+  {
+    name: 'middle-out',
+    settings: { 'compression.strategy': 'middle-out' },
+    answer: snapshot('so'),
+  },
+  {
+    name: 'one-shot, which fails and truncates instead',
+    settings: { 'compression.strategy': 'one-shot', 'compression.fallbackToTruncation': true },
+    answer: fails,
+  },
+  {
+    name: 'middle-out, which fails and leaves it to the last resort',
+    settings: { 'compression.strategy': 'middle-out' },
+    answer: fails,
+  },
+];
+
+interface Watched {
+  readonly session: TurnOrchestrator;
+  /** The history as it is, to the byte. */
+  readonly state: () => string;
+  /** The history after each edit that was told, from the beginning on. */
+  readonly states: readonly string[];
+  /** By turn, the history when its window opened, and what it was after the last edit told by then. */
+  readonly openings: ReadonlyMap<string, { readonly is: string; readonly told: string }>;
+  /** What can be found neither in the history nor on record. */
+  readonly lost: () => Promise<readonly string[]>;
+}
+
+async function open({ settings: given, answer }: Scenario, wire: Tripwire): Promise<Watched> {
+  const entries = fullHistory();
+  const history = new HistoryService({
+    countEntries: (contents) =>
+      wire.through('count', () => Promise.resolve(contents.map(estimateEntryTokens))),
+  });
+  history.addAll(entries);
+  const state = (): string => JSON.stringify(history.getAll());
+  const openings = new Map<string, { readonly is: string; readonly told: string }>();
+  const states = [state()];
+  const transcript = await TranscriptWriter.open(await temporaryPath());
+  onTestFinished(() => transcript.close());
+  const append = transcript.append.bind(transcript);
+  transcript.append = (...args) => wire.through('append', () => append(...args));
+  const scripted = scriptedSummarizer(answer);
+  const summarizer: Summarizer = {
+    ...scripted,
+    generate: (request) => wire.through('generate', () => scripted.generate(request)),
+  };
+  const settings = new Settings(given);
+  const session = new TurnOrchestrator({
+    sessionId: 's',
+    history,
+    settings,
+    offload: guardedOffload(wire),
+    runtimeContext: createAgentRuntimeContext(settings, FULL_WINDOW_LIMIT),
+    resolveStrategy: (name) => guardedStrategy(name, wire),
+    densityOptions: { workspaceRoot: '/w' },
+    compressionInputs: () => ({ summarizer }),
+    transcript,
+    logger: {
+      ...SILENT_LOGGER,
+      debug: (message, details) => {
+        if (message !== 'pre-send window opens') return;
+        const { promptId } = details as { readonly promptId?: unknown };
+        openings.set(String(promptId), { is: state(), told: states.at(-1) ?? '' });
+      },
+    },
+  });
+  const note = (): void => {
+    if (states.at(-1) !== state()) states.push(state());
+  };
+  session.on('optimized', note);
+  session.on('compressed', note);
+  session.on('fitted', note);
+  const lost = async (): Promise<readonly string[]> => {
+    const { records } = await recover(transcript.path);
+    const found = new Set([...records.map(({ entry }) => entry), ...history.getAll()].map(asJson));
+    return entries.map(asJson).filter((entry) => !found.has(entry));
+  };
+  return { session, state, states, openings, lost };
+}
+
+const asJson = (value: unknown): string => JSON.stringify(value);
+
+/** The wait that no window reaches. */
+const NEVER = Infinity;
+
+describe('TurnOrchestrator.ensureCompressionBeforeSend', () => {
+  describe.each(SCENARIOS)('by $name', (scenario) => {
+    it.each(WHENS)('can be called off at every wait, %s', async (when) => {
+      const undisturbed = await open(scenario, new Tripwire(NEVER, when));
+      const { totalTokens } = await undisturbed.session.ensureCompressionBeforeSend('p1');
+      const finalState = undisturbed.state();
+      expect(undisturbed.states.length).toBeGreaterThan(1);
+      expect(undisturbed.states.at(-1)).toBe(finalState);
+
+      const tripped = new Map<Wait, number>();
+      for (let at = 1; ; at += 1) {
+        const wire = new Tripwire(at, when);
+        const { session, state, states, openings, lost } = await open(scenario, wire);
+        const outcome = await session
+          .ensureCompressionBeforeSend('p1', 0, 'test', { signal: wire.signal })
+          .catch((error: unknown) => error);
+        if (wire.tripped === undefined) {
+          expect(outcome).toMatchObject({ totalTokens });
+          break;
+        }
+        tripped.set(wire.tripped, (tripped.get(wire.tripped) ?? 0) + 1);
+        expect(outcome).toBe(ENOUGH);
+        // An edit that has landed may not have been told yet.
+        expect(undisturbed.states).toContain(state());
+        expect(findViolations(session.history.getAll())).toEqual([]);
+        expect(await lost()).toEqual([]);
+
+        wire.release();
+        const next = await session.ensureCompressionBeforeSend('p2');
+        expect(undisturbed.states.slice(0, states.length)).toEqual(states);
+        const opening = openings.get('p2');
+        expect(opening?.is).toBe(opening?.told);
+        expect(next).toMatchObject({ totalTokens });
+        expect(state()).toBe(finalState);
+        expect(await lost()).toEqual([]);
+        expect(session.history.isCompressing).toBe(false);
+      }
+
+      const { settings } = scenario;
+      const isModel = ['one-shot', 'middle-out'].includes(settings['compression.strategy'] ?? '');
+      const expected: readonly Wait[] = ['count', 'append', 'compress'];
+      expect([...tripped.keys()]).toEqual(
+        expect.arrayContaining([...expected, isModel ? 'generate' : 'count']),
+      );
+      expect(tripped.has('plan')).toBe(settings['compression.strategy'] === undefined);
+    });
+  });
+
+  it('rejects with whatever the reason is, and with a DOMException when there is none', async () => {
+    const { session } = await open(
+      { name: '', settings: {}, answer: '' },
+      new Tripwire(NEVER, WHENS[0]),
+    );
+    for (const reason of ['enough', null, 0]) {
+      const controller = new AbortController();
+      const window = session.ensureCompressionBeforeSend('p', 0, 'test', controller);
+      controller.abort(reason);
+      await expect(window).rejects.toBe(reason);
+    }
+    const window = session.ensureCompressionBeforeSend('p', 0, 'test', {
+      signal: AbortSignal.abort(),
+    });
+    await expect(window).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
