@@ -28,8 +28,8 @@ import { recover, temporaryPath } from './transcript/recording.js';
 
 const ENOUGH = new Error('the turn was called off');
 
-/** What a window waits for. */
-type Wait = 'count' | 'plan' | 'append' | 'compress' | 'generate';
+/** What a window waits for: `weigh` is a count of what is not in the history yet. */
+type Wait = 'count' | 'weigh' | 'plan' | 'append' | 'compress' | 'generate';
 
 const WHENS = ['as it begins', 'as it ends', 'while it hangs'] as const;
 type When = (typeof WHENS)[number];
@@ -43,6 +43,9 @@ class Tripwire {
   #waits = 0;
   /** The wait that was called off. */
   tripped: Wait | undefined;
+  /** What was begun after it, up to the release. */
+  readonly begunLater: Wait[] = [];
+  #isReleased = false;
 
   /** @param at which wait to call off, from 1 */
   constructor(at: number, when: When) {
@@ -54,13 +57,15 @@ class Tripwire {
     return this.#controller.signal;
   }
 
-  /** Lets go of a count that hangs: a counter answers late, but it answers. */
+  /** Lets go of a count that hangs: what is in the history is counted late, but it is. */
   release(): void {
+    this.#isReleased = true;
     this.#released.resolve(undefined);
   }
 
   through<Value>(wait: Wait, work: () => Promise<Value>): Promise<Value> {
     this.#waits += 1;
+    if (this.tripped !== undefined && !this.#isReleased) this.begunLater.push(wait);
     if (this.#waits !== this.#at) return work();
     this.tripped = wait;
     const trip = (): void => this.#controller.abort(ENOUGH);
@@ -146,8 +151,12 @@ interface Watched {
 async function open({ settings: given, answer }: Scenario, wire: Tripwire): Promise<Watched> {
   const entries = fullHistory();
   const history = new HistoryService({
-    countEntries: (contents) =>
-      wire.through('count', () => Promise.resolve(contents.map(estimateEntryTokens))),
+    countEntries: (contents) => {
+      const isHeld = contents.some((content) => history.getRawHistory().includes(content));
+      return wire.through(isHeld ? 'count' : 'weigh', () =>
+        Promise.resolve(contents.map(estimateEntryTokens)),
+      );
+    },
   });
   history.addAll(entries);
   const state = (): string => JSON.stringify(history.getAll());
@@ -228,6 +237,8 @@ describe('TurnOrchestrator.ensureCompressionBeforeSend', () => {
         expect(findViolations(session.history.getAll())).toEqual([]);
         expect(await lost()).toEqual([]);
 
+        // What landed is counted, and a strategy may be on its way still; nothing else is begun.
+        for (const wait of wire.begunLater) expect(['count', 'weigh']).toContain(wait);
         wire.release();
         const next = await session.ensureCompressionBeforeSend('p2');
         expect(undisturbed.states.slice(0, states.length)).toEqual(states);
@@ -241,7 +252,7 @@ describe('TurnOrchestrator.ensureCompressionBeforeSend', () => {
 
       const { settings } = scenario;
       const isModel = ['one-shot', 'middle-out'].includes(settings['compression.strategy'] ?? '');
-      const expected: readonly Wait[] = ['count', 'append', 'compress'];
+      const expected: readonly Wait[] = ['count', 'weigh', 'append', 'compress'];
       expect([...tripped.keys()]).toEqual(
         expect.arrayContaining([...expected, isModel ? 'generate' : 'count']),
       );

@@ -217,6 +217,19 @@ describe('compression.fallbackToTruncation', () => {
     expect(session.history.isCompressing).toBe(false);
   });
 
+  it('is for summaries alone: what else fails is given on', async () => {
+    const countTokens = (text: string): number => {
+      if (text.includes('success')) throw new Error('no such token');
+      return Math.ceil(text.length / 4);
+    };
+    const session = await open({
+      tokenizer: { countTokens },
+      settings: dueBy('high-density', settings),
+    });
+    await expect(session.ensureCompressionBeforeSend('p1')).rejects.toThrow('no such token');
+    expect(session.history.getAll()).toEqual(turns(8));
+  });
+
   it('may be switched on at run time', async () => {
     const session = await open({ summarizer: overloaded(), settings: dueBy('one-shot') });
     expect(await outcomeOf(compressionOf(session))).toBe('SUMMARIZER_FAILED');

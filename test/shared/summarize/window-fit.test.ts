@@ -216,6 +216,14 @@ describe('fitToWindow', () => {
       expect(fitOf(fittable(historyOf('a:one a:two h:1 a h:2')), 40)).toBe('-0');
     });
 
+    it('drops a summary behind what was asked last alone, as it begins no turn', () => {
+      const history = historyOf('h:asked h:summary a:r1 t:r1 a').map((entry, at): IContent =>
+        at === 1 ? { ...entry, metadata: { isSummary: true } } : entry,
+      );
+      expect(fitOf(fittable(history), 34)).toBe('~3 -1');
+      expect(fitOf(fittable(history), 33)).toBe('-1 -2 -3');
+    });
+
     it('drops the instructions that a history opens with last', () => {
       const history = historyOf('h:rules h:1 a h:2 a').map((entry, at): IContent =>
         at === 0 ? { ...entry, metadata: { synthetic: true } } : entry,
