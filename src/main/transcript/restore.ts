@@ -74,7 +74,10 @@ export async function restoreFromSightings(
     if (isStandIn(record, relevant.slice(0, at))) continue;
     const response = record.entry.blocks.findLast(
       (block) =>
-        isToolResponseBlock(block) && block.callId === callId && block.result !== PRUNED_POINTER,
+        isToolResponseBlock(block) &&
+        block.callId === callId &&
+        block.isComplete !== false &&
+        block.result !== PRUNED_POINTER,
     ) as ToolResponseBlock;
     const call = await findCall(path, callId, sighting, relevant);
     return {

@@ -35,6 +35,11 @@ export class OpenCalls {
     return row;
   }
 
+  /** The rows of all calls that are open still, in no order. */
+  rows(): readonly number[] {
+    return [...[...this.#older.values()].flat(), ...this.#rows];
+  }
+
   /** Cheaper than `splice`, which would allocate what it removed. */
   #closeGap(gap: number): void {
     for (let at = gap + 1; at < this.#ids.length; at += 1) {

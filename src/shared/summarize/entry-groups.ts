@@ -1,6 +1,8 @@
 // Which entries of a history belong together, so that none of them leaves without the others.
 
 import type { IContent } from '../content.js';
+import { NONE } from '../density/history-columns.js';
+import { OpenCalls } from '../density/open-calls.js';
 
 /**
  * Disjoint sets of entries that leave or stay together. With path halving, close to linear in joins
@@ -65,20 +67,19 @@ export class EntryGroups {
  */
 export function groupToolEntries(history: readonly IContent[]): EntryGroups {
   const groups = new EntryGroups(history.length);
-  const openCalls = new Map<string, number[]>();
+  const openCalls = new OpenCalls();
   history.forEach(({ speaker, blocks }, entry) => {
     for (const block of blocks) {
       if (speaker === 'ai' && block.type === 'tool_call') {
-        const open = openCalls.get(block.id);
-        if (open === undefined) openCalls.set(block.id, [entry]);
-        else open.push(entry);
+        openCalls.add(block.id, entry);
       } else if (speaker === 'tool' && block.type === 'tool_response') {
-        const open = openCalls.get(block.callId);
-        const callEntry = block.isComplete === false ? open?.at(-1) : open?.pop();
-        if (callEntry !== undefined) groups.join(callEntry, entry);
+        const callEntry = openCalls.take(block.callId);
+        if (callEntry === NONE) continue;
+        groups.join(callEntry, entry);
+        if (block.isComplete === false) openCalls.add(block.callId, callEntry);
       }
     }
   });
-  for (const entries of openCalls.values()) for (const entry of entries) groups.pin(entry);
+  for (const entry of openCalls.rows()) groups.pin(entry);
   return groups;
 }

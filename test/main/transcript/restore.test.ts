@@ -61,6 +61,13 @@ describe('restore', () => {
     });
   });
 
+  test('passes over a response to the same call that is not complete', async () => {
+    const running = { ...toolResponse('c1', 'read_file', 'so far'), isComplete: false };
+    const both = toolContent([toolResponse('c1', 'read_file', 'all of it'), running]);
+    const { restored } = await recording([gone(both)]);
+    expect((await restored()).response.result).toBe('all of it');
+  });
+
   test('gives the response alone while the call is in the history', async () => {
     const { restored } = await recording([replaced(answer('long'), answer(PRUNED_POINTER))]);
     const found = await restored();
