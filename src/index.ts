@@ -6,10 +6,10 @@ export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-opt
 export { TurnOrchestrator } from './main/turn-orchestrator.js';
 export type { PreSendResult } from './main/turn-orchestrator.js';
 export type { HoldReason } from './main/pre-send/progress-guard.js';
+export type { EntryChange } from './main/entry-change.js';
 export type {
   CompressedEvent,
   CompressionOutcome,
-  EntryChange,
   FittedEvent,
   OptimizedEvent,
   SessionEvents,

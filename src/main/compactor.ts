@@ -12,6 +12,7 @@ import { InlineOffload } from './offload/inline.js';
 import type { FallbackEvent, Offload } from './offload/offload.js';
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
+import type { CompressionInputs } from './pre-send/compression-context.js';
 import type { DensityOptions } from './pre-send/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { createAgentRuntimeContext } from './settings/runtime-context.js';
@@ -21,7 +22,6 @@ import type { Todo } from './summarizer/todo.js';
 import { createCountEntries } from './token-counter.js';
 import { TranscriptWriter } from './transcript/transcript-writer.js';
 import { TurnOrchestrator } from './turn-orchestrator.js';
-import type { CompressionInputs } from './turn-orchestrator.js';
 
 /** What a session starts with. */
 export interface SessionOptions {

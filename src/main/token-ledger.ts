@@ -2,7 +2,7 @@
 // arrive later from elsewhere; until then an estimate stands in.
 
 import type { IContent } from '../shared/content.js';
-import { CompressionStrategyError } from '../shared/errors.js';
+import { asError, CompressionStrategyError } from '../shared/errors.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
@@ -159,7 +159,7 @@ export class TokenLedger {
       });
       this.#onChange(this.#total);
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
+      this.#failure = asError(error);
       // Back in line, without a flush of its own: a counter that always fails would never rest.
       this.#uncounted = this.#uncounted.concat(
         batch.filter((content) => this.#isUncounted(content)),

@@ -2,10 +2,12 @@
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CompressionStrategyError } from '../shared/errors.js';
+import { asError, CompressionStrategyError } from '../shared/errors.js';
 import { abortable } from './abortable.js';
 import type { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { historyContext } from './pre-send/compression-context.js';
+import type { CompressionInputs } from './pre-send/compression-context.js';
 import { runCompressionStep } from './pre-send/compression-step.js';
 import { runDensityStep } from './pre-send/density-step.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
@@ -48,21 +50,6 @@ export interface TurnOrchestratorOptions extends Omit<SessionParts, 'recordChang
   /** Told once when the session was closed. */
   readonly onClose?: (() => void) | undefined;
 }
-
-type HistoryContext = Pick<
-  CompressionContext,
-  | 'history'
-  | 'runtimeContext'
-  | 'estimateTokens'
-  | 'countEach'
-  | 'currentTokenCount'
-  | 'logger'
-  | 'promptId'
-  | 'signal'
->;
-
-/** The part of a compression's context that does not come from the history. */
-export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
 
 /** Share of the context window by which a history must grow before a compression that did not help is tried again. */
 const MIN_GROWTH_SHARE = 0.05;
@@ -146,15 +133,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     const optimized = await this.ensureDensityOptimized(options);
     options.signal?.throwIfAborted();
-    // Over the hard limit, what a strategy throws must not keep the history from being made to fit.
-    if (this.#excessTokens(pendingTokens) > 0) {
-      const { compressed, fitted } = await this.#enforce(promptId, pendingTokens, options);
-      return { optimized, compressed, fitted, totalTokens: this.history.getTotalTokens() };
-    }
-    const compressed = this.shouldCompress(pendingTokens)
-      ? await this.#compressAutomatically(promptId, pendingTokens, options)
-      : null;
-    // What was added while it compressed may be too much.
+    const compressed = await this.#compressWhenDue(promptId, pendingTokens, options);
+    // Also after a compression that began under the limit: what was added meanwhile may be too much.
     const fitted = await this.#fit(pendingTokens, options);
     return { optimized, compressed, fitted, totalTokens: this.history.getTotalTokens() };
   }
@@ -224,7 +204,10 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     if (this.#excessTokens(pendingTokens) <= 0) return null;
     await this.ensureDensityOptimized(options);
     options.signal?.throwIfAborted();
-    return (await this.#enforce(promptId, pendingTokens, options)).fitted;
+    if (this.#excessTokens(pendingTokens) > 0) {
+      await this.#compressOverLimit(promptId, pendingTokens, options);
+    }
+    return this.#fit(pendingTokens, options);
   }
 
   /** What a strategy is given to compress the history as it stands. */
@@ -269,22 +252,32 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     return this.#parts.offload.stats;
   }
 
-  async #enforce(
+  async #compressWhenDue(
     promptId: string,
     pendingTokens: number,
     options: AbortOptions,
-  ): Promise<{ compressed: CompressedEvent | null; fitted: FittedEvent | null }> {
-    let compressed: CompressedEvent | null = null;
+  ): Promise<CompressedEvent | null> {
     if (this.#excessTokens(pendingTokens) > 0) {
-      try {
-        compressed = await this.#compressAutomatically(promptId, pendingTokens, options);
-      } catch (thrown) {
-        options.signal?.throwIfAborted();
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-        this.notify('compressionFailed', { error });
-      }
+      return this.#compressOverLimit(promptId, pendingTokens, options);
     }
-    return { compressed, fitted: await this.#fit(pendingTokens, options) };
+    return this.shouldCompress(pendingTokens)
+      ? this.#compressAutomatically(promptId, pendingTokens, options)
+      : null;
+  }
+
+  /** What a strategy throws must not keep a history from being made to fit: it is told, and that is all. */
+  async #compressOverLimit(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Promise<CompressedEvent | null> {
+    try {
+      return await this.#compressAutomatically(promptId, pendingTokens, options);
+    } catch (thrown) {
+      options.signal?.throwIfAborted();
+      this.notify('compressionFailed', { error: asError(thrown) });
+      return null;
+    }
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {
@@ -373,23 +366,6 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   get #contextLimit(): number {
     return this.#parts.runtimeContext.ephemerals.contextLimit();
   }
-}
-
-function historyContext(
-  { history, runtimeContext, logger }: SessionParts,
-  promptId: string,
-  { signal }: AbortOptions,
-): HistoryContext {
-  return {
-    history: history.getCurated(),
-    runtimeContext,
-    estimateTokens: (contents) => history.estimateTokensForContents(contents),
-    countEach: (contents) => history.countEach(contents),
-    currentTokenCount: history.getTotalTokens(),
-    logger,
-    promptId,
-    ...(signal !== undefined && { signal }),
-  };
 }
 
 function assertPendingTokens(pendingTokens: number): void {

@@ -149,6 +149,11 @@ export class ContextWindowExceededError extends CompressionStrategyError {
 /** A failure of the thread pool or of a task on it. */
 export class WorkerPoolError extends CompressionStrategyError {}
 
+/** What was thrown, as an error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 /** An error as plain data. */
 export interface WireError {
   readonly name: string;

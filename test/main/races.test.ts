@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload, OffloadStats } from '../../src/main/offload/offload.js';
-import type { EntryChange } from '../../src/main/pre-send/session-events.js';
+import type { EntryChange } from '../../src/main/entry-change.js';
 import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import {
   aiContent,

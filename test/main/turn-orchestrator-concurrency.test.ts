@@ -9,15 +9,17 @@ import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { describeHistory, historyOf } from '../support/notation.js';
-import { deferred, openSession, outcomeOf, strategyOf } from '../support/session-bench.js';
+import {
+  deferred,
+  entriesOf,
+  openSession,
+  outcomeOf,
+  strategyOf,
+} from '../support/session-bench.js';
 import type { Deferred } from '../support/session-bench.js';
 
 const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
 const DENSE = 'h a:w2 t:w2 h';
-
-function entriesOf(session: TurnOrchestrator): string {
-  return describeHistory(session.history.getRawHistory());
-}
 
 /** An offload that computes at once, on what it was given, and answers when it is told to. */
 class HeldOffload implements Offload {

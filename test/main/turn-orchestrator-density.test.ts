@@ -3,37 +3,22 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { InlineOffload } from '../../src/main/offload/inline.js';
-import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
-import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
-import { describeHistory, historyOf } from '../support/notation.js';
-import { openSession, strategyOf } from '../support/session-bench.js';
-import type { BenchParts } from '../support/session-bench.js';
+import { NO_EDITS } from '../../src/shared/density.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+import { historyOf } from '../support/notation.js';
+import {
+  entries,
+  entriesOf,
+  keepLast,
+  openNoted,
+  openSession,
+  strategyOf,
+} from '../support/session-bench.js';
 
 /** Two reads of a file that is then written: the reads are stale. */
 const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
-const NOTHING: DensityResult = {
-  removals: [],
-  replacements: new Map(),
-  metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
-};
-
-function openNoted(notation: string, parts: BenchParts = {}): TurnOrchestrator {
-  return openSession({ entries: historyOf(notation), ...parts });
-}
-
-function entriesOf(session: TurnOrchestrator): string {
-  return describeHistory(session.history.getRawHistory());
-}
-
-function entries(length: number): IContent[] {
-  return Array.from({ length }, (_, at) => humanText(`e${at}`));
-}
-
-const keepLast = (length: number): CompressionStrategy =>
-  strategyOf(async ({ history }) => history.slice(-length));
 
 describe('TurnOrchestrator', () => {
   describe('densityDirty', () => {
@@ -56,7 +41,7 @@ describe('TurnOrchestrator', () => {
     it('is not set by an edit, a compression or clearing', async () => {
       const session = openSession({ strategy: keepLast(2), entries: entries(9) });
       await session.ensureDensityOptimized();
-      await session.history.applyDensityResult({ ...NOTHING, removals: [0] });
+      await session.history.applyDensityResult({ ...NO_EDITS, removals: [0] });
       expect(session.densityDirty).toBe(false);
       await session.performCompression('p1');
       expect(session.densityDirty).toBe(false);
@@ -134,7 +119,7 @@ describe('TurnOrchestrator', () => {
         async () => [],
         (history, config) => {
           seen.push({ history, config });
-          return NOTHING;
+          return NO_EDITS;
         },
       );
       const session = openSession({
@@ -169,7 +154,7 @@ describe('TurnOrchestrator', () => {
       const optimize = vi.spyOn(offload, 'optimize');
       const strategy = strategyOf(
         async () => [],
-        () => ({ ...NOTHING, removals: [0] }),
+        () => ({ ...NO_EDITS, removals: [0] }),
       );
       const session = openNoted('h:one h:two', { offload, strategy });
       await session.ensureDensityOptimized();
@@ -180,7 +165,7 @@ describe('TurnOrchestrator', () => {
     it('refuses a result that does not fit, and changes nothing', async () => {
       const strategy = strategyOf(
         async () => [],
-        () => ({ ...NOTHING, removals: [0, 5] }),
+        () => ({ ...NO_EDITS, removals: [0, 5] }),
       );
       const session = openNoted('h:one h:two', { strategy });
       await expect(session.ensureDensityOptimized()).rejects.toMatchObject({

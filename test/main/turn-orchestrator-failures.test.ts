@@ -3,24 +3,21 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityResult } from '../../src/shared/density.js';
 import { CompressionExecutionError } from '../../src/shared/errors.js';
-import { describeHistory, historyOf } from '../support/notation.js';
+import { historyOf } from '../support/notation.js';
 import { scriptedSummarizer } from '../support/scripted-summarizer.js';
-import { openSession, outcomeOf, strategyOf } from '../support/session-bench.js';
+import {
+  entries,
+  entriesOf,
+  openSession,
+  outcomeOf,
+  strategyOf,
+} from '../support/session-bench.js';
 
 const NO_COUNTS = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
-
-function entriesOf(session: TurnOrchestrator): string {
-  return describeHistory(session.history.getRawHistory());
-}
-
-function entries(length: number): IContent[] {
-  return Array.from({ length }, (_, at) => humanText(`e${at}`));
-}
 
 describe('ensureCompressionBeforeSend', () => {
   it('rejects with what the pass throws, and goes no further', async () => {

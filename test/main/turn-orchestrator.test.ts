@@ -3,32 +3,21 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { InlineOffload } from '../../src/main/offload/inline.js';
-import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import { describeHistory, historyOf } from '../support/notation.js';
-import { openSession, strategyOf } from '../support/session-bench.js';
-import type { BenchParts } from '../support/session-bench.js';
+import {
+  entries,
+  entriesOf,
+  keepLast,
+  openNoted,
+  openSession,
+  strategyOf,
+} from '../support/session-bench.js';
 
 /** Two reads of a file that is then written: the reads are stale. */
 const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
-
-function openNoted(notation: string, parts: BenchParts = {}): TurnOrchestrator {
-  return openSession({ entries: historyOf(notation), ...parts });
-}
-
-function entriesOf(session: TurnOrchestrator): string {
-  return describeHistory(session.history.getRawHistory());
-}
-
-function entries(length: number): IContent[] {
-  return Array.from({ length }, (_, at) => humanText(`e${at}`));
-}
-
-const keepLast = (length: number): CompressionStrategy =>
-  strategyOf(async ({ history }) => history.slice(-length));
 
 describe('TurnOrchestrator', () => {
   describe('ensureCompressionBeforeSend', () => {

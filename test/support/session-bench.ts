@@ -17,7 +17,9 @@ import type {
 import type { CountEntries } from '../../src/main/token-ledger.js';
 import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import type { DensityOptions } from '../../src/main/pre-send/session-parts.js';
+import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
+import { describeHistory, historyOf } from './notation.js';
 
 /** A promise that a test settles from outside. */
 export interface Deferred<Value> {
@@ -112,4 +114,24 @@ export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
     () => 'resolved',
     (error: unknown) => (error as { readonly code?: unknown } | null)?.code ?? error,
   );
+}
+
+/** Makes a session over the history that a notation stands for. */
+export function openNoted(notation: string, parts: BenchParts = {}): TurnOrchestrator {
+  return openSession({ entries: historyOf(notation), ...parts });
+}
+
+/** The history of a session, in the notation. */
+export function entriesOf(session: TurnOrchestrator): string {
+  return describeHistory(session.history.getRawHistory());
+}
+
+/** That many different human entries. */
+export function entries(length: number): IContent[] {
+  return Array.from({ length }, (_, at) => humanText(`e${at}`));
+}
+
+/** A strategy that compresses a history to its last entries. */
+export function keepLast(length: number): CompressionStrategy {
+  return strategyOf(async ({ history }) => history.slice(-length));
 }

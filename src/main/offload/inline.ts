@@ -9,7 +9,7 @@ import { entryPieces } from '../../shared/tokens/count-tokens.js';
 import { createPieceCounter } from '../../shared/tokens/piece-counter.js';
 import type { PieceCounter } from '../../shared/tokens/piece-counter.js';
 import { nextTurn } from './event-loop-turn.js';
-import { entriesOfBase } from './history-base.js';
+import { viewOfBase } from './history-base.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 
@@ -38,7 +38,7 @@ export class InlineOffload implements Offload {
     signal?: AbortSignal,
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
-    const plan = planDensity(entriesOfBase(history, base), config);
+    const plan = planDensity(viewOfBase(history, base), config);
     this.#meter.addInlineTask();
     return { base, plan };
   }

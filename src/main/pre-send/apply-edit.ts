@@ -3,7 +3,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { abortable } from '../abortable.js';
-import type { EntryChange } from './session-events.js';
+import type { EntryChange } from '../entry-change.js';
 import type { SessionParts } from './session-parts.js';
 
 /** An edit that was applied. Token totals are those of the whole history. */

@@ -2,13 +2,15 @@
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
+import { asError } from '../../shared/errors.js';
 import { abortable } from '../abortable.js';
 import type {
   CompressionContext,
   CompressionResult,
   CompressionStrategy,
 } from '../strategies/strategy.js';
-import type { CompressedEvent, EntryChange } from './session-events.js';
+import type { EntryChange } from '../entry-change.js';
+import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
 /**
@@ -36,7 +38,7 @@ export async function runCompressionStep(
   try {
     compression = await compress(parts, strategy, buildContext, signal);
     const { newHistory } = compression.result;
-    const tokensAfter = sum(await abortable(history.countEach(newHistory), signal));
+    const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
     if (tokensAfter >= tokensBefore) {
       outcome = 'rejected';
     } else {
@@ -89,7 +91,7 @@ async function compress(
     signal?.throwIfAborted();
     if (!strategy.requiresLLM || !parts.runtimeContext.ephemerals.fallbackToTruncation())
       throw thrown;
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = asError(thrown);
     parts.logger.warn(`${strategy.name} failed, truncating instead`, { error });
     const truncation = parts.resolveStrategy('top-down-truncation');
     const result = await abortable(truncation.compress(buildContext(truncation)), signal);
@@ -127,8 +129,4 @@ function listChanges(
 function answeredCalls({ blocks }: IContent): string {
   const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
   return callIds.length === 0 ? '' : JSON.stringify(callIds);
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }

@@ -1,19 +1,10 @@
 // What a session tells whoever listens to it.
 
-import type { IContent } from '../../shared/content.js';
 import type { DensityResultMetadata } from '../../shared/density.js';
+import type { EntryChange } from '../entry-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { HoldReason } from './progress-guard.js';
-
-/** One entry that an edit changed: what stood there, and what stands there now. */
-export interface EntryChange {
-  /** Index in the history before the edit. */
-  readonly index: number;
-  readonly before: IContent;
-  /** `null` when the entry was removed. */
-  readonly after: IContent | null;
-}
 
 /** A density pass that changed something. Token totals are those of the whole history. */
 export interface OptimizedEvent {

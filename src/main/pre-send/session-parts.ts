@@ -10,7 +10,7 @@ import type {
   CompressionStrategyName,
 } from '../strategies/strategy.js';
 import type { RecordContext } from '../transcript/removal-recorder.js';
-import type { EntryChange } from './session-events.js';
+import type { EntryChange } from '../entry-change.js';
 
 /** The part of `DensityConfig` that comes from the agent and not from settings. */
 export type DensityOptions = Pick<

@@ -1,18 +1,9 @@
 // The port through which the pre-send window puts on record what it is about to take away, and its
 // form on a transcript.
 
-import type { IContent } from '../../shared/content.js';
+import type { EntryChange } from '../entry-change.js';
 import type { RemovalDraft } from './removal-record.js';
 import type { TranscriptWriter } from './transcript-writer.js';
-
-/** One entry that is about to change. */
-export interface RecordedChange {
-  /** Index in the history before the pass. */
-  readonly index: number;
-  readonly before: IContent;
-  /** `null` when the entry goes. */
-  readonly after: IContent | null;
-}
 
 /** Whose history changes, and through what. */
 export interface RecordContext {
@@ -31,7 +22,7 @@ export interface RemovalRecorder {
    * @throws CompressionStrategyError `TRANSCRIPT_WRITE_FAILED` or `CLOSED`; the signal's reason. The
    * changes must not be applied then.
    */
-  record(changes: readonly RecordedChange[], context: RecordContext): Promise<void>;
+  record(changes: readonly EntryChange[], context: RecordContext): Promise<void>;
 }
 
 /** Records to a transcript. */
