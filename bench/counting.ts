@@ -1,4 +1,4 @@
-// Counting tokens: a whole history in the pool, and after a turn the new entries alone.
+// Counting tokens: a whole history in the pool, after a turn the new entries alone, and hostile text.
 
 import { HistoryService } from '../src/index.js';
 import type { IContent } from '../src/index.js';
@@ -6,6 +6,7 @@ import { InlineOffload } from '../src/main/offload/inline.js';
 import { SnapshotOffload } from '../src/main/offload/snapshot.js';
 import { WorkerPool } from '../src/main/offload/worker-pool.js';
 import { check } from './support/check.js';
+import { measureHostile } from './support/hostile-counting.js';
 import { timeThread } from './support/main-thread.js';
 import { valueOf } from './support/measurement.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -71,7 +72,11 @@ export async function measureCounting({ sizes }: ScopeContext): Promise<ScopeRes
   } finally {
     await pool.close();
   }
-  return { measurements, goals: goalsOf(measurements, sizes, mostCounted) };
+  const hostile = measureHostile(sizes[0] ?? 1);
+  return {
+    measurements: [...measurements, ...hostile.measurements],
+    goals: [...goalsOf(measurements, sizes, mostCounted), ...hostile.goals],
+  };
 }
 
 function goalsOf(

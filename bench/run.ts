@@ -7,7 +7,9 @@ import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
 import { measureMemory } from './memory.js';
+import { measurePeers } from './peers.js';
 import type { ScopeContext, ScopeResult } from './support/measurement.js';
+import { renderPeers } from './support/peer-report.js';
 import { describeMachine, renderReport } from './support/report.js';
 import { historyOf, runsFor } from './support/sessions.js';
 import { medianMs } from './support/timing.js';
@@ -24,6 +26,7 @@ const SCOPES: Readonly<
   counting: measureCounting,
   window: measureWindow,
   memory: measureMemory,
+  peers: measurePeers,
 };
 
 const DEFAULT_SIZES = '1000,10000,100000';
@@ -67,6 +70,7 @@ for (const scope of scopes) {
 }
 
 const goals = results.flatMap((result) => result.goals);
+const peers = results.flatMap((result) => result.peers ?? []);
 const report = {
   machine: describeMachine(),
   node: process.versions.node,
@@ -74,5 +78,7 @@ const report = {
   cloneMs,
   measurements: results.flatMap((result) => result.measurements),
   goals: goals.map((goal) => ({ ...goal, isMet: goal.value <= goal.limit })),
+  peers,
 };
 console.log(values.json ? JSON.stringify(report, null, 2) : renderReport(report));
+if (!values.json && peers.length > 0) console.log(`\n${renderPeers(peers, sizes)}`);

@@ -4,7 +4,13 @@ export { createCompactor } from './main/compactor.js';
 export type { Compactor, SessionOptions } from './main/compactor.js';
 export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
 export { TurnOrchestrator } from './main/turn-orchestrator.js';
-export type { PreSendResult } from './main/turn-orchestrator.js';
+export type {
+  ContextUsage,
+  TokenSource,
+  UsageReport,
+  UsageReportOutcome,
+} from './main/pre-send/context-gauge.js';
+export type { PreSendResult } from './main/pre-send/pre-send-result.js';
 export type { HoldReason } from './main/pre-send/progress-guard.js';
 export type { EntryChange } from './main/entry-change.js';
 export type {
@@ -94,6 +100,14 @@ export type {
   ToolHandler,
   ToolHandlers,
 } from './main/turn-loop/chat-model.js';
+export type {
+  CompactionMessage,
+  FailureCode,
+  FallbackMessage,
+  PassMessage,
+  TelemetryMessages,
+  WindowMessage,
+} from './main/telemetry/channels.js';
 export { readRemovals } from './main/transcript/removal-reader.js';
 export type {
   LocatedRemoval,

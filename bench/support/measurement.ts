@@ -1,5 +1,7 @@
 // What a benchmark says: measured values, and goals that they are held against. Data only.
 
+import type { PeerFigures } from './peer-figures.js';
+
 /** One measured value. */
 export interface Measurement {
   readonly scope: string;
@@ -23,6 +25,8 @@ export interface Goal {
 export interface ScopeResult {
   readonly measurements: readonly Measurement[];
   readonly goals: readonly Goal[];
+  /** Figures of several tools, which are printed as a table of their own. */
+  readonly peers?: readonly PeerFigures[];
 }
 
 /** What a scope is given. */

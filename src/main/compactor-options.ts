@@ -14,14 +14,22 @@ import type { Tokenizer } from './token-counter.js';
 export interface CompactorOptions {
   /** Tokens that the model accepts. @default 200_000 */
   readonly contextLimit?: number | undefined;
+  /**
+   * System text and tool schemas of every request, in the model's own tokens: part of the window that
+   * no history can have. @default 0
+   */
+  readonly overheadTokens?: number | undefined;
   /** The directory that relative paths in tool calls start from. @default the working directory */
   readonly workspaceRoot?: string | undefined;
   /**
    * Where work runs. `inline`: all of it on the calling thread. `snapshot`: on worker threads, with
-   * a copy of the history for each pass. `auto`: passes where they block the calling thread for the
-   * least time, counting on worker threads. Whatever workers fail at runs inline. @default 'auto'
+   * a copy of the history for each pass. `resident`: on a worker thread that knows the history and is
+   * told what is new. `auto`: passes inline as long as a history is short, resident beyond; counting
+   * on worker threads. Whatever workers fail at runs inline. @default 'auto'
    */
   readonly offload?: OffloadMode | undefined;
+  /** Sessions whose histories may live on worker threads at a time; the least recently used ones make way. @default 1_000 */
+  readonly maxResidentSessions?: number | undefined;
   /** Worker threads. @default one less than there are processors, 1 or 2 */
   readonly threads?: number | undefined;
   /** What each session's `settings` start with. They have precedence over the profile. */
@@ -48,13 +56,15 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const OPTIONS_SCHEMA = z.strictObject({
   contextLimit: z.number().int().positive().default(200_000),
+  overheadTokens: z.number().int().nonnegative().default(0),
   // A pass may run in a worker, long after: what is relative is relative to here and now.
   workspaceRoot: z
     .string()
     .min(1)
     .transform((root) => resolve(root))
     .default(() => process.cwd()),
-  offload: z.enum(['auto', 'snapshot', 'inline']).default('auto'),
+  offload: z.enum(['auto', 'resident', 'snapshot', 'inline']).default('auto'),
+  maxResidentSessions: z.number().int().min(1).default(1_000),
   threads: z.number().int().min(1).max(64).optional(),
   settings: EPHEMERAL_SETTINGS_SCHEMA.default({}),
   profile: EPHEMERAL_SETTINGS_SCHEMA.default({}),

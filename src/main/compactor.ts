@@ -2,23 +2,33 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IContent } from '../shared/content.js';
+import type { DensityConfig } from '../shared/density.js';
+import { indexedAgentOf } from '../shared/density/index-scope.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
+import type { HistoryMirror } from './history-change.js';
 import { HistoryService } from './history-service.js';
-import { AutoOffload } from './offload/auto.js';
 import { nextTurn } from './offload/event-loop-turn.js';
 import { InlineOffload } from './offload/inline.js';
-import type { FallbackEvent, Offload } from './offload/offload.js';
+import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
+import { OffloadMeter } from './offload/offload-meter.js';
+import { ResidentHost } from './offload/resident-host.js';
+import type { ResidentHostStats } from './offload/resident-host.js';
+import { MIN_RESIDENT_ENTRIES, ResidentOffload } from './offload/resident.js';
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
+import type { WorkerPoolStats } from './offload/worker-pool.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
+import { currentDensityConfig } from './pre-send/session-parts.js';
 import type { DensityOptions } from './pre-send/session-parts.js';
+import { assertTokens } from './pre-send/token-budget.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { createAgentRuntimeContext } from './settings/runtime-context.js';
 import { Settings } from './settings/settings.js';
 import { getCompressionStrategy } from './strategies/registry.js';
 import type { Todo } from './summarizer/todo.js';
+import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
 import { TranscriptWriter } from './transcript/transcript-writer.js';
 import { TurnOrchestrator } from './turn-orchestrator.js';
@@ -38,6 +48,18 @@ export interface SessionOptions {
   readonly transcriptPath?: string | undefined;
   /** Asked for the agent's todos whenever a model summarizes. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
+  /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
+  readonly overheadTokens?: number | undefined;
+}
+
+/** What a compactor has done, and how its threads are. */
+export interface CompactorStats extends OffloadStats {
+  /** Sessions that are open. */
+  readonly sessions: number;
+  /** Histories that live on worker threads now, and were let go to make room; `null` when all runs inline. */
+  readonly residents: ResidentHostStats | null;
+  /** The worker threads; `null` when all runs inline. */
+  readonly pool: WorkerPoolStats | null;
 }
 
 /** Owns what sessions share, and makes them. */
@@ -45,10 +67,13 @@ export interface Compactor extends AsyncDisposable {
   /**
    * Makes a session. Taking a long history in gives the event loop its turns.
    *
-   * @throws TypeError for an entry that a history cannot hold; `CompressionStrategyError` `CLOSED`,
-   * or why the transcript or the prompt could not be opened.
+   * @throws TypeError for an entry that a history cannot hold; RangeError for `overheadTokens` that
+   * are no number of tokens; `CompressionStrategyError` `CLOSED`, or why the transcript or the prompt
+   * could not be opened.
    */
   createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
+  /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
+  stats(): CompactorStats;
   /**
    * Closes all sessions and ends the worker threads. Final; may be called again; resolves within
    * about a second, or five when a disk hangs.
@@ -68,29 +93,49 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
 /** Entries of a restored history that are taken in before the event loop has its turn. */
 const ENTRIES_PER_TURN = 256;
 
+/** Where a session's work runs, and what has to be told of changes for that. */
+interface SessionOffload {
+  readonly offload: Offload;
+  readonly mirror: HistoryMirror | undefined;
+}
+
 class ThreadedCompactor implements Compactor {
   readonly #options: CompleteCompactorOptions;
   readonly #pool: WorkerPool | undefined;
+  readonly #meter = new OffloadMeter();
+  readonly #host: ResidentHost | undefined;
   readonly #sessions = new Set<TurnOrchestrator>();
+  /** What one session learns about a model serves all others. */
+  readonly #calibration = new TokenCalibration();
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
-    this.#pool =
-      options.offload === 'inline' ? undefined : new WorkerPool({ threads: options.threads });
+    if (options.offload === 'inline') return;
+    this.#pool = new WorkerPool({ threads: options.threads });
+    this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
   }
 
   async createSession(options: SessionOptions = {}): Promise<TurnOrchestrator> {
     this.#assertOpen();
     const { logger, workspaceRoot, contextLimit, tokenizer } = this.#options;
     const { transcriptPath, activeTodos } = options;
+    const sessionId = options.sessionId ?? randomUUID();
+    const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
+    assertTokens('overheadTokens', overheadTokens);
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
-    const offload = this.#createOffload((event) => {
-      session.reportFallback(event);
-    });
+    const densityOptions = { workspaceRoot, ...options.density };
+    const { offload, mirror } = this.#createOffload(
+      new OffloadMeter(sessionId, this.#meter),
+      () => currentDensityConfig({ runtimeContext, densityOptions }),
+      (event) => {
+        session.reportFallback(event);
+      },
+    );
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
+      mirror,
       logger,
     });
     await takeIn(history, options.history ?? []);
@@ -98,13 +143,16 @@ class ThreadedCompactor implements Compactor {
     const transcript =
       transcriptPath === undefined ? undefined : await TranscriptWriter.open(transcriptPath);
     const session: TurnOrchestrator = new TurnOrchestrator({
-      sessionId: options.sessionId ?? randomUUID(),
+      sessionId,
       history,
       settings,
       offload,
       runtimeContext,
       resolveStrategy: getCompressionStrategy,
-      densityOptions: { workspaceRoot, ...options.density },
+      densityOptions,
+      calibration: this.#calibration,
+      overheadTokens,
+      countsAreEstimates: tokenizer === 'estimate',
       compressionInputs: (): CompressionInputs => {
         const summarizer = this.#summarizerOf(runtimeContext.ephemerals.compressionProfile());
         return {
@@ -115,13 +163,25 @@ class ThreadedCompactor implements Compactor {
         };
       },
       transcript,
-      onClose: () => this.#sessions.delete(session),
+      onClose: () => {
+        offload.close?.();
+        this.#sessions.delete(session);
+      },
       logger,
     });
     this.#sessions.add(session);
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;
+  }
+
+  stats(): CompactorStats {
+    return {
+      ...this.#meter.stats,
+      sessions: this.#sessions.size,
+      residents: this.#host?.stats ?? null,
+      pool: this.#pool?.stats ?? null,
+    };
   }
 
   close(): Promise<void> {
@@ -138,10 +198,28 @@ class ThreadedCompactor implements Compactor {
     await this.#pool?.close();
   }
 
-  #createOffload(onFallback: (event: FallbackEvent) => void): Offload {
-    if (this.#pool === undefined) return new InlineOffload();
-    const snapshot = new SnapshotOffload(this.#pool, { onFallback });
-    return this.#options.offload === 'snapshot' ? snapshot : new AutoOffload(snapshot);
+  #createOffload(
+    meter: OffloadMeter,
+    densityConfig: () => DensityConfig,
+    onFallback: (event: FallbackEvent) => void,
+  ): SessionOffload {
+    const { offload, tokenizer } = this.#options;
+    if (this.#pool === undefined || this.#host === undefined) {
+      return { offload: new InlineOffload(meter), mirror: undefined };
+    }
+    const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
+    if (offload === 'snapshot') return { offload: pooled, mirror: undefined };
+    const resident = new ResidentOffload({
+      host: this.#host,
+      pooled,
+      meter,
+      onFallback,
+      agent: indexedAgentOf(densityConfig()),
+      countsTokens: tokenizer === 'o200k',
+      passSettings: densityConfig,
+      minEntries: offload === 'resident' ? 1 : MIN_RESIDENT_ENTRIES,
+    });
+    return { offload: resident, mirror: resident };
   }
 
   async #resolvePrompt(): Promise<string | undefined> {

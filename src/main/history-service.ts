@@ -7,6 +7,7 @@ import { applyDensityResult, validateDensityResult } from '../shared/density.js'
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { assertIngestible, DEFAULT_INGESTION_LIMITS } from './ingestion.js';
 import type { IngestionLimits } from './ingestion.js';
 import { SILENT_LOGGER } from './logger.js';
@@ -24,6 +25,8 @@ export interface HistoryEvents {
 export interface HistoryServiceOptions {
   /** Counts tokens. @default an estimate of one token per four characters */
   readonly countEntries?: CountEntries;
+  /** Keeps a second account of the history, told of each change. @default nobody does */
+  readonly mirror?: HistoryMirror | undefined;
   /** What an entry may be. */
   readonly limits?: Partial<IngestionLimits>;
   readonly logger?: Logger;
@@ -34,6 +37,7 @@ export interface HistoryServiceOptions {
  * edit puts other entries in their place.
  */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
+  readonly #mirror: HistoryMirror | undefined;
   readonly #limits: IngestionLimits;
   readonly #ledger: TokenLedger;
   #entries: IContent[] = [];
@@ -45,6 +49,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   constructor(options: HistoryServiceOptions = {}) {
     super(options.logger ?? SILENT_LOGGER);
+    this.#mirror = options.mirror;
     this.#limits = { ...DEFAULT_INGESTION_LIMITS, ...options.limits };
     this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {
       this.#announceTokens();
@@ -69,6 +74,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Entries ever added from outside. Grows with content, never by what a compaction does. */
   get additions(): number {
     return this.#additions;
+  }
+
+  /** The model that the session talks to, as it was named last. */
+  get modelName(): string | undefined {
+    return this.#modelName;
+  }
+
+  /** Whether every entry is counted, and none waits for a compression to end. */
+  get isCounted(): boolean {
+    return this.#ledger.isCounted && (this.#queued === undefined || this.#queued.length === 0);
   }
 
   /** Whether a compression is rebuilding the history. */
@@ -106,12 +121,18 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     else this.#queued = this.#queued.concat(contents);
   }
 
+  /** Names the model that the session talks to from now on, as `add` does with an entry. */
+  nameModel(modelName: string): void {
+    this.#modelName = modelName;
+  }
+
   /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
   clear(): void {
     this.#entries = [];
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();
+    this.#tell({ kind: 'clear' });
     this.#announceTokens();
   }
 
@@ -162,6 +183,14 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return counts.reduce((sum, tokens) => sum + tokens, 0);
   }
 
+  /**
+   * Notes the tokens of an entry that is about to come in and that somebody knows without a count,
+   * so that it needs none.
+   */
+  weigh(content: IContent, tokens: number): void {
+    this.#ledger.weigh(content, tokens);
+  }
+
   /** Tokens of each of these entries, in their order. Those of the history are not counted again. */
   countEach(contents: readonly IContent[]): Promise<readonly number[]> {
     return this.#ledger.countEach(contents);
@@ -191,6 +220,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#revision += 1;
     this.#ledger.add([...result.replacements.values()]);
     this.#ledger.remove(gone);
+    this.#tell({ kind: 'edit', removals: result.removals, replacements: result.replacements });
     this.#announceTokens();
     await this.waitForTokenUpdates();
   }
@@ -231,6 +261,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#revision += 1;
     this.#ledger.add(contents);
     this.#ledger.remove(former);
+    this.#tell({ kind: 'rewrite', former, contents });
     this.#announceTokens();
     return true;
   }
@@ -238,6 +269,15 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #append(contents: readonly IContent[]): void {
     for (const content of contents) this.#entries.push(content);
     this.#ledger.add(contents, this.#modelName);
+    if (contents.length > 0) this.#tell({ kind: 'append', contents });
+  }
+
+  #tell(change: HistoryChange): void {
+    this.#mirror?.noteChange(change, {
+      base: this.base,
+      entries: this.#entries,
+      countedTokens: (entry) => this.#ledger.countedTokens(entry),
+    });
   }
 
   #assertCurrent(base: DensityBase | undefined): void {

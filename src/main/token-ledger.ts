@@ -1,9 +1,10 @@
 // Who owes what: the tokens of every entry of a history, counted once each, and their sum. Counts
-// arrive later from elsewhere; until then an estimate stands in.
+// arrive later from elsewhere; until then an estimate stands in, by what earlier counts have taught.
 
 import type { IContent } from '../shared/content.js';
 import { asError, CompressionStrategyError } from '../shared/errors.js';
-import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import { fixedEntryTokens } from '../shared/tokens/content-text.js';
+import { CHARACTERS_PER_TOKEN, entryCharacters } from '../shared/tokens/estimate.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
 export type CountEntries = (
@@ -12,11 +13,22 @@ export type CountEntries = (
 ) => Promise<readonly number[]>;
 
 interface Account {
-  tokens: number;
-  isCounted: boolean;
+  /** `undefined` until it is counted. */
+  tokens: number | undefined;
+  /** UTF-16 units of its texts. */
+  readonly characters: number;
+  /** Tokens that depend on no text. */
+  readonly fixedTokens: number;
   /** How often the entry stands in the history. */
   occurrences: number;
 }
+
+/** Limits for what is learned: a token is no less than a character or so, and seldom more than a word. */
+const MIN_CHARACTERS_PER_TOKEN = 1;
+const MAX_CHARACTERS_PER_TOKEN = 8;
+
+/** Tokens of plain English that the learning begins with, so that one short entry does not decide. */
+const PRIOR_TOKENS = 32;
 
 /** Keeps the books of one history. */
 export class TokenLedger {
@@ -31,7 +43,14 @@ export class TokenLedger {
   #underWay: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
   #modelName: string | undefined;
-  #total = 0;
+  #countedTokens = 0;
+  /** What the sum of all entries that are not counted yet is estimated from; how many they are. */
+  #uncountedCharacters = 0;
+  #uncountedFixedTokens = 0;
+  #uncountedOccurrences = 0;
+  /** Texts that were counted so far. They stay learned when their entries leave. */
+  #learnedCharacters = PRIOR_TOKENS * CHARACTERS_PER_TOKEN;
+  #learnedTokens = PRIOR_TOKENS;
 
   /** @param onChange called with the new total when counts have arrived */
   constructor(countEntries: CountEntries, onChange: (totalTokens: number) => void) {
@@ -39,9 +58,19 @@ export class TokenLedger {
     this.#onChange = onChange;
   }
 
-  /** Tokens of all entries, each occurrence of one counted. */
+  /**
+   * Tokens of all entries, each occurrence of one counted. Entries without a count are estimated by
+   * the characters per token of those that were counted so far.
+   */
   get total(): number {
-    return this.#total;
+    if (this.isCounted) return this.#countedTokens;
+    const textTokens = Math.ceil(this.#uncountedCharacters / this.#charactersPerToken);
+    return this.#countedTokens + this.#uncountedFixedTokens + textTokens;
+  }
+
+  /** Whether no part of the total is an estimate in want of a count. */
+  get isCounted(): boolean {
+    return this.#uncountedOccurrences === 0;
   }
 
   /** Enters entries; what was never counted is queued for it. A model named here is meant from now on. */
@@ -51,7 +80,7 @@ export class TokenLedger {
       const known = this.#accounts.get(content);
       const account = known ?? this.#open(content);
       account.occurrences += 1;
-      this.#total += account.tokens;
+      this.#book(account, 1);
     }
     this.#scheduleFlush();
   }
@@ -62,7 +91,7 @@ export class TokenLedger {
       const account = this.#accounts.get(content);
       if (account === undefined) continue;
       account.occurrences -= 1;
-      this.#total -= account.tokens;
+      this.#book(account, -1);
       if (account.occurrences === 0) this.#accounts.delete(content);
     }
   }
@@ -72,7 +101,7 @@ export class TokenLedger {
     this.#accounts.clear();
     this.#uncounted = [];
     this.#failure = undefined;
-    this.#total = 0;
+    this.#clearSums();
   }
 
   /**
@@ -98,35 +127,63 @@ export class TokenLedger {
     }
   }
 
+  /** Tokens of an entry, or `undefined` when it was never counted. */
+  countedTokens(content: IContent): number | undefined {
+    return this.#accounts.get(content)?.tokens ?? this.#weighed.get(content);
+  }
+
+  /** Notes the tokens of an entry that may come in, when they are known without a count. */
+  weigh(content: IContent, tokens: number): void {
+    this.#weighed.set(content, wholeTokens(tokens));
+  }
+
   /** Tokens of each entry; those of the history from the books, others counted now and remembered. */
   async countEach(contents: readonly IContent[]): Promise<readonly number[]> {
-    const tokens = contents.map((content) => {
-      const account = this.#accounts.get(content);
-      return account?.isCounted === true ? account.tokens : this.#weighed.get(content);
-    });
+    const tokens = contents.map((content) => this.countedTokens(content));
     const unknown = contents.filter((_, at) => tokens[at] === undefined);
     const counts = unknown.length === 0 ? [] : await this.#countEntries(unknown, this.#modelName);
-    unknown.forEach((content, at) => this.#weighed.set(content, wholeTokens(counts[at])));
+    unknown.forEach((content, at) => {
+      this.weigh(content, counts[at] ?? 0);
+    });
     let next = 0;
     return tokens.map((known) => known ?? wholeTokens(counts[next++]));
   }
 
   /** Sums the books anew; equal to `total` unless there is a defect. */
   recount(): number {
-    this.#total = 0;
-    for (const { tokens, occurrences } of this.#accounts.values()) {
-      this.#total += tokens * occurrences;
-    }
-    return this.#total;
+    this.#clearSums();
+    for (const account of this.#accounts.values()) this.#book(account, account.occurrences);
+    return this.total;
   }
 
   #open(content: IContent): Account {
-    const weighed = this.#weighed.get(content);
-    const isCounted = weighed !== undefined;
-    const account = { tokens: weighed ?? estimateEntryTokens(content), isCounted, occurrences: 0 };
+    const account: Account = {
+      tokens: this.#weighed.get(content),
+      characters: entryCharacters(content),
+      fixedTokens: fixedEntryTokens(content),
+      occurrences: 0,
+    };
     this.#accounts.set(content, account);
-    if (!isCounted) this.#uncounted.push(content);
+    if (account.tokens === undefined) this.#uncounted.push(content);
     return account;
+  }
+
+  /** Adds occurrences of an entry to the sums, or takes them off. */
+  #book({ tokens, characters, fixedTokens }: Account, occurrences: number): void {
+    if (tokens !== undefined) {
+      this.#countedTokens += tokens * occurrences;
+      return;
+    }
+    this.#uncountedCharacters += characters * occurrences;
+    this.#uncountedFixedTokens += fixedTokens * occurrences;
+    this.#uncountedOccurrences += occurrences;
+  }
+
+  #clearSums(): void {
+    this.#countedTokens = 0;
+    this.#uncountedCharacters = 0;
+    this.#uncountedFixedTokens = 0;
+    this.#uncountedOccurrences = 0;
   }
 
   /** What one macrotask adds leaves as one batch. */
@@ -157,7 +214,7 @@ export class TokenLedger {
       batch.forEach((content, at) => {
         this.#enter(content, wholeTokens(counts[at]));
       });
-      this.#onChange(this.#total);
+      this.#onChange(this.total);
     } catch (error) {
       this.#failure = asError(error);
       // Back in line, without a flush of its own: a counter that always fails would never rest.
@@ -168,15 +225,29 @@ export class TokenLedger {
   }
 
   #isUncounted(content: IContent): boolean {
-    return this.#accounts.get(content)?.isCounted === false;
+    const account = this.#accounts.get(content);
+    return account !== undefined && account.tokens === undefined;
   }
 
   #enter(content: IContent, tokens: number): void {
     const account = this.#accounts.get(content);
-    if (account === undefined || account.isCounted) return;
-    this.#total += (tokens - account.tokens) * account.occurrences;
+    if (account === undefined || account.tokens !== undefined) return;
+    this.#book(account, -account.occurrences);
     account.tokens = tokens;
-    account.isCounted = true;
+    this.#book(account, account.occurrences);
+    this.#learn(account.characters, tokens - account.fixedTokens);
+  }
+
+  #learn(characters: number, textTokens: number): void {
+    // Nothing is learned from a count that is nonsense, or from an entry without text.
+    if (textTokens <= 0) return;
+    this.#learnedCharacters += characters;
+    this.#learnedTokens += textTokens;
+  }
+
+  get #charactersPerToken(): number {
+    const learned = this.#learnedCharacters / this.#learnedTokens;
+    return Math.min(MAX_CHARACTERS_PER_TOKEN, Math.max(MIN_CHARACTERS_PER_TOKEN, learned));
   }
 }
 

@@ -9,7 +9,11 @@ import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { historyContext } from './pre-send/compression-context.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
 import { runCompressionStep } from './pre-send/compression-step.js';
+import { ContextGauge } from './pre-send/context-gauge.js';
+import type { ContextUsage, UsageReport, UsageReportOutcome } from './pre-send/context-gauge.js';
 import { runDensityStep } from './pre-send/density-step.js';
+import { heldCompression } from './pre-send/held-compression.js';
+import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
 import type {
   CompressedEvent,
@@ -19,37 +23,17 @@ import type {
 } from './pre-send/session-events.js';
 import { currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
+import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
+import { withContextLimit } from './settings/runtime-context.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
+import { SessionTelemetry } from './telemetry/session-telemetry.js';
 import { recordRemovalsTo } from './transcript/removal-recorder.js';
 import type { RestoredResponse } from './transcript/restore.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
-
-/** What the pre-send window did. */
-export interface PreSendResult {
-  /** The density pass, or `null` when it found nothing or was not needed. */
-  readonly optimized: OptimizedEvent | null;
-  /** The compression that was due, or `null`. */
-  readonly compressed: CompressedEvent | null;
-  /** The last resort, or `null` when the history fits without it. */
-  readonly fitted: FittedEvent | null;
-  /** Tokens of the history that can be sent now. */
-  readonly totalTokens: number;
-}
-
-export interface TurnOrchestratorOptions extends Omit<SessionParts, 'recordChanges'> {
-  readonly sessionId: string;
-  /** What `runtimeContext` reads. */
-  readonly settings: Settings;
-  /** What strategies are given beside the history. @default nothing */
-  readonly compressionInputs?: (() => CompressionInputs) | undefined;
-  /** Keeps what edits take away. The session closes it. @default nothing is kept */
-  readonly transcript?: TranscriptWriter | undefined;
-  /** Told once when the session was closed. */
-  readonly onClose?: (() => void) | undefined;
-}
+import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
 
 /** Share of the context window by which a history must grow before a compression that did not help is tried again. */
 const MIN_GROWTH_SHARE = 0.05;
@@ -65,7 +49,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly settings: Settings;
   readonly #parts: SessionParts;
   readonly #compressionInputs: () => CompressionInputs;
+  readonly #gauge: ContextGauge;
   readonly #guard: ProgressGuard;
+  readonly #telemetry: SessionTelemetry;
   readonly #transcript: TranscriptWriter | undefined;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
@@ -87,10 +73,13 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
         recorder &&
         ((kind, changes, signal) => recorder.record(changes, { sessionId, kind, signal })),
     };
+    this.#telemetry = new SessionTelemetry(options);
     this.#transcript = transcript;
     this.#onClose = options.onClose ?? (() => undefined);
     this.#compressionInputs = options.compressionInputs ?? (() => ({}));
-    this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * this.#contextLimit });
+    const contextLimit = (): number => options.runtimeContext.ephemerals.contextLimit();
+    this.#gauge = new ContextGauge({ ...options, contextLimit });
+    this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * contextLimit() });
   }
 
   /** Whether content was added that no density pass has seen. What compaction itself does is no content. */
@@ -104,7 +93,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * or not at all; a signal that aborts between two of them keeps the first.
    *
    * @param promptId names the turn, for logs
-   * @param pendingTokens tokens that the request will hold besides the history
+   * @param pendingTokens the model's tokens that the request will hold besides history and overhead
    * @param source who asks, for logs
    * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`.
    */
@@ -114,12 +103,14 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     source: string = 'send',
     options: AbortOptions = {},
   ): Promise<PreSendResult> {
-    assertPendingTokens(pendingTokens);
+    assertTokens('pendingTokens', pendingTokens);
     const window = this.#openWindow.then(() => {
       options.signal?.throwIfAborted();
       this.#assertOpen();
       this.#parts.logger.debug('pre-send window opens', { promptId, source, pendingTokens });
-      return this.#runWindow(promptId, pendingTokens, options);
+      return this.#telemetry.watchWindow({ promptId, source, pendingTokens, ...options }, () =>
+        this.#runWindow(promptId, pendingTokens, options),
+      );
     });
     this.#openWindow = window.catch(() => undefined);
     return abortable(window, options.signal);
@@ -130,13 +121,35 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     pendingTokens: number,
     options: AbortOptions,
   ): Promise<PreSendResult> {
+    this.#gauge.windowOpens();
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     const optimized = await this.ensureDensityOptimized(options);
     options.signal?.throwIfAborted();
     const compressed = await this.#compressWhenDue(promptId, pendingTokens, options);
     // Also after a compression that began under the limit: what was added meanwhile may be too much.
     const fitted = await this.#fit(pendingTokens, options);
-    return { optimized, compressed, fitted, totalTokens: this.history.getTotalTokens() };
+    this.#gauge.windowCloses(pendingTokens);
+    const totalTokens = this.history.getTotalTokens();
+    return { optimized, compressed, fitted, totalTokens, tokenSource: this.#gauge.countSource };
+  }
+
+  /**
+   * Takes what the provider reported for the request that the last pre-send window made ready. From
+   * then on the session, and all of its compactor that talk to the same model, judge by the model's
+   * own tokens. To be called before the response is added, for `contextUsage` to be `reported`.
+   *
+   * @returns `learned`, or why nothing was
+   * @throws TypeError or RangeError for what is no number of tokens.
+   */
+  reportUsage(report: UsageReport): UsageReportOutcome {
+    const outcome = this.#gauge.report(report);
+    this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
+    return outcome;
+  }
+
+  /** How full the model's window is, and where that number comes from. */
+  contextUsage(): ContextUsage {
+    return this.#gauge.usage;
   }
 
   /**
@@ -156,17 +169,22 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
         this.#guard.noteShrunk(event.tokensAfter);
         this.notify('optimized', event);
       };
-      return await runDensityStep(this.#parts, strategy, tell, options.signal);
+      const step = { step: 'optimized', strategy: strategy.name, ...options } as const;
+      return await this.#telemetry.watchStep(step, tell, (told) =>
+        runDensityStep(this.#parts, strategy, told, options.signal),
+      );
     } finally {
       // A pass that was called off has settled nothing; any other way out counts as done.
       if (options.signal?.aborted !== true) this.#optimizedAdditions = seen;
     }
   }
 
-  /** Whether history and pending tokens together reach the threshold. */
+  /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
     const threshold = this.#parts.runtimeContext.ephemerals.compressionThreshold();
-    return this.history.getTotalTokens() + pendingTokens >= threshold * this.#contextLimit;
+    return (
+      this.history.getTotalTokens() >= this.#gauge.budget.thresholdTokens(threshold, pendingTokens)
+    );
   }
 
   /**
@@ -176,14 +194,19 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @throws what the strategy threw; the history is as before.
    */
   performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
-    return runCompressionStep(
-      this.#parts,
-      currentStrategy(this.#parts),
-      (strategy) => this.#contextOf(strategy, promptId, options),
-      (event) => {
-        this.notify('compressed', event);
-      },
-      options.signal,
+    const strategy = currentStrategy(this.#parts);
+    const step = { step: 'compressed', strategy: strategy.name, ...options } as const;
+    const tell = (event: CompressedEvent): void => {
+      this.notify('compressed', event);
+    };
+    return this.#telemetry.watchStep(step, tell, (told) =>
+      runCompressionStep(
+        this.#parts,
+        strategy,
+        (by) => this.#contextOf(by, promptId, options),
+        told,
+        options.signal,
+      ),
     );
   }
 
@@ -199,12 +222,12 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     pendingTokens: number = 0,
     options: AbortOptions = {},
   ): Promise<FittedEvent | null> {
-    assertPendingTokens(pendingTokens);
+    assertTokens('pendingTokens', pendingTokens);
     await abortable(this.history.waitForTokenUpdates(), options.signal);
-    if (this.#excessTokens(pendingTokens) <= 0) return null;
+    if (this.#fits(pendingTokens)) return null;
     await this.ensureDensityOptimized(options);
     options.signal?.throwIfAborted();
-    if (this.#excessTokens(pendingTokens) > 0) {
+    if (!this.#fits(pendingTokens)) {
       await this.#compressOverLimit(promptId, pendingTokens, options);
     }
     return this.#fit(pendingTokens, options);
@@ -257,7 +280,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     pendingTokens: number,
     options: AbortOptions,
   ): Promise<CompressedEvent | null> {
-    if (this.#excessTokens(pendingTokens) > 0) {
+    if (!this.#fits(pendingTokens)) {
       return this.#compressOverLimit(promptId, pendingTokens, options);
     }
     return this.shouldCompress(pendingTokens)
@@ -282,13 +305,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {
     options.signal?.throwIfAborted();
-    if (this.#excessTokens(pendingTokens) <= 0) return null;
+    if (this.#fits(pendingTokens)) return null;
     const tell = (event: FittedEvent): void => {
       this.#guard.noteCut(event.tokensBefore, event.tokensAfter);
       this.notify('fitted', event);
     };
-    const demand = { contextLimit: this.#contextLimit, pendingTokens };
-    return fitHistory(this.#parts, demand, tell, options.signal);
+    const demand = { budget: this.#gauge.budget, pendingTokens };
+    return this.#telemetry.watchStep({ step: 'fitted', ...options }, tell, (told) =>
+      fitHistory(this.#parts, demand, told, options.signal),
+    );
   }
 
   /** The host is not asked for what a strategy without a model has no use for. */
@@ -297,8 +322,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     promptId: string,
     options: AbortOptions,
   ): CompressionContext {
+    // Strategies count as the history does: to them the window is as large as it is in those tokens.
+    const { windowTokens } = this.#gauge.budget;
+    const runtimeContext = withContextLimit(this.#parts.runtimeContext, windowTokens);
     return {
-      ...historyContext(this.#parts, promptId, options),
+      ...historyContext({ ...this.#parts, runtimeContext }, promptId, options),
       ...(requiresLLM && this.#compressionInputs()),
     };
   }
@@ -322,18 +350,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   }
 
   #reportHeld(reason: NonNullable<CompressedEvent['reason']>): CompressedEvent {
-    const tokens = this.history.getTotalTokens();
-    const entries = this.history.length;
-    const event: CompressedEvent = {
-      strategy: currentStrategy(this.#parts).name,
-      outcome: 'held',
-      reason,
-      llmCallMade: false,
-      tokensBefore: tokens,
-      tokensAfter: tokens,
-      entriesBefore: entries,
-      entriesAfter: entries,
-    };
+    const event = heldCompression(this.#parts, reason);
+    this.#telemetry.noteHeld(event);
     this.notify('compressed', event);
     return event;
   }
@@ -359,16 +377,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     );
   }
 
-  #excessTokens(pendingTokens: number): number {
-    return this.history.getTotalTokens() + pendingTokens - this.#contextLimit;
+  #fits(pendingTokens: number): boolean {
+    return this.history.getTotalTokens() <= this.#gauge.budget.roomTokens(pendingTokens);
   }
-
-  get #contextLimit(): number {
-    return this.#parts.runtimeContext.ephemerals.contextLimit();
-  }
-}
-
-function assertPendingTokens(pendingTokens: number): void {
-  if (pendingTokens >= 0 && Number.isFinite(pendingTokens)) return;
-  throw new RangeError(`Expected pendingTokens of at least 0, got ${pendingTokens}.`);
 }

@@ -35,6 +35,16 @@ export interface DensityConfig {
   readonly partialWritesSupersede?: boolean;
 }
 
+/** The part of a configuration that may differ from one pass over a history to the next. */
+export type PassSettings = Pick<
+  DensityConfig,
+  | 'readWritePruning'
+  | 'fileDedupe'
+  | 'recencyPruning'
+  | 'recencyRetention'
+  | 'partialWritesSupersede'
+>;
+
 /** The defaults of everything in `DensityConfig` but the workspace root. */
 export const DEFAULT_DENSITY_CONFIG: Omit<DensityConfig, 'workspaceRoot'> = {
   readWritePruning: true,

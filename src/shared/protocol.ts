@@ -1,13 +1,14 @@
-// Every message that crosses a thread. Requests and replies are plain data; replies are flat, because
+// Every message of the pool. Requests and replies are plain data; replies are flat, because
 // a reply nested thousands of levels deep would wedge the pool that waits for it.
 
 import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
 import type { DensityPlan } from './density/plan.js';
 import type { WireError } from './errors.js';
+import type { ResidentOptions } from './resident-protocol.js';
 
-/** A stateless job for a worker. */
-export type TaskRequest = OptimizeRequest | CountRequest | ProbeRequest;
+/** A job for a worker. */
+export type TaskRequest = OptimizeRequest | CountRequest | OpenRequest | ProbeRequest;
 
 /** Runs a density pass on a snapshot of a history. */
 export interface OptimizeRequest {
@@ -23,6 +24,16 @@ export interface CountRequest {
   readonly contents: readonly IContent[];
 }
 
+/**
+ * Opens a session's resident history on the thread that runs this. From then on the session speaks
+ * to it over `port`, a MessagePort that is transferred, and no longer through the pool.
+ */
+export interface OpenRequest {
+  readonly kind: 'open';
+  readonly port: unknown;
+  readonly options: ResidentOptions;
+}
+
 /** Asks whether the worker is there. */
 export interface ProbeRequest {
   readonly kind: 'probe';
@@ -34,6 +45,7 @@ export interface TaskValues {
   readonly optimize: { readonly base: DensityBase; readonly plan: DensityPlan };
   /** Tokens, one number per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
+  readonly open: { readonly threadId: number };
   readonly probe: { readonly threadId: number };
 }
 

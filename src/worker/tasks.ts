@@ -1,4 +1,4 @@
-// The stateless jobs of a worker. Nothing here knows that it runs on a thread, so that tests can run
+// The jobs of a worker. Nothing here knows that it runs on a thread, so that tests can run
 // it in-process; nothing here throws, because an error loses its class and code in crossing.
 
 import type { IContent } from '../shared/content.js';
@@ -6,14 +6,14 @@ import { planDensity } from '../shared/density/optimize.js';
 import { toWireError } from '../shared/errors.js';
 import type { TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
-import { createPieceCounter } from '../shared/tokens/piece-counter.js';
-import type { PieceCounter } from '../shared/tokens/piece-counter.js';
+import { loadPieceCounter } from './encoding.js';
+import { openResidentLine } from './resident-line.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
 
 /**
  * Carries out a request and resolves to its reply; whatever goes wrong is part of that reply.
- * `threadId` is what a probe answers with.
+ * `threadId` is what a probe and an opening answer with.
  */
 export async function runTask(
   request: TaskRequest,
@@ -34,6 +34,9 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
       return { base: request.base, plan: planDensity(request.history, request.config) };
     case 'count':
       return count(request.contents);
+    case 'open':
+      openResidentLine(request.port, request.options);
+      return { threadId };
     case 'probe':
       return { threadId };
     default:
@@ -42,20 +45,12 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
 }
 
 async function count(contents: readonly IContent[]): Promise<AnyValue> {
-  const counter = await pieceCounter();
+  const counter = await loadPieceCounter();
   try {
     return { tokens: countEachEntry(contents, counter.count) };
   } finally {
     counter.release();
   }
-}
-
-let loadedCounter: PieceCounter | undefined;
-
-/** Loads the encoding on the first count: it takes 130 ms and 36 MB, and a density pass needs neither. */
-async function pieceCounter(): Promise<PieceCounter> {
-  loadedCounter ??= createPieceCounter(await import('gpt-tokenizer/encoding/o200k_base'));
-  return loadedCounter;
 }
 
 function refuse(request: never): never {

@@ -1,6 +1,9 @@
 // The front door: options are checked once and by name, sessions are independent, closing is final.
 
-import { describe, expect, it, vi } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
@@ -26,6 +29,8 @@ describe('createCompactor', () => {
     ['contextLimit', 0],
     ['contextLimit', 1.5],
     ['contextLimit', '200k'],
+    ['overheadTokens', -1],
+    ['overheadTokens', 0.5],
     ['workspaceRoot', ''],
     ['offload', 'remote'],
     ['threads', 0],
@@ -73,6 +78,67 @@ describe('createCompactor', () => {
 });
 
 describe('Compactor', () => {
+  it('hands its overhead to sessions that name none', async () => {
+    await using compactor = createCompactor({ ...INLINE, overheadTokens: 300 });
+    const inherited = await compactor.createSession();
+    const own = await compactor.createSession({ overheadTokens: 20 });
+    expect([inherited.contextUsage().tokens, own.contextUsage().tokens]).toEqual([300, 20]);
+  });
+
+  it('refuses an overhead of a session that is no number of tokens', async () => {
+    await using compactor = createCompactor(INLINE);
+    await expect(compactor.createSession({ overheadTokens: -1 })).rejects.toThrow(RangeError);
+    await expect(compactor.createSession({ overheadTokens: '9' as never })).rejects.toThrow(
+      TypeError,
+    );
+  });
+
+  it('opens no transcript for a session that it refuses', async () => {
+    await using compactor = createCompactor(INLINE);
+    const directory = mkdtempSync(join(tmpdir(), 'ctxfold-refused-'));
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true });
+    });
+    const transcriptPath = join(directory, 'session.jsonl');
+    const opening = compactor.createSession({ overheadTokens: -1, transcriptPath });
+    await expect(opening).rejects.toThrow(RangeError);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('lets sessions share what one of them learned of a model', async () => {
+    await using compactor = createCompactor(INLINE);
+    const history = [humanText('x'.repeat(8_000))];
+    const [first, second] = [
+      await compactor.createSession({ history }),
+      await compactor.createSession({ history }),
+    ];
+    const { totalTokens } = await first.ensureCompressionBeforeSend('p1');
+    const inputTokens = 2 * totalTokens;
+    expect(first.reportUsage({ inputTokens, modelName: 'large' })).toBe('learned');
+    expect(second.contextUsage().tokens).toBe(totalTokens);
+    second.history.nameModel('large');
+    expect(second.contextUsage().tokens).toBe(inputTokens);
+
+    await using other = createCompactor(INLINE);
+    const stranger = await other.createSession({ history });
+    stranger.history.nameModel('large');
+    expect(stranger.contextUsage().tokens).toBe(totalTokens);
+  });
+
+  it('calls what it estimates an estimate', async () => {
+    const history = [humanText('hello')];
+    for (const [tokenizer, source] of [
+      ['estimate', 'estimated'],
+      ['o200k', 'counted'],
+      [{ countTokens: () => 3 }, 'counted'],
+    ] as const) {
+      await using compactor = createCompactor({ offload: 'inline', tokenizer });
+      const session = await compactor.createSession({ history });
+      const { tokenSource } = await session.ensureCompressionBeforeSend('p1');
+      expect([tokenSource, session.contextUsage().source]).toEqual([source, source]);
+    }
+  });
+
   it('makes sessions that start with a history of any length', async () => {
     await using compactor = createCompactor(INLINE);
     const history = Array.from({ length: 1_000 }, (_, at) => humanText(`${at}`));

@@ -13,10 +13,10 @@ import { humanText } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 import { CompressionExecutionError, ContextWindowExceededError } from '../../src/shared/errors.js';
+import { outlineHistory } from '../../src/shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../src/shared/summarize/summarize-entry.js';
 import { newestAsked } from '../../src/shared/summarize/truncation.js';
 import { fitToWindow } from '../../src/shared/summarize/window-fit.js';
-import { pairTools } from '../../src/shared/tool-pairs.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../src/shared/validity.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
@@ -108,12 +108,12 @@ async function open(situation: Situation): Promise<TurnOrchestrator> {
 
 /** What is left of a history, with its tokens, when all that can go has gone. */
 function leftovers(history: readonly IContent[]): ReadonlyMap<number, number> {
-  const tools = pairTools(history);
+  const { outline, callOf } = outlineHistory(history);
   const tokens = history.map(estimateEntryTokens);
   const summarizedTokens = history.map((entry, at) =>
-    estimateEntryTokens(summarizeEntry(entry, at, tools)),
+    estimateEntryTokens(summarizeEntry(entry, at, callOf)),
   );
-  const gone = new Set(fitToWindow({ history, tokens, summarizedTokens }, -1).dropped);
+  const gone = new Set(fitToWindow({ outline, tokens, summarizedTokens }, -1).dropped);
   const kept = [...history.keys()].filter((at) => !gone.has(at));
   return new Map(kept.map((at) => [at, Math.min(tokens[at] ?? 0, summarizedTokens[at] ?? 0)]));
 }
@@ -145,7 +145,7 @@ function expectCulprit(
   expect(left.get(Number(at))).toBe(largest);
   const { speaker } = history[Number(at)] ?? humanText('');
   expect(name).toContain(speaker);
-  if (speaker === 'human') expect(Number(at)).toBe(newestAsked(history));
+  if (speaker === 'human') expect(Number(at)).toBe(newestAsked(outlineHistory(history).outline));
 }
 
 /** Runs a window and holds it to all that it promises. Returns what it resolved to, or threw. */

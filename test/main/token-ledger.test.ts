@@ -2,12 +2,15 @@
 
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 
 import { TokenLedger } from '../../src/main/token-ledger.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
-import { humanText } from '../../src/shared/content.js';
+import { aiContent, humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
+import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
+import { fixedEntryTokens } from '../../src/shared/tokens/content-text.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 
 /** The count of an entry is the number that it says; the estimate is another one. */
@@ -25,6 +28,7 @@ const ignore = (): void => undefined;
 interface Batch {
   readonly contents: readonly IContent[];
   readonly answer: () => void;
+  readonly settle: (counts: readonly number[]) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -36,7 +40,7 @@ function slowCounter(): { readonly count: CountEntries; readonly batches: Batch[
       const answer = (): void => {
         resolve(contents.map(countOf));
       };
-      batches.push({ contents, answer, fail: reject });
+      batches.push({ contents, answer, settle: resolve, fail: reject });
     });
   return { count, batches };
 }
@@ -145,6 +149,117 @@ describe('TokenLedger', () => {
     ledger.add([entry(1), entry(2)]);
     await ledger.settle();
     expect(ledger.total).toBe(2);
+  });
+
+  describe('the estimate', () => {
+    /** Entries that are counted, then others: how far off the total is while these are not. */
+    async function errorAfter(
+      count: CountEntries,
+      counted: readonly IContent[],
+      others: readonly IContent[],
+    ): Promise<number> {
+      const ledger = new TokenLedger(count, ignore);
+      ledger.add(counted);
+      await ledger.settle();
+      const before = ledger.total;
+      ledger.add(others);
+      const estimated = ledger.total - before;
+      await ledger.settle();
+      return Math.abs(estimated / (ledger.total - before) - 1);
+    }
+
+    const countExactly: CountEntries = (contents) =>
+      Promise.resolve(contents.map((content) => countEntryTokens(content, countTokens)));
+    const chinese = (from: number, length: number): IContent[] =>
+      Array.from({ length }, (_, at) =>
+        humanText(
+          `第${from + at}步：请先阅读配置文件，然后修改测试用例，确认数据库连接正常，最后运行全部测试并报告结果。` +
+            '如果发现错误，请说明原因，不要删除任何日志。'.repeat(1 + ((from + at) % 3)),
+        ),
+      );
+
+    it('is a few percent off on a Chinese history once some of it is counted, and tens before', async () => {
+      expect(await errorAfter(countExactly, [], chinese(0, 20))).toBeGreaterThan(0.3);
+      expect(await errorAfter(countExactly, chinese(0, 20), chinese(20, 20))).toBeLessThan(0.05);
+    });
+
+    it('improves for what was added before, as soon as other counts arrive', async () => {
+      const { count, batches } = slowCounter();
+      const ledger = new TokenLedger(count, ignore);
+      const text = 'x'.repeat(1_000);
+      ledger.add([humanText(text)]);
+      await nextImmediate();
+      ledger.add([humanText(text)]);
+      await nextImmediate();
+      const before = ledger.total;
+      batches.pop()?.settle([1_003]);
+      await isSettled(Promise.resolve());
+      expect(ledger.total - 1_003).toBeGreaterThan((3 * before) / 2);
+      expect(ledger.total - 1_003).toBeLessThan(1_003);
+    });
+
+    it.each([
+      ['one character', 100_000, 1_000],
+      ['eight characters', 100, 125],
+    ])('takes a token for no more or less than %s', async (_, tokens, expected) => {
+      const ledger = new TokenLedger(() => Promise.resolve([tokens]), ignore);
+      const long = humanText('x'.repeat(10_000));
+      ledger.add([long]);
+      await ledger.settle();
+      ledger.remove([long]);
+      const next = humanText('x'.repeat(1_000));
+      ledger.add([next]);
+      expect(ledger.total - fixedEntryTokens(next)).toBeCloseTo(expected, -1);
+    });
+
+    it('learns nothing from counts that are nonsense, or of entries without text', async () => {
+      const media = aiContent([
+        { type: 'media', mimeType: 'image/png', data: '', encoding: 'base64' },
+      ]);
+      const ledger = new TokenLedger(
+        (contents) => Promise.resolve(contents.map((entry) => (entry === media ? 1_605 : NaN))),
+        ignore,
+      );
+      ledger.add([humanText('x'.repeat(10_000)), media]);
+      await ledger.settle();
+      const before = ledger.total;
+      const next = humanText('x'.repeat(1_000));
+      ledger.add([next]);
+      expect(ledger.total - before).toBe(estimateEntryTokens(next));
+    });
+
+    it('stays learned when the history is emptied', async () => {
+      const ledger = new TokenLedger(countExactly, ignore);
+      ledger.add(chinese(0, 20));
+      await ledger.settle();
+      ledger.clear();
+      const next = chinese(20, 20);
+      ledger.add(next);
+      const estimated = ledger.total;
+      await ledger.settle();
+      expect(Math.abs(estimated / ledger.total - 1)).toBeLessThan(0.05);
+    });
+  });
+
+  it('says whether everything is counted', async () => {
+    const { count, batches } = slowCounter();
+    const ledger = new TokenLedger(count, ignore);
+    const content = entry(5);
+    expect(ledger.isCounted).toBe(true);
+    ledger.add([content, content]);
+    expect(ledger.isCounted).toBe(false);
+    ledger.remove([content]);
+    expect(ledger.isCounted).toBe(false);
+    ledger.remove([content]);
+    expect(ledger.isCounted).toBe(true);
+    ledger.add([content]);
+    await nextImmediate();
+    batches[0]?.answer();
+    await ledger.settle();
+    expect(ledger.isCounted).toBe(true);
+    ledger.add([entry(6)]);
+    ledger.clear();
+    expect(ledger.isCounted).toBe(true);
   });
 
   describe('settle', () => {
@@ -309,8 +424,9 @@ describe('TokenLedger', () => {
           } else {
             takeBatch(made.at)?.fail(new Error('unlucky'));
           }
-          const total = ledger.total;
+          const { total, isCounted } = ledger;
           expect(ledger.recount()).toBe(total);
+          expect(ledger.isCounted).toBe(isCounted);
         }
         // What failed last has failed before the end begins.
         await nextImmediate();

@@ -92,6 +92,7 @@ describe('TurnOrchestrator', () => {
         compressed: null,
         fitted: null,
         totalTokens: 10,
+        tokenSource: 'counted',
       });
     });
 

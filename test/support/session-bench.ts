@@ -16,6 +16,7 @@ import type {
 } from '../../src/main/strategies/strategy.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
 import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { ContextGaugeOptions } from '../../src/main/pre-send/context-gauge.js';
 import type { DensityOptions } from '../../src/main/pre-send/session-parts.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
@@ -53,6 +54,8 @@ export interface BenchParts {
   readonly density?: DensityOptions;
   readonly logger?: Logger;
   readonly entries?: readonly IContent[];
+  /** What it knows of the model's own tokens. */
+  readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'contextLimit'>;
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
@@ -80,6 +83,7 @@ export function openSession(parts: BenchParts = {}): TurnOrchestrator {
     resolveStrategy: () => strategy,
     densityOptions: density,
     logger,
+    ...parts.gauge,
   });
 }
 

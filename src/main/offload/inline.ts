@@ -25,7 +25,11 @@ const SLICE_LENGTH = 65_536;
  * loads the encoding, which blocks for about 130 ms once and stays at 36 MB.
  */
 export class InlineOffload implements Offload {
-  readonly #meter: OffloadMeter = new OffloadMeter();
+  readonly #meter: OffloadMeter;
+
+  constructor(meter: OffloadMeter = new OffloadMeter()) {
+    this.#meter = meter;
+  }
 
   get stats(): OffloadStats {
     return this.#meter.stats;
@@ -38,8 +42,9 @@ export class InlineOffload implements Offload {
     signal?: AbortSignal,
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
+    const startedAt = performance.now();
     const plan = planDensity(viewOfBase(history, base), config);
-    this.#meter.addInlineTask();
+    this.#addPass('optimize', base.length, performance.now() - startedAt);
     return { base, plan };
   }
 
@@ -53,13 +58,19 @@ export class InlineOffload implements Offload {
     const entries = [...contents];
     const counter = await pieceCounter();
     signal?.throwIfAborted();
+    const startedAt = performance.now();
     try {
       const tokens = await countInSlices(entries, counter, signal);
-      this.#meter.addInlineTask();
+      this.#addPass('count', entries.length, performance.now() - startedAt);
       return tokens;
     } finally {
       counter.release();
     }
+  }
+
+  #addPass(task: 'optimize' | 'count', entries: number, runMs: number): void {
+    const wait = { queueMs: 0, transferMs: 0, bytesSent: 0 };
+    this.#meter.addPass({ task, ranOn: 'inline', entries, runMs, mainThreadMs: runMs, ...wait });
   }
 }
 

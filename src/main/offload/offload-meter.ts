@@ -1,43 +1,103 @@
-// Adds up what an offload does. A ledger only: it decides nothing.
+// Adds up what the offload of a session does, for the session and for all of them, and tells whoever
+// monitors. A ledger only: it decides nothing.
 
-import type { OffloadStats } from './offload.js';
+import { failureCode, publishFallback, publishPass } from '../telemetry/channels.js';
+import type { PassMessage } from '../telemetry/channels.js';
+import type { FallbackEvent, OffloadStats } from './offload.js';
 
-/** The running totals of one offload, or of several that share it. */
+/** The running totals of one session, or of all sessions of a compactor. */
 export class OffloadMeter {
-  #workerTasks: number = 0;
-  #inlineTasks: number = 0;
-  #fallbacks: number = 0;
-  #failures: number = 0;
-  #workerMs: number = 0;
-  #queueMs: number = 0;
+  readonly #sessionId: string;
+  readonly #all: OffloadMeter | undefined;
+  #residentPasses = 0;
+  #workerTasks = 0;
+  #inlineTasks = 0;
+  #fallbacks = 0;
+  #failures = 0;
+  #openings = 0;
+  #workerMs = 0;
+  #queueMs = 0;
+  #mainThreadMs = 0;
+  #bytesSent = 0;
+
+  /** @param all where everything is added up that this one is told */
+  constructor(sessionId: string = '', all?: OffloadMeter) {
+    this.#sessionId = sessionId;
+    this.#all = all;
+  }
 
   /** A copy of the totals. */
   get stats(): OffloadStats {
     return {
+      residentPasses: this.#residentPasses,
       workerTasks: this.#workerTasks,
       inlineTasks: this.#inlineTasks,
       fallbacks: this.#fallbacks,
       failures: this.#failures,
+      openings: this.#openings,
       workerMs: this.#workerMs,
       queueMs: this.#queueMs,
+      mainThreadMs: this.#mainThreadMs,
+      bytesSent: this.#bytesSent,
     };
   }
 
-  addWorkerTask(runMs: number, queueMs: number): void {
-    this.#workerTasks += 1;
-    this.#workerMs += runMs;
-    this.#queueMs += queueMs;
+  /** Notes a piece of work that was done. */
+  addPass(pass: Omit<PassMessage, 'sessionId'>): void {
+    this.#add(pass);
+    if (this.#all !== undefined) this.#all.#add(pass);
+    publishPass(() => ({ sessionId: this.#sessionId, ...pass }));
   }
 
-  addInlineTask(): void {
-    this.#inlineTasks += 1;
+  /**
+   * Notes a piece of work that was posted to a worker.
+   *
+   * @param times when it began and when it had been posted, on the clock of `performance.now`, and how
+   * long it waited and ran, in milliseconds; it ends now
+   */
+  addPosted(
+    work: Pick<PassMessage, 'task' | 'ranOn' | 'entries' | 'bytesSent'>,
+    times: {
+      readonly startedAt: number;
+      readonly postedAt: number;
+      readonly queueMs: number;
+      readonly runMs: number;
+    },
+  ): void {
+    const { startedAt, postedAt, queueMs, runMs } = times;
+    const transferMs = Math.max(0, performance.now() - startedAt - queueMs - runMs);
+    this.addPass({ ...work, queueMs, runMs, transferMs, mainThreadMs: postedAt - startedAt });
   }
 
-  addFallback(): void {
+  /** Notes that workers failed and the calling thread took their place. */
+  addFallback({ task, error, attempts }: FallbackEvent): void {
     this.#fallbacks += 1;
+    if (this.#all !== undefined) this.#all.#fallbacks += 1;
+    const code = failureCode(error);
+    publishFallback(() => ({ sessionId: this.#sessionId, task, code, attempts }));
   }
 
+  /** Notes an attempt on a worker that failed. */
   addFailure(): void {
     this.#failures += 1;
+    this.#all?.addFailure();
+  }
+
+  #add({
+    task,
+    ranOn,
+    queueMs,
+    runMs,
+    mainThreadMs,
+    bytesSent,
+  }: Omit<PassMessage, 'sessionId'>): void {
+    if (task === 'open') this.#openings += 1;
+    else if (ranOn === 'inline') this.#inlineTasks += 1;
+    else this.#workerTasks += 1;
+    if (task === 'optimize' && ranOn === 'resident') this.#residentPasses += 1;
+    if (ranOn !== 'inline') this.#workerMs += runMs;
+    this.#queueMs += queueMs;
+    this.#mainThreadMs += mainThreadMs;
+    this.#bytesSent += bytesSent;
   }
 }

@@ -3,14 +3,20 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import type { DensityPlan } from '../../shared/density/plan.js';
+import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 
 /** Where a session's work runs. `auto` chooses per pass. */
-export type OffloadMode = 'auto' | 'snapshot' | 'inline';
+export type OffloadMode = 'auto' | 'resident' | 'snapshot' | 'inline';
 
 /** A plan together with the state of the history that it was computed from. */
 export interface BasedPlan {
   readonly base: DensityBase;
   readonly plan: DensityPlan;
+  /**
+   * For entries that the plan edits: index, and the tokens that the entry holds then, or -1 when only
+   * a count can tell. @default nothing is known
+   */
+  readonly tokensAfter?: Int32Array;
 }
 
 /** Runs density passes and counts tokens. All implementations return equal results for equal input. */
@@ -31,13 +37,27 @@ export interface Offload {
   /** Counts the tokens of each entry with the o200k encoding: one number per entry, in their order. */
   countTokens(contents: readonly IContent[], signal?: AbortSignal): Promise<readonly number[]>;
 
+  /**
+   * Plans a compression by high-density of the history in the state `base`, where its counts are; to
+   * `undefined` when that is nowhere but on the calling thread.
+   */
+  planCompression?(
+    base: DensityBase,
+    request: CompressionRequest,
+    signal?: AbortSignal,
+  ): Promise<PlannedCompression | undefined>;
+
   /** What was done so far. */
   readonly stats: OffloadStats;
+
+  /** Lets go of what is held for the session. Final. */
+  close?(): void;
 }
 
 /** Why work that was meant for a worker ran on the calling thread. */
 export interface FallbackEvent {
-  readonly task: 'optimize' | 'count';
+  /** `open`: a resident history was lost or not opened; the session goes on without it for a while. */
+  readonly task: 'optimize' | 'count' | 'compress' | 'open';
   /** The failure of the last attempt. */
   readonly error: Error;
   /** Attempts made on workers before. */
@@ -46,16 +66,24 @@ export interface FallbackEvent {
 
 /** What an offload has done so far. Times are milliseconds summed over all tasks. */
 export interface OffloadStats {
-  /** Tasks that a worker finished. */
+  /** Density passes that a resident history answered. */
+  readonly residentPasses: number;
+  /** Tasks that a worker finished, those passes among them. */
   readonly workerTasks: number;
-  /** Tasks that ran on the calling thread because that was chosen. */
+  /** Tasks that ran on the calling thread, chosen or because workers failed. */
   readonly inlineTasks: number;
-  /** Tasks that ran on the calling thread because workers failed. */
+  /** Tasks that workers failed at. */
   readonly fallbacks: number;
   /** Attempts on workers that failed. */
   readonly failures: number;
+  /** How often a history moved to a worker thread. */
+  readonly openings: number;
   /** Time that workers spent running tasks. */
   readonly workerMs: number;
-  /** Time that tasks waited for a free thread. */
+  /** Time that tasks waited for a free thread, or for an answer that was under way. */
   readonly queueMs: number;
+  /** Time for which tasks kept the calling thread busy: posting them, or running them there. */
+  readonly mainThreadMs: number;
+  /** Text that was posted to workers, in UTF-16 units. */
+  readonly bytesSent: number;
 }

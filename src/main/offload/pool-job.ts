@@ -1,5 +1,6 @@
 // One task on its way through the pool: its request, its caller's promise, its caller's signal.
 
+import type { Transferable } from 'node:worker_threads';
 import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
 import type { WorkPermit } from './circuit-breaker.js';
 import { readReply } from './reply.js';
@@ -16,6 +17,8 @@ export interface TaskOutcome<Request extends TaskRequest> {
 /** What the pool needs to know of a job, whatever its kind. */
 export interface Job {
   readonly request: TaskRequest;
+  /** What of the request moves to the thread instead of being copied. */
+  readonly transferList: readonly Transferable[];
   readonly timeoutMs: number;
   readonly permit: WorkPermit;
   /** Whether the caller still waits: neither answered nor gone. */
@@ -31,6 +34,7 @@ export interface Job {
 export interface PoolJobOptions {
   readonly timeoutMs: number;
   readonly permit: WorkPermit;
+  readonly transferList?: readonly Transferable[] | undefined;
   readonly signal: AbortSignal | undefined;
   readonly now: () => number;
   /** Called after the signal has aborted and the promise was rejected. */
@@ -43,6 +47,7 @@ export interface PoolJobOptions {
  */
 export class PoolJob<Request extends TaskRequest> implements Job {
   readonly request: Request;
+  readonly transferList: readonly Transferable[];
   readonly timeoutMs: number;
   readonly permit: WorkPermit;
   readonly promise: Promise<TaskOutcome<Request>>;
@@ -57,6 +62,7 @@ export class PoolJob<Request extends TaskRequest> implements Job {
   constructor(request: Request, options: PoolJobOptions) {
     const { signal, onAbort } = options;
     this.request = request;
+    this.transferList = options.transferList ?? [];
     this.timeoutMs = options.timeoutMs;
     this.permit = options.permit;
     this.#now = options.now;

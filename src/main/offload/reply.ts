@@ -2,6 +2,7 @@
 // a reply is used before its shape was checked; reading it is linear in edits, never in payloads.
 
 import { WorkerPoolError, reviveError } from '../../shared/errors.js';
+import type { DensityBase } from '../../shared/density.js';
 import type { WireError } from '../../shared/errors.js';
 import type {
   CountRequest,
@@ -37,7 +38,7 @@ export function readReply<Request extends TaskRequest>(
   return { value: reply.value as unknown as TaskValue<Request>, runMs: reply.runMs };
 }
 
-type UnknownRecord = Readonly<Record<string, unknown>>;
+export type UnknownRecord = Readonly<Record<string, unknown>>;
 
 function findProblem(request: TaskRequest, value: UnknownRecord): string | undefined {
   switch (request.kind) {
@@ -45,18 +46,25 @@ function findProblem(request: TaskRequest, value: UnknownRecord): string | undef
       return findPlanProblem(request, value);
     case 'count':
       return findCountProblem(request, value);
+    case 'open':
     case 'probe':
       return Number.isInteger(value.threadId) ? undefined : 'no thread id';
   }
 }
 
 function findPlanProblem(request: OptimizeRequest, value: UnknownRecord): string | undefined {
-  const { base, plan } = value;
+  return findPlanOfBaseProblem(request.base, value.base, value.plan);
+}
+
+/** What is wrong with a plan that should be one for `expected`, or `undefined`. */
+export function findPlanOfBaseProblem(
+  expected: DensityBase,
+  base: unknown,
+  plan: unknown,
+): string | undefined {
   if (!isRecord(base) || !isRecord(plan)) return 'no plan';
-  if (base.revision !== request.base.revision || base.length !== request.base.length) {
-    return 'a plan for another base';
-  }
-  const { length } = request.base;
+  const { revision, length } = expected;
+  if (base.revision !== revision || base.length !== length) return 'a plan for another base';
   const areEdits =
     isEditList(plan.drops, 2, length) &&
     isEditList(plan.pointers, 2, length) &&
@@ -74,7 +82,7 @@ function findCountProblem(request: CountRequest, value: UnknownRecord): string |
 }
 
 /** Whether a value is rows of `width` numbers that start with the index of an entry below `length`. */
-function isEditList(value: unknown, width: number, length: number): boolean {
+export function isEditList(value: unknown, width: number, length: number): boolean {
   if (!(value instanceof Int32Array) || value.length % width !== 0) return false;
   for (let at = 0; at < value.length; at += width) {
     const entry = value[at] ?? -1;
@@ -92,15 +100,15 @@ function isPlanMetadata(value: unknown): boolean {
   );
 }
 
-function isWireError(value: unknown): value is WireError & UnknownRecord {
+export function isWireError(value: unknown): value is WireError & UnknownRecord {
   return isRecord(value) && typeof value.name === 'string' && typeof value.message === 'string';
 }
 
-function isDuration(value: unknown): value is number {
+export function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
 }
 
-function isRecord(value: unknown): value is UnknownRecord {
+export function isRecord(value: unknown): value is UnknownRecord {
   return typeof value === 'object' && value !== null;
 }
 

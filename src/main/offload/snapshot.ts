@@ -4,7 +4,9 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import { WorkerPoolError } from '../../shared/errors.js';
-import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
+import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/protocol.js';
+import { entryCharacters } from '../../shared/tokens/estimate.js';
+import type { PassMessage } from '../telemetry/channels.js';
 import { countBatches } from './count-batches.js';
 import { nextTurn } from './event-loop-turn.js';
 import { entriesOfBase } from './history-base.js';
@@ -19,6 +21,8 @@ const MAX_ATTEMPTS = 2;
 
 /** How a `SnapshotOffload` reports and what it must not post. */
 export interface SnapshotOffloadOptions {
+  /** Where to book what is done. @default one of its own */
+  readonly meter?: OffloadMeter | undefined;
   /** Told of every task that the pool could not do. What it throws is not caught. */
   readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
   /**
@@ -39,13 +43,15 @@ const DEFAULT_MAX_SNAPSHOT_ENTRIES = 100_000;
  */
 export class SnapshotOffload implements Offload {
   readonly #pool: WorkerPool;
-  readonly #inline: InlineOffload = new InlineOffload();
-  readonly #meter: OffloadMeter = new OffloadMeter();
+  readonly #inline: InlineOffload;
+  readonly #meter: OffloadMeter;
   readonly #onFallback: (event: FallbackEvent) => void;
   readonly #maxSnapshotEntries: number;
 
   constructor(pool: WorkerPool, options: SnapshotOffloadOptions = {}) {
     this.#pool = pool;
+    this.#meter = options.meter ?? new OffloadMeter();
+    this.#inline = new InlineOffload(this.#meter);
     this.#onFallback = options.onFallback ?? (() => undefined);
     this.#maxSnapshotEntries = options.maxSnapshotEntries ?? DEFAULT_MAX_SNAPSHOT_ENTRIES;
   }
@@ -63,7 +69,6 @@ export class SnapshotOffload implements Offload {
     // Taken now: by the time that a thread is free or the fallback runs, the history has moved on.
     const snapshot = entriesOfBase(history, base);
     if (snapshot.length > this.#maxSnapshotEntries) {
-      this.#meter.addInlineTask();
       return this.#inline.optimize(snapshot, base, config, signal);
     }
     const request = { kind: 'optimize', base, history: snapshot, config } as const;
@@ -113,15 +118,20 @@ export class SnapshotOffload implements Offload {
     return value.tokens;
   }
 
-  async #attempt<Request extends TaskRequest & { readonly kind: FallbackEvent['task'] }>(
+  async #attempt<Request extends OptimizeRequest | CountRequest>(
     request: Request,
     signal: AbortSignal | undefined,
     runInline: () => Promise<TaskValue<Request>>,
   ): Promise<TaskValue<Request>> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { value, runMs, queueMs } = await this.#pool.run(request, { signal });
-        this.#meter.addWorkerTask(runMs, queueMs);
+        const startedAt = performance.now();
+        // Posts at once when a thread is free, and otherwise later on in a turn of its own.
+        const running = this.#pool.run(request, { signal });
+        const postedAt = performance.now();
+        const { value, runMs, queueMs } = await running;
+        const times = { startedAt, postedAt, queueMs, runMs };
+        this.#meter.addPosted({ ...sizeOf(request), ranOn: 'snapshot' }, times);
         return value;
       } catch (error) {
         // An abort rejects with any reason the caller likes, a WorkerPoolError even: ask the signal.
@@ -129,12 +139,21 @@ export class SnapshotOffload implements Offload {
         if (!(error instanceof WorkerPoolError) || error.code === 'CLOSED') throw error;
         this.#meter.addFailure();
         if (attempt < MAX_ATTEMPTS && isWorthRetrying(error)) continue;
-        this.#meter.addFallback();
-        this.#onFallback({ task: request.kind, error, attempts: attempt });
+        const fallback = { task: request.kind, error, attempts: attempt };
+        this.#meter.addFallback(fallback);
+        this.#onFallback(fallback);
         return runInline();
       }
     }
   }
+}
+
+function sizeOf(
+  request: OptimizeRequest | CountRequest,
+): Pick<PassMessage, 'task' | 'entries' | 'bytesSent'> {
+  const contents = request.kind === 'optimize' ? request.history : request.contents;
+  const bytesSent = contents.reduce((sum, entry) => sum + entryCharacters(entry), 0);
+  return { task: request.kind, entries: contents.length, bytesSent };
 }
 
 /** A pool that refused will refuse again, and so will structured clone. */

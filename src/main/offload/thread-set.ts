@@ -2,20 +2,31 @@
 // reliable. Queueing, retrying and replacing threads for good are the pool's, not done here.
 
 import { fileURLToPath } from 'node:url';
+import type { Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { reviveError, toWireError } from '../../shared/errors.js';
 import type { WireError } from '../../shared/errors.js';
 import type { TaskRequest } from '../../shared/protocol.js';
+import { Deadline } from './deadline.js';
 import { timeoutError, toPoolError } from './pool-errors.js';
 
 export interface ThreadSetOptions {
   readonly workerUrl: URL;
   readonly threads: number;
   readonly maxHeapMb: number;
+  /** How many sessions live on a thread. */
+  readonly residentsOn: (threadId: number) => number;
   /** Called, never synchronously, when a thread came or went. */
   readonly onChange: () => void;
   /** Called with an error of a thread that no task owns. */
   readonly onStrayError: (error: Error) => void;
+}
+
+/** A request on its way to a thread. */
+export interface ThreadTask {
+  readonly request: TaskRequest;
+  readonly timeoutMs: number;
+  readonly transferList: readonly Transferable[];
 }
 
 /**
@@ -25,6 +36,7 @@ export interface ThreadSetOptions {
  * - Without atomics: otherwise timers and ports of an idle worker stand still, and nothing is faster.
  * - A heap limit: out of memory takes 76 ms instead of 15 s and 4 GB.
  * - An empty environment: whatever a dependency does in a worker, it sees no secrets.
+ * - Of free threads the one on which the fewest sessions live: what comes stays there.
  * - Never idle out: a thread holds nothing but its loaded code, and starting one takes 40 ms.
  *
  * `run` must be called only while `freeThreads` is above 0. Piscina's own queue stays empty then, and
@@ -50,6 +62,11 @@ export class ThreadSet {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb },
       recordTiming: false,
+      loadBalancer: (_task, workers) => {
+        const free = workers.filter(({ currentUsage }) => currentUsage === 0);
+        const residents = free.map(({ id }) => options.residentsOn(id));
+        return free[residents.indexOf(Math.min(...residents))] ?? null;
+      },
     });
     // Piscina announces a coming or going thread before its own books show it: look a moment later.
     const announce = (): void => {
@@ -93,29 +110,30 @@ export class ThreadSet {
    * @throws WorkerPoolError when no answer comes within `timeoutMs`, counted from now; the thread is
    * stopped then and another one started, for nothing else ends a loop.
    */
-  async run(request: TaskRequest, timeoutMs: number): Promise<unknown> {
+  async run({ request, timeoutMs, transferList }: ThreadTask): Promise<unknown> {
     const controller = new AbortController();
-    let lastCall: NodeJS.Immediate | undefined;
-    // When the calling thread was blocked for longer than the deadline, its timers fire before the
-    // answers that came in the meantime are read. One turn more, and only the truly stuck are stopped.
-    const deadline = setTimeout(() => {
-      lastCall = setImmediate(() => {
-        controller.abort();
-      });
-    }, timeoutMs);
+    const deadline = new Deadline(timeoutMs, () => {
+      controller.abort();
+    });
     this.#running += 1;
     try {
-      const reply = await this.#piscina.run(request, { signal: controller.signal });
+      const { signal } = controller;
+      const reply = await this.#piscina.run(request, { signal, transferList: [...transferList] });
       this.#hasAnswered = true;
       return reply;
     } catch (thrown) {
       throw controller.signal.aborted ? timeoutError(timeoutMs) : toPoolError(thrown);
     } finally {
-      clearTimeout(deadline);
-      clearImmediate(lastCall);
+      deadline.cancel();
       this.#running -= 1;
       if (this.#running === 0) this.#onIdle();
     }
+  }
+
+  /** Stops one thread now, whatever it does; Piscina starts another one. */
+  stopThread(threadId: number): void {
+    const thread = this.#piscina.threads.find((worker) => worker.threadId === threadId);
+    void thread?.terminate();
   }
 
   /** Stops the threads as soon as the tasks that run have ended; each has a deadline. Resolves when they are gone. */

@@ -2,6 +2,7 @@
 // circuit breaker, replacement of threads that are lost. Knows no fallback; that is the offload's.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Transferable } from 'node:worker_threads';
 import { WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest } from '../../shared/protocol.js';
 import { CircuitBreaker } from './circuit-breaker.js';
@@ -15,6 +16,7 @@ import {
 } from './pool-errors.js';
 import { PoolJob } from './pool-job.js';
 import type { Job, TaskOutcome } from './pool-job.js';
+import { ResidentTally } from './resident-tally.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { TaskQueue } from './task-queue.js';
 import { ThreadSet } from './thread-set.js';
@@ -27,6 +29,8 @@ export interface RunTaskOptions {
   readonly signal?: AbortSignal | undefined;
   /** Replaces the pool's `taskTimeoutMs` for this task. */
   readonly timeoutMs?: number | undefined;
+  /** What of the request moves to the thread instead of being copied. */
+  readonly transferList?: readonly Transferable[] | undefined;
 }
 
 /** What a pool is doing and has been through. */
@@ -74,6 +78,7 @@ export class WorkerPool {
   readonly #now: () => number;
   readonly #queue: TaskQueue<Job>;
   readonly #running: Set<Job> = new Set();
+  readonly #residents: ResidentTally = new ResidentTally();
   readonly #breaker: CircuitBreaker;
   readonly #backoff: RestartBackoff;
   /** Sets that were given up, as long as tasks run on them. */
@@ -130,10 +135,11 @@ export class WorkerPool {
     request: Request,
     options: RunTaskOptions = {},
   ): Promise<TaskOutcome<Request>> {
-    const { signal, timeoutMs = this.#options.taskTimeoutMs } = options;
+    const { signal, transferList, timeoutMs = this.#options.taskTimeoutMs } = options;
     signal?.throwIfAborted();
     const job = new PoolJob(request, {
       timeoutMs,
+      transferList,
       permit: this.#admit(),
       signal,
       now: this.#now,
@@ -145,6 +151,22 @@ export class WorkerPool {
     this.#queue.push(job);
     this.#update();
     return job.promise;
+  }
+
+  /** Time that a task may take, in milliseconds; what speaks to threads past the pool keeps to it too. */
+  get taskTimeoutMs(): number {
+    return this.#options.taskTimeoutMs;
+  }
+
+  /** Tells that a session lives on a thread from now on: the next one rather goes to another. */
+  noteResident(threadId: number, change: 1 | -1): void {
+    this.#residents.add(threadId, change);
+  }
+
+  /** Stops a thread that no longer answers, with all that runs and lives on it; another one is started. */
+  stopThread(threadId: number): void {
+    this.#threads?.stopThread(threadId);
+    for (const threads of this.#retired) threads.stopThread(threadId);
   }
 
   /**
@@ -192,7 +214,7 @@ export class WorkerPool {
     job.begin();
     let outcome: WorkOutcome = 'success';
     try {
-      job.accept(await threads.run(job.request, job.timeoutMs));
+      job.accept(await threads.run(job));
     } catch (thrown) {
       outcome = outcomeOf(thrown);
       if (outcome === 'failure') this.#noteFailure(thrown, threads);
@@ -219,6 +241,7 @@ export class WorkerPool {
         workerUrl: this.#workerUrl,
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
+        residentsOn: (threadId) => this.#residents.on(threadId),
         onChange: () => {
           this.#update();
         },

@@ -11,6 +11,7 @@ type HistoryContext = Pick<
   | 'countEach'
   | 'currentTokenCount'
   | 'logger'
+  | 'planCompression'
   | 'promptId'
   | 'signal'
 >;
@@ -20,15 +21,18 @@ export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
 
 /** The part that comes from the history as it stands. */
 export function historyContext(
-  { history, runtimeContext, logger }: SessionParts,
+  { history, offload, runtimeContext, logger }: SessionParts,
   promptId: string,
   { signal }: AbortOptions,
 ): HistoryContext {
+  const { base } = history;
   return {
     history: history.getCurated(),
     runtimeContext,
     estimateTokens: (contents) => history.estimateTokensForContents(contents),
     countEach: (contents) => history.countEach(contents),
+    planCompression: (request) =>
+      offload.planCompression?.(base, request, signal) ?? Promise.resolve(undefined),
     currentTokenCount: history.getTotalTokens(),
     logger,
     promptId,

@@ -37,7 +37,8 @@ export async function runCompressionStep(
   let outcome: CompressedEvent['outcome'];
   try {
     compression = await compress(parts, strategy, buildContext, signal);
-    const { newHistory } = compression.result;
+    const { newHistory, knownTokens = NO_TOKENS } = compression.result;
+    for (const [entry, tokens] of knownTokens) history.weigh(entry, tokens);
     const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
     if (tokensAfter >= tokensBefore) {
       outcome = 'rejected';
@@ -71,6 +72,8 @@ export async function runCompressionStep(
   }
   return event;
 }
+
+const NO_TOKENS: ReadonlyMap<IContent, number> = new Map<IContent, number>();
 
 interface Compression {
   readonly by: CompressionStrategy;

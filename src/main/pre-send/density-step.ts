@@ -4,6 +4,7 @@ import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/materialize.js';
 import { abortable } from '../abortable.js';
+import type { HistoryService } from '../history-service.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
@@ -67,11 +68,26 @@ async function findEdit(
     const result = strategy.optimize?.(history.getRawHistory(), config) ?? NO_EDITS;
     return { result, base };
   }
-  const { plan } = await abortable(
+  const { plan, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),
     signal,
   );
   // What was only appended meanwhile does no harm.
   if (history.revision !== base.revision) return null;
-  return { result: materializeDensityPlan(plan, history.getRawHistory()), base };
+  const result = materializeDensityPlan(plan, history.getRawHistory());
+  if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
+  return { result, base };
+}
+
+/** What the worker foretold need not be counted. */
+function weighReplacements(
+  history: HistoryService,
+  { replacements }: DensityResult,
+  tokensAfter: Int32Array,
+): void {
+  for (let at = 0; at < tokensAfter.length; at += 2) {
+    const replacement = replacements.get(tokensAfter[at] ?? -1);
+    const tokens = tokensAfter[at + 1] ?? -1;
+    if (replacement !== undefined && tokens >= 0) history.weigh(replacement, tokens);
+  }
 }

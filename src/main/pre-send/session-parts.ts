@@ -48,10 +48,12 @@ export function currentStrategy(parts: SessionParts): CompressionStrategy {
 }
 
 /** The configuration of a density pass, from settings and agent. */
-export function currentDensityConfig(parts: SessionParts): DensityConfig {
-  const { ephemerals } = parts.runtimeContext;
+export function currentDensityConfig({
+  runtimeContext: { ephemerals },
+  densityOptions,
+}: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
   return {
-    ...parts.densityOptions,
+    ...densityOptions,
     readWritePruning: ephemerals.densityReadWritePruning(),
     fileDedupe: ephemerals.densityFileDedupe(),
     recencyPruning: ephemerals.densityRecencyPruning(),

@@ -3,21 +3,21 @@
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import { ContextWindowExceededError } from '../../shared/errors.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
 import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { WindowFit } from '../../shared/summarize/window-fit.js';
-import { pairTools } from '../../shared/tool-pairs.js';
 import { abortable } from '../abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
+import type { TokenBudget } from './token-budget.js';
 
-/** What the window holds besides the history. */
+/** What the window has room for. */
 export interface WindowDemand {
-  /** Tokens that the model accepts. */
-  readonly contextLimit: number;
-  /** Tokens of the request besides the history. */
+  readonly budget: TokenBudget;
+  /** Tokens of the request besides history and overhead, in the model's own tokens. */
   readonly pendingTokens: number;
 }
 
@@ -49,17 +49,17 @@ async function tryFit(
 ): Promise<FittedEvent | 'stale' | null> {
   const { history } = parts;
   const { base } = history;
-  const room = demand.contextLimit - demand.pendingTokens;
+  const room = demand.budget.roomTokens(demand.pendingTokens);
   const entries = history.getAll();
-  const tools = pairTools(entries);
-  const summaries = entries.map((entry, index) => summarizeEntry(entry, index, tools));
+  const { outline, callOf } = outlineHistory(entries);
+  const summaries = entries.map((entry, index) => summarizeEntry(entry, index, callOf));
   const [tokens, summarizedTokens] = await abortable(
     Promise.all([history.countEach(entries), history.countEach(summaries)]),
     signal,
   );
   signal?.throwIfAborted();
   if (history.revision !== base.revision) return 'stale';
-  const fit = fitToWindow({ history: entries, tokens, summarizedTokens }, room);
+  const fit = fitToWindow({ outline, tokens, summarizedTokens }, room);
   if (fit.tokens > room) {
     const summarized = new Set(fit.summarized);
     const leftTokens = tokens.map((count, index) =>
@@ -81,12 +81,15 @@ async function tryFit(
   return applied === null ? 'stale' : { ...counts, ...applied };
 }
 
-/** `tokens` are those of each entry when all that can be summarized is. */
+/**
+ * `tokens` are the counted ones of each entry when all that can be summarized is. The message speaks
+ * of the model's own tokens throughout.
+ */
 function exceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
   { dropped, tokens: leftTokens }: WindowFit,
-  { contextLimit, pendingTokens }: WindowDemand,
+  { budget, pendingTokens }: WindowDemand,
 ): ContextWindowExceededError {
   const gone = new Set(dropped);
   const left = entries.flatMap((entry, index) => (gone.has(index) ? [] : [{ entry, index }]));
@@ -94,14 +97,25 @@ function exceeded(
     (most, at) => ((tokens[at.index] ?? 0) > (tokens[most?.index ?? -1] ?? -1) ? at : most),
     undefined,
   );
-  const culprit =
-    largest === undefined || (tokens[largest.index] ?? 0) < pendingTokens
-      ? `the ${pendingTokens} tokens that the request holds besides the history`
-      : `${describe(largest.entry)} (entry ${largest.index}, ${tokens[largest.index] ?? 0} tokens)`;
+  const { contextLimit, overheadTokens } = budget;
+  const entryTokens = budget.toModelTokens(tokens[largest?.index ?? -1] ?? 0);
+  const parts = [
+    {
+      tokens: pendingTokens,
+      name: `the ${pendingTokens} tokens that the request holds besides the history`,
+    },
+    { tokens: overheadTokens, name: `the ${overheadTokens} tokens of overheadTokens` },
+  ];
+  if (largest !== undefined) {
+    const name = `${describe(largest.entry)} (entry ${largest.index}, ${entryTokens} tokens)`;
+    parts.unshift({ tokens: entryTokens, name });
+  }
+  const culprit = parts.reduce((most, part) => (part.tokens > most.tokens ? part : most));
+  const neededTokens = budget.toModelTokens(leftTokens) + overheadTokens + pendingTokens;
   return new ContextWindowExceededError(
-    `The next request needs ${leftTokens + pendingTokens} tokens, the context window has ${contextLimit}, and nothing ` +
-      `more can be dropped. The largest part is ${culprit}: make it smaller, or use a model with a larger window.`,
-    leftTokens + pendingTokens,
+    `The next request needs ${neededTokens} tokens, the context window has ${contextLimit}, and nothing ` +
+      `more can be dropped. The largest part is ${culprit.name}: make it smaller, or use a model with a larger window.`,
+    neededTokens,
     contextLimit,
   );
 }

@@ -8,6 +8,14 @@ import { SETTING_DEFAULTS } from './settings-registry.js';
 import type { SettingKeyWithDefault } from './settings-registry.js';
 import type { Settings } from './settings.js';
 
+/** The same accessors, but for the context limit. */
+export function withContextLimit(
+  context: AgentRuntimeContext,
+  contextLimit: number,
+): AgentRuntimeContext {
+  return { ...context, ephemerals: { ...context.ephemerals, contextLimit: () => contextLimit } };
+}
+
 /**
  * Makes the accessors over a session's settings. Every one of them gives what is set for the session,
  * else what the profile says, else the default; that of the threshold is the strategy's own.

@@ -4,10 +4,10 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { optimize } from '../../shared/density/optimize.js';
+import { carryOutCompression } from '../../shared/summarize/carry-out-compression.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
+import { planCompression } from '../../shared/summarize/plan-compression.js';
 import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
-import { findTailStart } from '../../shared/summarize/tail-boundary.js';
-import { chooseDrops } from '../../shared/summarize/truncation.js';
-import { pairTools } from '../../shared/tool-pairs.js';
 import { compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,
@@ -30,28 +30,37 @@ export class HighDensityStrategy implements CompressionStrategy {
   /**
    * Summarizes every tool response in front of the recent tail. When that does not reach the target
    * of `threshold × contextLimit × 0.6` tokens, drops oldest entries of the head as well: ai entries
-   * with all that answers them first, then human ones. Linear in entries.
+   * with all that answers them first, then human ones. Linear in entries. Planned in a worker when
+   * the history is resident there, with the same result.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, logger, runtimeContext } = context;
     const { ephemerals } = runtimeContext;
-    const tools = pairTools(history);
-    const tailStart = findTailStart(history.length, ephemerals.preserveThreshold(), tools.pairs);
+    const preserveThreshold = ephemerals.preserveThreshold();
+    const targetTokens = compressionTarget(ephemerals);
+    const planned = await context.planCompression?.({ preserveThreshold, targetTokens });
+    context.signal?.throwIfAborted();
+    if (planned?.length === history.length) {
+      const { newHistory, knownTokens } = carryOutCompression(planned, history);
+      return { ...result(history, newHistory), knownTokens };
+    }
+
+    const { outline, callOf } = outlineHistory(history);
+    const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
     if (tailStart === 0) return result(history, [...history]);
 
-    const targetTokens = compressionTarget(ephemerals);
     logger.debug('compressing by high-density', {
       entries: history.length,
       tailStart,
       targetTokens,
     });
     const summarized = history.map((entry, index) =>
-      index < tailStart ? summarizeEntry(entry, index, tools) : entry,
+      index < tailStart ? summarizeEntry(entry, index, callOf) : entry,
     );
     const tokens = await countEach(context, summarized);
     context.signal?.throwIfAborted();
 
-    const dropped = new Set(chooseDrops({ history: summarized, tokens, tailStart }, targetTokens));
+    const dropped = new Set(dropsFor(tokens, targetTokens));
     if (dropped.size === 0) return result(history, summarized);
     logger.debug('summaries do not reach the target', { dropped: dropped.size, targetTokens });
     return result(

@@ -1,7 +1,7 @@
 // Summarizes the middle and keeps both ends: how the work began, and where it stands.
 
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart, moveBeforePairs } from '../../shared/summarize/tail-boundary.js';
-import { pairTools } from '../../shared/tool-pairs.js';
 import { replaceWithSummary } from './replace-with-summary.js';
 import type {
   CompressionContext,
@@ -27,10 +27,11 @@ export class MiddleOutStrategy implements CompressionStrategy {
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, runtimeContext } = context;
     const { ephemerals } = runtimeContext;
-    const { pairs } = pairTools(history);
-    const tailStart = findTailStart(history.length, ephemerals.preserveThreshold(), pairs);
+    const { outline } = outlineHistory(history);
+    const tailStart = findTailStart(outline, ephemerals.preserveThreshold());
     const topLength = Math.ceil(history.length * ephemerals.topPreserveThreshold());
-    const start = moveBeforePairs(Math.min(topLength, tailStart), pairs);
-    return replaceWithSummary(this.name, context, summarySpan(history, start, tailStart));
+    const start = moveBeforePairs(Math.min(topLength, tailStart), outline);
+    const span = summarySpan(history, outline, start, tailStart);
+    return replaceWithSummary(this.name, context, span);
   }
 }

@@ -1,7 +1,7 @@
 // Summarizes everything in front of the recent tail at once.
 
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart } from '../../shared/summarize/tail-boundary.js';
-import { pairTools } from '../../shared/tool-pairs.js';
 import { replaceWithSummary } from './replace-with-summary.js';
 import type {
   CompressionContext,
@@ -25,9 +25,9 @@ export class OneShotStrategy implements CompressionStrategy {
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, runtimeContext } = context;
-    const { pairs } = pairTools(history);
-    const share = runtimeContext.ephemerals.preserveThreshold();
-    const tailStart = findTailStart(history.length, share, pairs);
-    return replaceWithSummary(this.name, context, summarySpan(history, 0, tailStart));
+    const { outline } = outlineHistory(history);
+    const tailStart = findTailStart(outline, runtimeContext.ephemerals.preserveThreshold());
+    const span = summarySpan(history, outline, 0, tailStart);
+    return replaceWithSummary(this.name, context, span);
   }
 }

@@ -2,6 +2,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
+import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 import type { Logger } from '../logger.js';
 import type { Summarizer } from '../summarizer/summarizer.js';
 import type { Todo } from '../summarizer/todo.js';
@@ -60,6 +61,13 @@ export interface CompressionContext {
   readonly estimateTokens: (contents: readonly IContent[]) => Promise<number>;
   /** Tokens of each given entry. Without it, `estimateTokens` is asked for one entry at a time. */
   readonly countEach?: (contents: readonly IContent[]) => Promise<readonly number[]>;
+  /**
+   * Plans a compression by high-density where the history's counts are, off the calling thread; to
+   * `undefined` when the strategy has to do that itself. Indices are those of `history`.
+   */
+  readonly planCompression?: (
+    request: CompressionRequest,
+  ) => Promise<PlannedCompression | undefined>;
   readonly currentTokenCount: number;
   readonly logger: Logger;
   readonly promptId: string;
@@ -87,6 +95,8 @@ export interface CompressionResultMetadata {
 /** The history to put in place of the one that was given. */
 export interface CompressionResult {
   readonly newHistory: IContent[];
+  /** Tokens of new entries that need no count any more. @default none */
+  readonly knownTokens?: ReadonlyMap<IContent, number>;
   readonly metadata: CompressionResultMetadata;
 }
 

@@ -2,6 +2,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
+import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
 import { newestAsked } from '../../shared/summarize/truncation.js';
 import { isAcknowledgement, isSummaryNote } from '../summarizer/summary-note.js';
 
@@ -27,11 +28,12 @@ export interface SummarySpan {
  */
 export function summarySpan(
   history: readonly IContent[],
+  outline: HistoryOutline,
   start: number,
   tailStart: number,
 ): SummarySpan {
-  const groups = groupToolEntries(history);
-  const asked = newestAsked(history);
+  const groups = groupToolEntries(outline);
+  const asked = newestAsked(outline);
   const top: IContent[] = [];
   const summarized: IContent[] = [];
   const notes: IContent[] = [];

@@ -1,5 +1,6 @@
 // Drops the oldest entries until the rest is small enough. Deterministic, without a model.
 
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { chooseOldest } from '../../shared/summarize/truncation.js';
 import { compressionTarget, countEach } from './strategy.js';
 import type {
@@ -25,7 +26,8 @@ export class TopDownTruncationStrategy implements CompressionStrategy {
     const tokens = await countEach(context, history);
     context.signal?.throwIfAborted();
     const targetTokens = compressionTarget(runtimeContext.ephemerals);
-    const dropped = new Set(chooseOldest(history, tokens, targetTokens));
+    const { outline } = outlineHistory(history);
+    const dropped = new Set(chooseOldest(outline, tokens, targetTokens));
     logger.debug('compressing by top-down-truncation', { dropped: dropped.size, targetTokens });
     const newHistory = history.filter((_, index) => !dropped.has(index));
     return {

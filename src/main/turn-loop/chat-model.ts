@@ -11,7 +11,11 @@ export interface ChatRequest {
   readonly signal: AbortSignal;
 }
 
-/** A part of the model's response, in the order in which it is said. */
+/**
+ * A part of the model's response, in the order in which it is said. `usage` is kept with the response
+ * as it is. When it has a number `inputTokens`, that is reported to the session: all tokens of the
+ * input, also those that came from or went into a cache.
+ */
 export type ChatChunk =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thought: string; readonly signature?: string }

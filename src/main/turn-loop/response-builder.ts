@@ -13,6 +13,16 @@ export class ResponseBuilder {
     return this.#blocks.filter((block) => block.type === 'tool_call');
   }
 
+  /** Tokens of the request, when the model has said how many. */
+  get inputTokens(): number | undefined {
+    const usage = this.#usage;
+    if (typeof usage !== 'object' || usage === null || !('inputTokens' in usage)) return undefined;
+    const { inputTokens } = usage;
+    // What a provider says amiss is no reason to fail a turn.
+    const isNumber = typeof inputTokens === 'number' && Number.isFinite(inputTokens);
+    return isNumber && inputTokens >= 0 ? inputTokens : undefined;
+  }
+
   add(chunk: ChatChunk): void {
     switch (chunk.type) {
       case 'text':

@@ -4,7 +4,8 @@
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { humanText, toolContent } from '../../shared/content.js';
 import { abortable } from '../abortable.js';
-import type { PreSendResult, TurnOrchestrator } from '../turn-orchestrator.js';
+import type { PreSendResult } from '../pre-send/pre-send-result.js';
+import type { TurnOrchestrator } from '../turn-orchestrator.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
@@ -20,7 +21,10 @@ export interface TurnLoopOptions {
   readonly modelTimeoutMs?: number;
   /** Time that the tools of one response may take together, in milliseconds. @default 600_000 */
   readonly toolTimeoutMs?: number;
-  /** Tokens that a request holds besides the history: system text, tool schemas, room to answer. @default 0 */
+  /**
+   * Tokens that a request holds besides the history and the `overheadTokens` of the session. Room to
+   * answer is not sent: it is better taken off `contextLimit` when the model reports usage. @default 0
+   */
   readonly pendingTokens?: number;
 }
 
@@ -142,6 +146,8 @@ export class TurnLoop {
         response.add(chunk);
         yield { type: 'chunk', chunk };
       }
+      // While the history is what was sent.
+      this.#reportUsage(response);
       const said = response.build(model.name);
       if (said === undefined) {
         yield { type: 'end', reason: 'empty' };
@@ -159,6 +165,11 @@ export class TurnLoop {
       signal?.throwIfAborted();
     }
     yield { type: 'end', reason: 'max-model-calls' };
+  }
+
+  #reportUsage({ inputTokens }: ResponseBuilder): void {
+    if (inputTokens === undefined) return;
+    this.session.reportUsage({ inputTokens, modelName: this.#options.model.name });
   }
 
   async *#reportCalls(

@@ -25,6 +25,8 @@ export class CallColumns {
   readonly pathCount: IntColumn = new IntColumn();
   /** Path ids. */
   readonly paths: IntColumn = new IntColumn();
+  /** Their ids, when the history may be rewritten; else empty. */
+  readonly ids: string[] = [];
 
   get length(): number {
     return this.entry.length;
@@ -39,10 +41,32 @@ export class ResponseColumns {
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
+  /** The ids of the calls that they answer, when the history may be rewritten; else empty. */
+  readonly ids: string[] = [];
 
   get length(): number {
     return this.entry.length;
   }
+}
+
+/** One row per response of a tool that still runs, in history order; kept when the history may be rewritten. */
+export class PartialColumns {
+  readonly entry: IntColumn = new IntColumn();
+  /** The row of the call that it belongs to, or `NONE`. */
+  readonly call: IntColumn = new IntColumn();
+  readonly ids: string[] = [];
+
+  get length(): number {
+    return this.entry.length;
+  }
+}
+
+/** By entry, the first row that it could have in each table; kept when the history may be rewritten. */
+export class EntryRows {
+  readonly call: IntColumn = new IntColumn();
+  readonly response: IntColumn = new IntColumn();
+  readonly partial: IntColumn = new IntColumn();
+  readonly inclusion: IntColumn = new IntColumn();
 }
 
 /** One row per file inclusion in a `human` entry, in history order. */
@@ -59,5 +83,16 @@ export class InclusionColumns {
 
   get length(): number {
     return this.entry.length;
+  }
+
+  /** Adds a row of another table, for the inclusion of another entry's index. */
+  copyRow(from: InclusionColumns, row: number, entry: number): void {
+    this.entry.push(entry);
+    this.block.push(from.block.at(row));
+    this.path.push(from.path.at(row));
+    this.start.push(from.start.at(row));
+    this.end.push(from.end.at(row));
+    this.groupOpen.push(from.groupOpen.at(row));
+    this.groupClose.push(from.groupClose.at(row));
   }
 }

@@ -2,10 +2,11 @@
 // writes what they marked into one plan. `optimize` is the documented form of the same pass.
 
 import type { IContent } from '../content.js';
-import type { DensityConfig, DensityResult } from '../density.js';
+import type { DensityConfig, DensityResult, PassSettings } from '../density.js';
 import { NONE } from './history-columns.js';
 import type { InclusionColumns } from './history-columns.js';
 import { HistoryIndex } from './history-index.js';
+import { scopeOfPass } from './index-scope.js';
 import { IntColumn } from './int-column.js';
 import { materializeDensityPlan } from './materialize.js';
 import type { DensityPlan } from './plan.js';
@@ -24,13 +25,13 @@ export function optimize(history: readonly IContent[], config: DensityConfig): D
 
 /** Plans a density pass on a whole history. */
 export function planDensity(history: readonly IContent[], config: DensityConfig): DensityPlan {
-  const index = new HistoryIndex(config);
+  const index = new HistoryIndex(scopeOfPass(config));
   for (const entry of history) index.append(entry);
   return planIndexed(index, config);
 }
 
-/** Plans a density pass on what an index holds; `config` is the one that the index was made with. */
-export function planIndexed(index: HistoryIndex, config: DensityConfig): DensityPlan {
+/** Plans a density pass on what an index holds, whose scope covers what the settings ask for. */
+export function planIndexed(index: HistoryIndex, config: PassSettings): DensityPlan {
   const { calls, responses, inclusions } = index;
   const stale = {
     calls: new Uint8Array(calls.length),

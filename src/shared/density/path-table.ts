@@ -24,7 +24,15 @@ export class PathTable {
     const path = resolve(this.#root, spelling);
     const id = this.#byPath.get(path) ?? this.#byPath.size;
     this.#byPath.set(path, id);
-    this.#bySpelling.set(spelling, id);
+    this.#bySpelling.set(ownString(spelling), id);
     return id;
   }
+}
+
+/**
+ * A copy that is no part of a longer string. A path that was cut out of a text would keep all of that
+ * text in memory for as long as the table lives.
+ */
+function ownString(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }

@@ -16,3 +16,11 @@ export interface DensityPlan {
   readonly cuts: Int32Array;
   readonly metadata: DensityResultMetadata;
 }
+
+/** The plan that edits nothing. */
+export const EMPTY_PLAN: DensityPlan = {
+  drops: new Int32Array(),
+  pointers: new Int32Array(),
+  cuts: new Int32Array(),
+  metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+};

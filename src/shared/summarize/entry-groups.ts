@@ -1,8 +1,7 @@
 // Which entries of a history belong together, so that none of them leaves without the others.
 
-import type { IContent } from '../content.js';
 import { NONE } from '../density/history-columns.js';
-import { OpenCalls } from '../density/open-calls.js';
+import type { HistoryOutline } from './history-outline.js';
 
 /**
  * Disjoint sets of entries that leave or stay together. With path halving, close to linear in joins
@@ -63,23 +62,18 @@ export class EntryGroups {
 
 /**
  * Groups the entries of calls with those of their responses, the ones that are not complete included.
- * Groups that hold an open call are pinned. Linear in blocks.
+ * Groups that hold an open call are pinned. Linear in calls and responses.
  */
-export function groupToolEntries(history: readonly IContent[]): EntryGroups {
-  const groups = new EntryGroups(history.length);
-  const openCalls = new OpenCalls();
-  history.forEach(({ speaker, blocks }, entry) => {
-    for (const block of blocks) {
-      if (speaker === 'ai' && block.type === 'tool_call') {
-        openCalls.add(block.id, entry);
-      } else if (speaker === 'tool' && block.type === 'tool_response') {
-        const callEntry = openCalls.take(block.callId);
-        if (callEntry === NONE) continue;
-        groups.join(callEntry, entry);
-        if (block.isComplete === false) openCalls.add(block.callId, callEntry);
-      }
-    }
+export function groupToolEntries(outline: HistoryOutline): EntryGroups {
+  const { callEntries, responseEntries, partialEntries, partialCalls } = outline;
+  const groups = new EntryGroups(outline.length);
+  callEntries.forEach((callEntry, call) => {
+    const responseEntry = responseEntries[call] ?? NONE;
+    if (responseEntry === NONE) groups.pin(callEntry);
+    else groups.join(callEntry, responseEntry);
   });
-  for (const entry of openCalls.rows()) groups.pin(entry);
+  partialEntries.forEach((entry, row) => {
+    groups.join(callEntries[partialCalls[row] ?? NONE] ?? entry, entry);
+  });
   return groups;
 }

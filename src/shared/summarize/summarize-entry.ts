@@ -1,19 +1,19 @@
 // Summarizes the tool results of one entry.
 
 import type { IContent } from '../content.js';
-import type { ToolPairs } from '../tool-pairs.js';
+import type { CallOf } from './history-outline.js';
 import { summarizeToolResponse } from './tool-summary.js';
 
 /**
  * Returns the entry with one line in place of each tool result; the entry itself when nothing
- * changes. Results of tools that still run stay. `tools` are the pairs of the history in which the
+ * changes. Results of tools that still run stay. `callOf` finds calls in the history in which the
  * entry stands at `index`.
  */
-export function summarizeEntry(entry: IContent, index: number, tools: ToolPairs): IContent {
+export function summarizeEntry(entry: IContent, index: number, callOf: CallOf): IContent {
   if (entry.speaker !== 'tool') return entry;
   const blocks = entry.blocks.map((block, at) => {
     if (block.type !== 'tool_response' || block.isComplete === false) return block;
-    const summary = summarizeToolResponse(block, tools.pairOfResponse(index, at)?.call);
+    const summary = summarizeToolResponse(block, callOf(index, at));
     return summary === block.result ? block : { ...block, result: summary };
   });
   return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;

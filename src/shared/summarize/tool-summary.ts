@@ -13,6 +13,36 @@ const MAX_SHORT_PARAMETER_LENGTH = 120;
 const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;
 const COMMAND_KEYS = ['command', 'cmd'] as const;
 
+/** How large a result is. */
+export interface ResultSize {
+  readonly amount: number;
+  readonly unit: 'line' | 'char';
+}
+
+/** What a summary line needs to know of a response, besides the call: small, whatever the payload is. */
+export type ResponseDigest =
+  | {
+      readonly isSummary: true;
+      /** The result: it is a summary line already, and stays. */
+      readonly line: string;
+    }
+  | {
+      readonly isSummary: false;
+      /** The tool's name on one line, at most 64 UTF-16 units long. */
+      readonly tool: string;
+      readonly isFailed: boolean;
+      /** `undefined` for what has none: numbers and such, and results that were pruned. */
+      readonly size: ResultSize | undefined;
+      /** What the result tells of itself, for when there is no call. */
+      readonly ownKey: string | undefined;
+    };
+
+/** What a summary line needs to know of a call. */
+export interface CallDigest {
+  /** See `keyOfCall`. */
+  readonly key: string | undefined;
+}
+
 /**
  * Returns `[<tool>: <key parameter> — <outcome>, <size>]`: one line without control characters, at
  * most 200 UTF-16 units long. The key parameter is the call's path, else its command, else its first
@@ -23,31 +53,57 @@ export function summarizeToolResponse(
   response: ToolResponseBlock,
   call: ToolCallBlock | undefined,
 ): string {
-  if (isSummary(response)) return response.result;
-  const tool = shortened(onOneLine(response.toolName), MAX_TOOL_NAME_LENGTH);
-  const outcome = response.error ? 'error' : 'success';
-  const size = call === undefined ? undefined : sizeOf(response.result);
-  const end = ` — ${outcome}${size === undefined ? '' : `, ${size}`}]`;
-  const key = call === undefined ? keyOfResult(response.result) : keyOfCall(call);
+  return summaryLine(
+    digestResponse(response),
+    call === undefined ? undefined : { key: keyOfCall(call) },
+  );
+}
+
+/** Returns the line that `summarizeToolResponse` gives for the response and call of these digests. */
+export function summaryLine(digest: ResponseDigest, call: CallDigest | undefined): string {
+  if (digest.isSummary) return digest.line;
+  const { tool, isFailed, size, ownKey } = digest;
+  const outcome = isFailed ? 'error' : 'success';
+  // Without a call, the size may be all there is to tell, and is the key then.
+  const end =
+    call === undefined || size === undefined
+      ? ` — ${outcome}]`
+      : ` — ${outcome}, ${sizeText(size)}]`;
+  const key = call === undefined ? ownKey : call.key;
   if (key === undefined) return `[${tool}${end}`;
   const room = MAX_LENGTH - tool.length - end.length - '[: '.length;
   return `[${tool}: ${shortened(key, room)}${end}`;
 }
 
-function isSummary(
-  response: ToolResponseBlock,
-): response is ToolResponseBlock & { readonly result: string } {
-  const { result, toolName } = response;
+/** Returns what a summary line needs to know of a response. Looks at the whole of its result. */
+export function digestResponse({ toolName, result, error }: ToolResponseBlock): ResponseDigest {
+  const tool = shortened(onOneLine(toolName), MAX_TOOL_NAME_LENGTH);
+  if (isSummaryLine(result, tool)) return { isSummary: true, line: result };
+  const size = sizeOf(result);
+  return {
+    isSummary: false,
+    tool,
+    isFailed: Boolean(error),
+    size,
+    ownKey: keyOfResult(result, size),
+  };
+}
+
+function isSummaryLine(result: unknown, tool: string): result is string {
   return (
     typeof result === 'string' &&
     result.length <= MAX_LENGTH &&
+    result.startsWith(`[${tool}`) &&
     result === onOneLine(result) &&
-    result.startsWith(`[${shortened(onOneLine(toolName), MAX_TOOL_NAME_LENGTH)}`) &&
     / — (?:success|error)(?:, \d+ (?:lines?|chars))?\]$/.test(result)
   );
 }
 
-function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
+/**
+ * Returns the key parameter of a call on one line, at most 400 UTF-16 units of it; `undefined` for a
+ * call that has none.
+ */
+export function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
   if (typeof parameters !== 'object' || parameters === null) return undefined;
   const values = parameters as Readonly<Record<string, unknown>>;
   return firstText(values, PATH_KEYS) ?? firstText(values, COMMAND_KEYS) ?? firstShortText(values);
@@ -80,25 +136,28 @@ function firstShortText(values: Readonly<Record<string, unknown>>): string | und
   return undefined;
 }
 
-function keyOfResult(result: unknown): string | undefined {
-  if (typeof result === 'string') return sizeOf(result);
+function keyOfResult(result: unknown, size: ResultSize | undefined): string | undefined {
+  if (typeof result === 'string') return size === undefined ? undefined : sizeText(size);
   if (typeof result !== 'object' || result === null) return undefined;
   const values = result as Readonly<Record<string, unknown>>;
   const path = firstText(values, PATH_KEYS);
   if (path !== undefined) return path;
-  return typeof values['output'] === 'string' ? `${values['output'].length} chars` : undefined;
+  const { output } = values;
+  return typeof output === 'string' ? sizeText({ amount: output.length, unit: 'char' }) : undefined;
 }
 
-function sizeOf(result: unknown): string | undefined {
+function sizeText({ amount, unit }: ResultSize): string {
+  if (unit === 'char') return `${amount} chars`;
+  return amount === 1 ? '1 line' : `${amount} lines`;
+}
+
+function sizeOf(result: unknown): ResultSize | undefined {
   if (result === PRUNED_POINTER) return undefined;
-  if (typeof result === 'string') {
-    const lines = countLines(result);
-    return lines === 1 ? '1 line' : `${lines} lines`;
-  }
+  if (typeof result === 'string') return { amount: countLines(result), unit: 'line' };
   if (typeof result !== 'object' || result === null) return undefined;
   const { output } = result as { readonly output?: unknown };
   if (typeof output === 'string') return sizeOf(output);
-  return `${JSON.stringify(result).length} chars`;
+  return { amount: JSON.stringify(result).length, unit: 'char' };
 }
 
 function countLines(text: string): number {

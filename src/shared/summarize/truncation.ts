@@ -1,13 +1,14 @@
 // Chooses which old entries leave when summaries alone do not save enough.
 
-import type { IContent } from '../content.js';
 import { groupToolEntries } from './entry-groups.js';
+import { ENTRY_FLAG } from './history-outline.js';
+import type { HistoryOutline } from './history-outline.js';
 
 /** A history with what is known about its entries. */
 export interface Truncatable {
-  readonly history: readonly IContent[];
+  readonly outline: HistoryOutline;
   /** Tokens of each entry. */
-  readonly tokens: readonly number[];
+  readonly tokens: ArrayLike<number>;
   /** Index of the first entry that stays whatever happens. */
   readonly tailStart: number;
 }
@@ -20,21 +21,22 @@ export interface Truncatable {
  * newest human entry always stay. Linear.
  */
 export function chooseDrops(input: Truncatable, targetTokens: number): readonly number[] {
-  const { history, tokens, tailStart } = input;
-  const groups = groupToolEntries(history);
-  for (let entry = tailStart; entry < history.length; entry += 1) groups.pin(entry);
-  const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
+  const { outline, tokens, tailStart } = input;
+  const { length, flags } = outline;
+  const groups = groupToolEntries(outline);
+  for (let entry = tailStart; entry < length; entry += 1) groups.pin(entry);
+  const newestHuman = flags.findLastIndex(isHuman);
   if (newestHuman !== -1) groups.pin(newestHuman);
   // A summary speaks as a human too, but it is not what was asked.
-  const asked = newestAsked(history);
+  const asked = newestAsked(outline);
   if (asked !== -1) groups.pin(asked);
 
   const units = groups.units();
-  const isHuman = (unit: readonly number[]): boolean => history[unit[0] ?? 0]?.speaker === 'human';
+  const isHumanUnit = (unit: readonly number[]): boolean => isHuman(flags[unit[0] ?? 0] ?? 0);
   return dropUnits(
     [
-      ...units.filter((unit) => !isHuman(unit)),
-      ...instructionsLast(history, units.filter(isHuman)),
+      ...units.filter((unit) => !isHumanUnit(unit)),
+      ...instructionsLast(outline, units.filter(isHumanUnit)),
     ],
     tokens,
     targetTokens,
@@ -48,21 +50,20 @@ export function chooseDrops(input: Truncatable, targetTokens: number): readonly 
  * What the user asked last and calls without response always stay. Linear.
  */
 export function chooseOldest(
-  history: readonly IContent[],
-  tokens: readonly number[],
+  outline: HistoryOutline,
+  tokens: ArrayLike<number>,
   targetTokens: number,
 ): readonly number[] {
-  const groups = groupToolEntries(history);
-  const asked = newestAsked(history);
+  const groups = groupToolEntries(outline);
+  const asked = newestAsked(outline);
   if (asked !== -1) groups.pin(asked);
-  return dropUnits(instructionsLast(history, groups.units()), tokens, targetTokens);
+  return dropUnits(instructionsLast(outline, groups.units()), tokens, targetTokens);
 }
 
 /** Index of the newest human entry that is no summary, or -1. */
-export function newestAsked(history: readonly IContent[]): number {
-  return history.findLastIndex(
-    ({ speaker, metadata }) => speaker === 'human' && metadata?.isSummary !== true,
-  );
+export function newestAsked({ flags }: HistoryOutline): number {
+  const { human, summary } = ENTRY_FLAG;
+  return flags.findLastIndex((bits) => (bits & (human | summary)) === human);
 }
 
 /**
@@ -70,24 +71,28 @@ export function newestAsked(history: readonly IContent[]): number {
  * in front of everything else, as which system prompts come in.
  */
 export function instructionsLast(
-  history: readonly IContent[],
+  { length, flags }: HistoryOutline,
   units: readonly (readonly number[])[],
 ): readonly (readonly number[])[] {
-  const end = history.findIndex(
-    ({ speaker, metadata }) =>
-      speaker !== 'human' || metadata?.synthetic !== true || metadata.isSummary === true,
+  const { human, summary, synthetic } = ENTRY_FLAG;
+  const end = flags.findIndex(
+    (bits) => (bits & (human | summary | synthetic)) !== (human | synthetic),
   );
-  const instructions = end === -1 ? history.length : end;
+  const instructions = end === -1 ? length : end;
   const isInstruction = (unit: readonly number[]): boolean => (unit[0] ?? 0) < instructions;
   return [...units.filter((unit) => !isInstruction(unit)), ...units.filter(isInstruction)];
 }
 
+function isHuman(bits: number): boolean {
+  return (bits & ENTRY_FLAG.human) !== 0;
+}
+
 function dropUnits(
   units: readonly (readonly number[])[],
-  tokens: readonly number[],
+  tokens: ArrayLike<number>,
   targetTokens: number,
 ): readonly number[] {
-  let excess = tokens.reduce((sum, count) => sum + count, 0) - targetTokens;
+  let excess = new Float64Array(tokens).reduce((sum, count) => sum + count, 0) - targetTokens;
   const dropped: number[] = [];
   for (const unit of units) {
     if (excess <= 0) break;

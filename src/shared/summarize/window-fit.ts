@@ -1,17 +1,18 @@
 // The last resort when a history does not fit the context window: chooses what to shorten and what
 // to drop so that it does, however full it is, without a model.
 
-import type { IContent } from '../content.js';
 import { groupToolEntries } from './entry-groups.js';
+import { ENTRY_FLAG } from './history-outline.js';
+import type { HistoryOutline } from './history-outline.js';
 import { instructionsLast, newestAsked } from './truncation.js';
 
 /** A history with what is known about its entries. */
 export interface Fittable {
-  readonly history: readonly IContent[];
+  readonly outline: HistoryOutline;
   /** Tokens of each entry. */
-  readonly tokens: readonly number[];
+  readonly tokens: ArrayLike<number>;
   /** Tokens that each entry would have with its tool results summarized; those of `tokens` where there are none. */
-  readonly summarizedTokens: readonly number[];
+  readonly summarizedTokens: ArrayLike<number>;
 }
 
 /** What to do about it. */
@@ -32,7 +33,7 @@ export interface WindowFit {
  * Takes time linear in entries, but for one sort by size.
  */
 export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
-  const current = input.tokens.slice();
+  const current = new Float64Array(input.tokens);
   let total = current.reduce((sum, tokens) => sum + tokens, 0);
   const summarized = new Set<number>();
   for (const entry of bySavings(input)) {
@@ -56,10 +57,14 @@ export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
 
 /** Entries that a summary makes smaller, the one that saves most first. */
 function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
-  const saved = tokens.map((before, entry) => before - (summarizedTokens[entry] ?? before));
-  return saved
-    .flatMap((savings, entry) => (savings > 0 ? [entry] : []))
-    .sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0) || a - b);
+  const saved = new Float64Array(tokens).map(
+    (before, entry) => before - (summarizedTokens[entry] ?? before),
+  );
+  const smaller: number[] = [];
+  saved.forEach((savings, entry) => {
+    if (savings > 0) smaller.push(entry);
+  });
+  return smaller.sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0) || a - b);
 }
 
 /**
@@ -67,19 +72,19 @@ function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
  * all the instructions that the history opens with. A turn that holds a call without a response
  * gives up what does not belong to that.
  */
-function droppableUnits({ history }: Fittable): readonly (readonly number[])[] {
-  const groups = groupToolEntries(history);
-  const asked = newestAsked(history);
+function droppableUnits({ outline }: Fittable): readonly (readonly number[])[] {
+  const groups = groupToolEntries(outline);
+  const asked = newestAsked(outline);
   if (asked !== -1) groups.pin(asked);
   let turn = -1;
   for (let entry = 0; entry < asked; entry += 1) {
-    if (history[entry]?.speaker === 'human') turn = entry;
+    if (((outline.flags[entry] ?? 0) & ENTRY_FLAG.human) !== 0) turn = entry;
     if (turn === -1) continue;
     // Groups that have to stay are left out of the turn instead of keeping all of it.
     const isPinned = [turn, entry].some((member) => groups.isPinned(groups.find(member)));
     if (!isPinned) groups.join(turn, entry);
   }
-  return instructionsLast(history, groups.units());
+  return instructionsLast(outline, groups.units());
 }
 
 function ascending(entries: Iterable<number>): readonly number[] {

@@ -1,19 +1,11 @@
-// Cuts text into short pieces, so that an encoder whose merge step is quadratic in the length of an
-// unbroken run of characters stays linear in the length of the text.
+// Cuts text into short pieces: what is counted at a time, so that counting can take turns with other
+// work and a counter of any kind, also one whose time is quadratic, stays linear in the length of the text.
 
 /**
- * The most UTF-16 units in a piece. Measured with gpt-tokenizer 4 on text without any break, per
- * 100 kB: 512 units take half the time of 2,048 (random letters 83 ms for 162, repeated ones 1 for
- * 28), and counts of ordinary text stay exact because of where pieces end.
+ * The most UTF-16 units in a piece. Text without any break is cut after this many, which adds to its
+ * count: measured at most 0.5 %, and 1.4 % for `don't` over and over.
  */
 export const MAX_PIECE_LENGTH = 512;
-
-/** How far back from the limit a good place to cut is looked for. */
-const LOOK_BACK = 128;
-
-const LAST_ASCII = 127;
-const SPACE = 32;
-const APOSTROPHE = 39;
 
 /**
  * Cuts a text into pieces that join to it again, none longer than `MAX_PIECE_LENGTH` and none
@@ -32,24 +24,20 @@ export function* pieces(text: string): Generator<string, void, undefined> {
 }
 
 /**
- * The o200k pattern splits text into words before it merges bytes, and no word continues from an
- * ASCII letter or digit to another ASCII character (but the apostrophe of a contraction), or from a
- * visible character to a space. Cut there, the words and so the count stay the same.
+ * A text up to its last good place to cut. The o200k pattern splits text into words before it merges
+ * bytes, and no word continues from a letter or digit to anything but these, marks, and the apostrophe
+ * of a contraction, or from a visible character to a space. Cut there, the words and so the count
+ * stay the same. What follows must be no surrogate either: half of a pair may be half of a letter.
  */
+const TO_LAST_BREAK = /^[^]*(?:[\p{L}\p{N}](?=[^\p{L}\p{N}\p{M}\p{Cs}'])|\S(?= ))/u;
+
 function pieceEnd(text: string, start: number): number {
   const limit = start + MAX_PIECE_LENGTH;
   if (limit >= text.length) return text.length;
-  for (let end = limit; end > limit - LOOK_BACK; end -= 1) {
-    const before = text.charCodeAt(end - 1);
-    const after = text.charCodeAt(end);
-    if (after > LAST_ASCII || after === APOSTROPHE || isLetterOrDigit(after)) continue;
-    if (isLetterOrDigit(before) || (after === SPACE && before > SPACE)) return end;
-  }
+  // One unit more, for whether the limit itself is a good place.
+  const found = TO_LAST_BREAK.exec(text.slice(start, limit + 1));
+  if (found !== null) return start + found[0].length;
   return splitsPair(text, limit) ? limit - 1 : limit;
-}
-
-function isLetterOrDigit(unit: number): boolean {
-  return (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57);
 }
 
 function splitsPair(text: string, index: number): boolean {

@@ -2,7 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
-import { createAgentRuntimeContext } from '../../../src/main/settings/runtime-context.js';
+import {
+  createAgentRuntimeContext,
+  withContextLimit,
+} from '../../../src/main/settings/runtime-context.js';
 import { Settings } from '../../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../../src/main/strategies/registry.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
@@ -102,5 +105,20 @@ describe('createAgentRuntimeContext', () => {
     settings.set('compression.density.recencyPruning', undefined);
     expect(ephemerals.compressionThreshold()).toBe(0.6);
     expect(ephemerals.densityRecencyPruning()).toBe(false);
+  });
+});
+
+describe('withContextLimit', () => {
+  it('changes the context limit and nothing else, and sees settings change', () => {
+    const settings = new Settings({});
+    const context = createAgentRuntimeContext(settings, 1_000);
+    const { ephemerals } = withContextLimit(context, 640);
+    expect(valuesOf(ephemerals)).toStrictEqual({
+      ...valuesOf(context.ephemerals),
+      contextLimit: 640,
+    });
+    settings.set('compression.threshold', 0.5);
+    expect(ephemerals.compressionThreshold()).toBe(0.5);
+    expect(context.ephemerals.contextLimit()).toBe(1_000);
   });
 });

@@ -1,6 +1,6 @@
 // The turn loop over a real session that runs inline, with scripted models and tools.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from '../../../src/main/turn-loop/chat-model.js';
 import { TurnLoop } from '../../../src/main/turn-loop/turn-loop.js';
@@ -259,6 +259,56 @@ describe('TurnLoop', () => {
       { type: 'text', text: 'ok' },
     ]);
     expect(response?.metadata).toMatchObject({ model: 'scripted', usage: { inputTokens: 1 } });
+  });
+
+  it('reports the usage of each response while the history is what was sent', async () => {
+    const finish = (usage: unknown): ChatChunk => ({ type: 'finish', usage });
+    const loop = await loopOf(
+      scripted(
+        [call('r1'), finish({ inputTokens: 4_000, outputTokens: 9 })],
+        [say('done'), finish({ inputTokens: 4_400 })],
+      ),
+    );
+    const { session } = loop;
+    const reports: unknown[] = [];
+    const report = session.reportUsage.bind(session);
+    vi.spyOn(session, 'reportUsage').mockImplementation((usage) => {
+      const outcome = report(usage);
+      reports.push([usage, outcome, speakers(session), session.contextUsage()]);
+      return outcome;
+    });
+    await loop.sendMessage('x'.repeat(8_000));
+    expect(reports).toEqual([
+      [
+        { inputTokens: 4_000, modelName: 'scripted' },
+        'learned',
+        'human',
+        { tokens: 4_000, source: 'reported' },
+      ],
+      [
+        { inputTokens: 4_400, modelName: 'scripted' },
+        'learned',
+        'human ai tool',
+        { tokens: 4_400, source: 'reported' },
+      ],
+    ]);
+    expect(session.contextUsage().source).toBe('estimated');
+    expect(session.contextUsage().tokens).toBeGreaterThan(4_000);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['null', null],
+    ['a text', 'many'],
+    ['other names', { input_tokens: 5 }],
+    ['a text for a number', { inputTokens: '5' }],
+    ['no number', { inputTokens: NaN }],
+    ['less than nothing', { inputTokens: -5 }],
+  ])('ignores usage that says nothing of the input: %s', async (_, usage) => {
+    const loop = await loopOf(scripted([say('ok'), { type: 'finish', usage }]));
+    const reportUsage = vi.spyOn(loop.session, 'reportUsage');
+    expect(await loop.sendMessage('go')).toMatchObject({ reason: 'answered' });
+    expect(reportUsage).not.toHaveBeenCalled();
   });
 
   it.each(['maxModelCalls', 'modelTimeoutMs', 'toolTimeoutMs'])(

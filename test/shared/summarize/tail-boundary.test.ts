@@ -3,15 +3,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
-import { pairTools } from '../../../src/shared/tool-pairs.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
 
 function tailStartOf(notation: string, preserveThreshold: number): number {
-  const history = historyOf(notation);
-  return findTailStart(history.length, preserveThreshold, pairTools(history).pairs);
+  return findTailStart(outlineHistory(historyOf(notation)).outline, preserveThreshold);
 }
 
 describe('findTailStart', () => {
@@ -39,14 +39,12 @@ describe('findTailStart', () => {
     fc.assert(
       fc.property(histories, shares, (history, share) => {
         const { length } = history;
-        const { pairs } = pairTools(history);
+        const pairs = pairNaively(history);
         const isSplitAt = (start: number): boolean =>
-          pairs.some(
-            ({ callEntry, responseEntry = -1 }) => callEntry < start && responseEntry >= start,
-          );
+          pairs.some(({ callEntry, responseEntry }) => callEntry < start && responseEntry >= start);
         let expected = Math.max(0, length - Math.max(1, Math.ceil(length * share)));
         while (isSplitAt(expected)) expected -= 1;
-        expect(findTailStart(length, share, pairs)).toBe(expected);
+        expect(findTailStart(outlineHistory(history).outline, share)).toBe(expected);
       }),
       { numRuns: 500 },
     );

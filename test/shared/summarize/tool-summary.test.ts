@@ -6,7 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ToolResponseBlock } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import { summarizeToolResponse } from '../../../src/shared/summarize/tool-summary.js';
+import {
+  digestResponse,
+  keyOfCall,
+  summarizeToolResponse,
+  summaryLine,
+} from '../../../src/shared/summarize/tool-summary.js';
 
 /** The summary of a response to a call with these parameters. */
 function summaryOf(parameters: unknown, result: unknown, error?: string): string {
@@ -146,6 +151,18 @@ describe('summarizeToolResponse', () => {
       );
     });
 
+    it('can be said later, from copies of digests', () => {
+      fc.assert(
+        fc.property(cases, ([block, values]) => {
+          const digest = structuredClone(digestResponse(block));
+          const call =
+            values === null ? undefined : { key: keyOfCall(toolCall('c1', 'tool', values)) };
+          expect(summaryLine(digest, call)).toBe(summarize([block, values]));
+        }),
+        { numRuns: 1_000 },
+      );
+    });
+
     it('is the summary of itself', () => {
       fc.assert(
         fc.property(cases, ([block, values]) => {
@@ -155,5 +172,56 @@ describe('summarizeToolResponse', () => {
         { numRuns: 2_000 },
       );
     });
+  });
+});
+
+describe('digestResponse', () => {
+  const digestOf = (result: unknown, error?: string): unknown =>
+    digestResponse(toolResponse('c1', 'tool', result, error));
+
+  it.each([
+    ['a text', 'a\nb', { amount: 2, unit: 'line' }, '2 lines'],
+    ['an output', { output: 'a\nb' }, { amount: 2, unit: 'line' }, '3 chars'],
+    ['a file', { path: 'a.ts' }, { amount: 15, unit: 'char' }, 'a.ts'],
+    ['anything else', { a: 1 }, { amount: 7, unit: 'char' }, undefined],
+    ['a number', 42, undefined, undefined],
+    ['what was pruned', PRUNED_POINTER, undefined, undefined],
+  ])('tells size and key of %s', (_, result, size, ownKey) => {
+    expect(digestOf(result)).toEqual({
+      isSummary: false,
+      tool: 'tool',
+      isFailed: false,
+      size,
+      ownKey,
+    });
+  });
+
+  it('tells what failed', () => {
+    expect(digestOf('', 'no such file')).toMatchObject({ isFailed: true });
+    expect(digestOf('', '')).toMatchObject({ isFailed: false });
+  });
+
+  it('keeps the line of what is a summary already', () => {
+    const line = '[tool: a.ts — success, 245 lines]';
+    expect(digestOf(line)).toEqual({ isSummary: true, line });
+  });
+
+  it('is small whatever the payload is', () => {
+    const huge = 'x'.repeat(100_000);
+    for (const result of [huge, { output: huge }, { path: huge }, [huge]]) {
+      const digest = digestResponse(toolResponse('c1', huge, result));
+      expect(JSON.stringify(digest).length).toBeLessThan(600);
+    }
+  });
+});
+
+describe('keyOfCall', () => {
+  it('is on one line and no longer than can be seen', () => {
+    expect(keyOfCall(toolCall('c1', 'tool', { command: 'ls\n  -l\n' }))).toBe('ls   -l');
+    expect(keyOfCall(toolCall('c1', 'tool', { command: 'x'.repeat(500) }))).toHaveLength(400);
+  });
+
+  it('is undefined for a call that has none', () => {
+    expect(keyOfCall(toolCall('c1', 'tool', { path: ' ', limit: 7 }))).toBeUndefined();
   });
 });

@@ -5,19 +5,26 @@ import { describe, expect, it } from 'vitest';
 
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
 import { chooseDrops } from '../../../src/shared/summarize/truncation.js';
 import type { Truncatable } from '../../../src/shared/summarize/truncation.js';
-import { pairTools } from '../../../src/shared/tool-pairs.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
 
+/** What is chosen from, and what the naive choice reads instead of the outline. */
+interface Case extends Truncatable {
+  readonly history: readonly IContent[];
+  readonly tokens: readonly number[];
+}
+
 /** A history of entries that weigh 10 tokens each, with a tail of one entry. */
-function truncatable(history: readonly IContent[], preserveThreshold = 0): Truncatable {
-  const { pairs } = pairTools(history);
-  const tailStart = findTailStart(history.length, preserveThreshold, pairs);
-  return { history, tokens: history.map(() => 10), tailStart };
+function truncatable(history: readonly IContent[], preserveThreshold = 0): Case {
+  const { outline } = outlineHistory(history);
+  const tailStart = findTailStart(outline, preserveThreshold);
+  return { history, outline, tokens: history.map(() => 10), tailStart };
 }
 
 function dropsOf(notation: string, targetTokens: number): string {
@@ -27,9 +34,9 @@ function dropsOf(notation: string, targetTokens: number): string {
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
 /** Drops by the rules as they are written, summing everything again after each drop. */
-function dropNaively(input: Truncatable, targetTokens: number): readonly number[] {
+function dropNaively(input: Case, targetTokens: number): readonly number[] {
   const { history, tokens, tailStart } = input;
-  const { pairs } = pairTools(history);
+  const pairs = pairNaively(history);
   const gone = new Set<number>();
   const isOver = (): boolean => total(tokens.filter((_, at) => !gone.has(at))) > targetTokens;
   const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
@@ -43,7 +50,7 @@ function dropNaively(input: Truncatable, targetTokens: number): readonly number[
     for (let size = 0; size < tied.size;) {
       size = tied.size;
       for (const { callEntry, responseEntry } of pairs) {
-        if (responseEntry === undefined) continue;
+        if (responseEntry === -1) continue;
         if (tied.has(callEntry)) tied.add(responseEntry);
         if (tied.has(responseEntry)) tied.add(callEntry);
       }
@@ -55,7 +62,7 @@ function dropNaively(input: Truncatable, targetTokens: number): readonly number[
     history[entry]?.blocks.some(
       (block) => block.type === 'tool_response' && block.isComplete === false,
     ) === true ||
-    pairs.some((pair) => pair.callEntry === entry && pair.responseEntry === undefined);
+    pairs.some((pair) => pair.callEntry === entry && pair.responseEntry === -1);
 
   for (let entry = 0; entry < tailStart && isOver(); entry += 1) {
     if (history[entry]?.speaker === 'human' || gone.has(entry)) continue;

@@ -4,32 +4,40 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { IContent } from '../../../src/shared/content.js';
+import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
 import { fitToWindow } from '../../../src/shared/summarize/window-fit.js';
 import type { Fittable, WindowFit } from '../../../src/shared/summarize/window-fit.js';
-import { pairTools } from '../../../src/shared/tool-pairs.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
 
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
+/** What is chosen from, and what the naive choice reads instead of the outline. */
+interface Case extends Fittable {
+  readonly history: readonly IContent[];
+  readonly tokens: readonly number[];
+  readonly summarizedTokens: readonly number[];
+}
+
 /** Entries weigh 10 tokens each unless told otherwise, and those with summarized results 4. */
-function fittable(history: readonly IContent[], weights: readonly number[] = []): Fittable {
-  const tools = pairTools(history);
+function fittable(history: readonly IContent[], weights: readonly number[] = []): Case {
+  const { outline, callOf } = outlineHistory(history);
   const tokens = history.map((_, at) => weights[at] ?? 10);
   const summarizedTokens = history.map((entry, at) =>
-    summarizeEntry(entry, at, tools) === entry ? (tokens[at] ?? 0) : 4,
+    summarizeEntry(entry, at, callOf) === entry ? (tokens[at] ?? 0) : 4,
   );
-  return { history, tokens, summarizedTokens };
+  return { history, outline, tokens, summarizedTokens };
 }
 
 /** The history as it is after a fit: the choice, carried out. */
 function carriedOut(history: readonly IContent[], fit: WindowFit): readonly IContent[] {
-  const tools = pairTools(history);
+  const { callOf } = outlineHistory(history);
   return history.flatMap((entry, index) => {
     if (fit.dropped.includes(index)) return [];
-    return [fit.summarized.includes(index) ? summarizeEntry(entry, index, tools) : entry];
+    return [fit.summarized.includes(index) ? summarizeEntry(entry, index, callOf) : entry];
   });
 }
 
@@ -48,21 +56,15 @@ function naiveTies(history: readonly IContent[]): {
   readonly open: readonly number[];
 } {
   const ties = history.map((_, at) => new Set([at]));
-  const calls: { readonly id: string; readonly entry: number; isAnswered: boolean }[] = [];
-  history.forEach(({ speaker, blocks }, entry) => {
-    for (const block of blocks) {
-      if (speaker === 'ai' && block.type === 'tool_call') {
-        calls.push({ id: block.id, entry, isAnswered: false });
-      }
-      if (speaker !== 'tool' || block.type !== 'tool_response') continue;
-      const call = calls.findLast(({ id, isAnswered }) => id === block.callId && !isAnswered);
-      if (call === undefined) continue;
-      ties[call.entry]?.add(entry);
-      ties[entry]?.add(call.entry);
-      call.isAnswered = block.isComplete !== false;
+  const pairs = pairNaively(history);
+  for (const { callEntry, responseEntry, partialEntries } of pairs) {
+    for (const entry of [...partialEntries, responseEntry]) {
+      ties[callEntry]?.add(entry === -1 ? callEntry : entry);
+      ties[entry]?.add(callEntry);
     }
-  });
-  return { ties, open: calls.filter((call) => !call.isAnswered).map(({ entry }) => entry) };
+  }
+  const open = pairs.filter(({ responseEntry }) => responseEntry === -1);
+  return { ties, open: open.map(({ callEntry }) => callEntry) };
 }
 
 /** Everything that can be reached from some entries over links. */
@@ -84,7 +86,7 @@ function naivePinned(history: readonly IContent[]): ReadonlySet<number> {
 }
 
 /** Fits by the rules as they are written, looking at everything again after each step. */
-function fitNaively({ history, tokens, summarizedTokens }: Fittable, limit: number): WindowFit {
+function fitNaively({ history, tokens, summarizedTokens }: Case, limit: number): WindowFit {
   const now = [...tokens];
   const summarized = new Set<number>();
   const gone = new Set<number>();
@@ -152,14 +154,14 @@ const CASES = fc
         .map((entry): IContent => ({ ...entry, metadata: { synthetic: true } })),
       ...marked,
     ];
-    const tools = pairTools(opened);
+    const { outline, callOf } = outlineHistory(opened);
     const tokens = opened.map((_, at) => weights[at % weights.length] ?? 0);
     const summarizedTokens = opened.map((entry, at) =>
-      summarizeEntry(entry, at, tools) === entry
+      summarizeEntry(entry, at, callOf) === entry
         ? (tokens[at] ?? 0)
         : (summaryTokens[at % summaryTokens.length] ?? 0),
     );
-    const input: Fittable = { history: opened, tokens, summarizedTokens };
+    const input: Case = { history: opened, outline, tokens, summarizedTokens };
     return { input, limitTokens: Math.floor(total(tokens) * share) };
   });
 

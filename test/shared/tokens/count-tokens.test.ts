@@ -1,6 +1,7 @@
-// Exact counts: what counts, how long hostile text takes, and that nothing of it throws.
+// Exact counts of entries: what counts, and that nothing of it throws.
 
-import * as encoding from 'gpt-tokenizer/encoding/o200k_base';
+import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import {
   aiContent,
@@ -10,6 +11,7 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { createBytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
 import {
   BLOCK_OVERHEAD_TOKENS,
   ENTRY_OVERHEAD_TOKENS,
@@ -19,23 +21,15 @@ import {
   blockTexts,
 } from '../../../src/shared/tokens/content-text.js';
 import { countEachEntry, countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
-import { createPieceCounter } from '../../../src/shared/tokens/piece-counter.js';
 
-const counter = createPieceCounter(encoding);
+const countPiece = createBytePairCounter(tokens);
 
 function tokensOf(entry: IContent): number {
-  return countEntryTokens(entry, counter.count);
+  return countEntryTokens(entry, countPiece);
 }
 
 function media(mimeType: string, change: object = {}): ContentBlock {
   return { type: 'media', mimeType, data: 'A'.repeat(1_000), encoding: 'base64', ...change };
-}
-
-/** Distinct CJK characters, far apart: hardly any two of them merge. */
-function cjk(length: number): string {
-  return String.fromCharCode(
-    ...Array.from({ length }, (_, at) => 0x4e00 + ((at * 7_919) % 20_000)),
-  );
 }
 
 describe('countEntryTokens', () => {
@@ -98,7 +92,7 @@ describe('countEntryTokens', () => {
   });
 
   test('counts the text of special tokens as ordinary text', () => {
-    expect(counter.count('<|endoftext|>')).toBeGreaterThan(1);
+    expect(countPiece('<|endoftext|>')).toBeGreaterThan(1);
     expect(tokensOf(humanText('<|im_start|>system<|endofprompt|>'))).toBeGreaterThan(10);
   });
 
@@ -109,46 +103,13 @@ describe('countEntryTokens', () => {
   test('is exact on source code', () => {
     const source = 'export function* pieces(text: string): Generator<string> {\n  yield text;\n}\n';
     const text = source.repeat(200);
-    expect(tokensOf(humanText(text))).toBe(encoding.countTokens(text) + ENTRY_OVERHEAD_TOKENS);
-  });
-
-  // Generous bounds for busy machines. Uncut, the first takes 1.5 s and the second 5 s.
-  test.each([
-    ['60,000 times one letter', 'a'.repeat(60_000), 300],
-    ['40,000 different CJK characters', cjk(40_000), 1_500],
-    ['100,000 characters of base64', base64(100_000), 300],
-    ['special tokens', '<|endoftext|>'.repeat(8_000), 300],
-    ['spaces', ' '.repeat(100_000), 300],
-    ['lone surrogates', '\ud800'.repeat(100_000), 600],
-  ])('%s take no quadratic time', (_name, text, milliseconds) => {
-    counter.release();
-    const startedAt = performance.now();
-    tokensOf(humanText(text));
-    expect(performance.now() - startedAt).toBeLessThan(milliseconds);
+    expect(tokensOf(humanText(text))).toBe(countTokens(text) + ENTRY_OVERHEAD_TOKENS);
   });
 });
-
-function base64(length: number): string {
-  const bytes = Uint8Array.from({ length }, (_, at) => (at * 2_654_435_761) >>> 24);
-  return Buffer.from(bytes).toString('base64').slice(0, length);
-}
 
 describe('countEachEntry', () => {
   test('returns one number per entry, in their order', () => {
     const entries = [humanText(''), humanText('a'), humanText('a b')];
-    expect(countEachEntry(entries, counter.count)).toEqual(Int32Array.of(3, 4, 5));
-  });
-});
-
-describe('createPieceCounter', () => {
-  test('keeps the memory of the encoding small and forgets on release', () => {
-    const calls: string[] = [];
-    const { release } = createPieceCounter({
-      countTokens: () => 0,
-      setMergeCacheSize: (size) => calls.push(`size ${size}`),
-      clearMergeCache: () => calls.push('clear'),
-    });
-    release();
-    expect(calls).toEqual(['size 4096', 'clear']);
+    expect(countEachEntry(entries, countPiece)).toEqual(Int32Array.of(3, 4, 5));
   });
 });

@@ -1,0 +1,26 @@
+// Weighs what every tool leaves by one exact counter, outside of the time measured.
+
+import type { IContent } from '../../src/index.js';
+import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
+import { WorkerPool } from '../../src/main/offload/worker-pool.js';
+import { check } from './check.js';
+
+export class TokenScale implements AsyncDisposable {
+  readonly #pool: WorkerPool = new WorkerPool({ taskTimeoutMs: 60_000 });
+  readonly #offload: SnapshotOffload = new SnapshotOffload(this.#pool);
+  /** By entry, so that what tools leave as it was is counted once for all of them. */
+  readonly #known = new WeakMap<IContent, number>();
+
+  /** Tokens of some entries together. */
+  async weigh(entries: readonly IContent[]): Promise<number> {
+    const unknown = entries.filter((entry) => !this.#known.has(entry));
+    const counts = await this.#offload.countTokens(unknown);
+    check(this.#offload.stats.failures === 0, 'a count failed');
+    unknown.forEach((entry, at) => this.#known.set(entry, counts[at] ?? NaN));
+    return entries.reduce((sum, entry) => sum + (this.#known.get(entry) ?? NaN), 0);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool.close();
+  }
+}

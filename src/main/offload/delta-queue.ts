@@ -1,0 +1,151 @@
+// The changes of a history on their way to its resident copy: kept in their order, cut into messages
+// small enough that posting one is no noticeable pause. Posts nothing itself.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityBase } from '../../shared/density.js';
+import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
+import { entryCharacters } from '../../shared/tokens/estimate.js';
+import type { HistoryChange, HistoryState } from '../history-change.js';
+import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
+import { countablePart, indexablePart } from './posted-entry.js';
+import { sourcesOfRewrite } from './rewrite-sources.js';
+
+/** A delta that is ready to be posted, without the settings of a pass. */
+export interface Parcel {
+  readonly delta: Omit<HistoryDelta, 'pass'>;
+  /** The entries that it stages, as the history holds them. */
+  readonly staged: readonly IContent[];
+  /** UTF-16 units of text in it, about. */
+  readonly characters: number;
+}
+
+interface QueuedChange {
+  /** Entries that come in. */
+  readonly contents: IContent[];
+  /** Takes the staged entries; `undefined` for an append, which takes them bit by bit. */
+  readonly step: DeltaStep | undefined;
+  /** Where the change leads; for an append, what it leads to in the end. */
+  after: DensityBase;
+}
+
+const APPEND: DeltaStep = { kind: 'append' };
+const CLEAR: DeltaStep = { kind: 'clear' };
+
+/** The deltas of one line, from the first on. */
+export class DeltaQueue {
+  readonly #countsTokens: boolean;
+  readonly #changes: QueuedChange[] = [];
+  /** Entries of the oldest change that are in parcels already. */
+  #drawn = 0;
+  #sequence = 0;
+  #base: DensityBase;
+  #countedTokens: HistoryState['countedTokens'];
+
+  /**
+   * @param state the history that the line opens with: it is the first change
+   * @param length entries of it that belong to the opening; the others are told as changes
+   */
+  constructor(state: HistoryState, length: number, countsTokens: boolean) {
+    const { revision } = state.base;
+    this.#countsTokens = countsTokens;
+    this.#countedTokens = state.countedTokens;
+    this.#base = { revision, length: 0 };
+    const contents = state.entries.slice(0, length);
+    if (length > 0) this.#changes.push({ contents, step: undefined, after: { revision, length } });
+  }
+
+  get isEmpty(): boolean {
+    return this.#changes.length === 0;
+  }
+
+  /** The state that the parcels taken so far lead to. */
+  get base(): DensityBase {
+    return this.#base;
+  }
+
+  /** Entries that wait to be posted. */
+  get length(): number {
+    return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#drawn;
+  }
+
+  /** Returns the entries that come in with the change. */
+  push(change: HistoryChange, { base }: HistoryState): readonly IContent[] {
+    const last = this.#changes.at(-1);
+    switch (change.kind) {
+      case 'append':
+        if (last?.step === undefined && last !== undefined) {
+          for (const content of change.contents) last.contents.push(content);
+          last.after = base;
+        } else {
+          this.#changes.push({ contents: [...change.contents], step: undefined, after: base });
+        }
+        return change.contents;
+      case 'edit': {
+        const replaced = [...change.replacements].sort(([a], [b]) => a - b);
+        const step: DeltaStep = {
+          kind: 'edit',
+          removals: Int32Array.from(change.removals).sort(),
+          replaced: Int32Array.from(replaced, ([index]) => index),
+        };
+        const contents = replaced.map(([, entry]) => entry);
+        this.#changes.push({ contents, step, after: base });
+        return contents;
+      }
+      case 'rewrite': {
+        const { sources, added } = sourcesOfRewrite(change.former, change.contents);
+        this.#changes.push({ contents: added, step: { kind: 'rewrite', sources }, after: base });
+        return added;
+      }
+      case 'clear':
+        this.#changes.push({ contents: [], step: CLEAR, after: base });
+        return [];
+    }
+  }
+
+  /** Takes as many changes, or as much of one, as a message may hold; `undefined` when there are none. */
+  take(): Parcel | undefined {
+    if (this.isEmpty) return undefined;
+    const before = this.#base;
+    const steps: DeltaStep[] = [];
+    const staged: IContent[] = [];
+    let characters = 0;
+    for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
+      const from = this.#drawn;
+      for (; this.#drawn < change.contents.length; this.#drawn += 1) {
+        const entry = change.contents[this.#drawn];
+        if (entry === undefined) continue;
+        const length = entryCharacters(entry);
+        const isFull =
+          staged.length === MAX_BATCH_ENTRIES || characters + length > MAX_BATCH_CHARACTERS;
+        if (isFull && staged.length > 0) break;
+        staged.push(entry);
+        characters += length;
+      }
+      const drawn = change.contents.slice(from, this.#drawn);
+      if (drawn.length > 0) steps.push(this.#stage(drawn));
+      const isDone = this.#drawn === change.contents.length;
+      if (change.step === undefined && drawn.length > 0) {
+        steps.push(APPEND);
+        const { revision, length } = this.#base;
+        this.#base = { revision, length: length + drawn.length };
+      }
+      if (!isDone) break;
+      if (change.step !== undefined) {
+        steps.push(change.step);
+        this.#base = change.after;
+      }
+      this.#changes.shift();
+      this.#drawn = 0;
+    }
+    this.#sequence += 1;
+    const delta = { sequence: this.#sequence, before, after: this.#base, steps };
+    return { delta, staged, characters };
+  }
+
+  #stage(contents: readonly IContent[]): DeltaStep {
+    const knownTokens = Int32Array.from(contents, (entry) => this.#countedTokens(entry) ?? -1);
+    const part = (entry: IContent, at: number): IContent =>
+      this.#countsTokens && knownTokens[at] === -1 ? countablePart(entry) : indexablePart(entry);
+    return { kind: 'stage', contents: contents.map(part), knownTokens };
+  }
+}

@@ -1,0 +1,104 @@
+// What of an entry crosses to a worker: as little as the worker's work needs. Opaque fields, media and
+// metadata can be large and need not even be cloneable.
+
+import { carriesContent } from '../../shared/content.js';
+import { PRUNED_POINTER } from '../../shared/density.js';
+import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
+
+/** An entry with the same tokens and the same staleness. */
+export function countablePart(entry: IContent): IContent {
+  return trimmed(entry, countableBlock);
+}
+
+/**
+ * An entry with the same staleness, for one that is counted already or is not to be counted there. It
+ * carries content when the entry does, for those without any are left out of a curated history.
+ */
+export function indexablePart(entry: IContent): IContent {
+  // A human's text may include files, which is found out where it arrives.
+  return entry.speaker === 'human' ? countablePart(entry) : trimmed(entry, indexableBlock);
+}
+
+function trimmed(
+  { speaker, blocks, metadata }: IContent,
+  part: (block: ContentBlock) => ContentBlock,
+): IContent {
+  const trimmedBlocks = blocks.map(part);
+  if (metadata?.isSummary !== true && metadata?.synthetic !== true) {
+    return { speaker, blocks: trimmedBlocks };
+  }
+  return {
+    speaker,
+    blocks: trimmedBlocks,
+    metadata: {
+      ...(metadata.isSummary === true && { isSummary: true }),
+      ...(metadata.synthetic === true && { synthetic: true }),
+    },
+  };
+}
+
+/** Names what crosses, field by field: agents may put more into a block than is known here. */
+function countableBlock(block: ContentBlock): ContentBlock {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'code':
+      return {
+        type: 'code',
+        code: block.code,
+        ...(block.language !== undefined && { language: block.language }),
+      };
+    case 'media':
+      return {
+        type: 'media',
+        mimeType: block.mimeType,
+        data: '',
+        encoding: block.encoding,
+        ...(block.caption !== undefined && { caption: block.caption }),
+        ...(block.filename !== undefined && { filename: block.filename }),
+      };
+    case 'thinking':
+      return {
+        type: 'thinking',
+        thought: block.thought,
+        // Whether there is any decides if the block carries content.
+        ...(block.encryptedContent !== undefined && { encryptedContent: '' }),
+      };
+    case 'tool_call':
+      return { type: 'tool_call', id: block.id, name: block.name, parameters: block.parameters };
+    case 'tool_response':
+      return responseWith(block, block.result, block.error);
+  }
+}
+
+/** Blocks keep their places, for plans name them by these. */
+function indexableBlock(block: ContentBlock): ContentBlock {
+  switch (block.type) {
+    case 'tool_call':
+      return countableBlock(block);
+    case 'tool_response': {
+      const result = block.result === PRUNED_POINTER ? PRUNED_POINTER : '';
+      return responseWith(block, result, block.error && '-');
+    }
+    default:
+      return carriesContent(block) ? PLACEHOLDER : EMPTY_PLACEHOLDER;
+  }
+}
+
+function responseWith(
+  { callId, toolName, isComplete }: ToolResponseBlock,
+  result: unknown,
+  error: string | undefined,
+): ToolResponseBlock {
+  return {
+    type: 'tool_response',
+    callId,
+    toolName,
+    result,
+    ...(error !== undefined && { error }),
+    ...(isComplete !== undefined && { isComplete }),
+  };
+}
+
+const PLACEHOLDER: ContentBlock = { type: 'text', text: '-' };
+const EMPTY_PLACEHOLDER: ContentBlock = { type: 'text', text: '' };

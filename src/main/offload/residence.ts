@@ -1,0 +1,266 @@
+// One stay of a session's history in a worker: its line, what was posted on it, and what the worker
+// knows by now. Ends as a whole when anything about it fails; whether there is another one is not its business.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityBase, PassSettings } from '../../shared/density.js';
+import type { IndexedAgent } from '../../shared/density/index-scope.js';
+import { asError, WorkerPoolError } from '../../shared/errors.js';
+import type {
+  CompressionRequest,
+  PlannedCompression,
+  PlannedPass,
+  ResidentOptions,
+} from '../../shared/resident-protocol.js';
+import type { HistoryChange, HistoryState } from '../history-change.js';
+import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
+import { DeltaQueue } from './delta-queue.js';
+import type { Parcel } from './delta-queue.js';
+import type { OffloadMeter } from './offload-meter.js';
+import type { ResidentLine } from './resident-line.js';
+
+/** A line as a session uses it. */
+export type SessionLine = Pick<
+  ResidentLine,
+  'receive' | 'plan' | 'compress' | 'isBusy' | 'isClosed' | 'close'
+>;
+
+/** What a history is kept resident for. */
+export interface ResidenceOptions {
+  readonly agent: IndexedAgent;
+  /** Whether the worker counts tokens, or the session does by a way of its own. */
+  readonly countsTokens: boolean;
+  /** The settings that the next pass will probably have. */
+  readonly passSettings: () => PassSettings;
+  readonly meter: OffloadMeter;
+  /** Opens the line. */
+  readonly open: (options: ResidentOptions) => Promise<SessionLine>;
+  /** Told whenever something is posted. */
+  readonly onPost: () => void;
+  /** Told of the counts of entries that came in. */
+  readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
+  /** Told once when the residence has failed. */
+  readonly onLoss: (error: Error) => void;
+}
+
+/** Text that is posted and not acknowledged: beyond it, the rest waits in the queue, where it costs no memory. */
+const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
+
+interface StandingPass {
+  readonly settings: PassSettings;
+  readonly pass: PlannedPass;
+}
+
+/** A question for a pass that is under way. */
+interface Question {
+  readonly base: DensityBase;
+  readonly pass: PassSettings;
+  readonly answer: Promise<PlannedPass | undefined>;
+}
+
+/** A history's stay in a worker, from the opening of its line. */
+export class Residence {
+  readonly #options: ResidenceOptions;
+  readonly #queue: DeltaQueue;
+  #line: SessionLine | undefined;
+  #hasEnded = false;
+  #unacknowledgedCharacters = 0;
+  /** Ends when the newest delta is answered, or everything is lost. Never rejects. */
+  #newest: Promise<void>;
+  #standing: StandingPass | undefined;
+  #asked: Question | undefined;
+  #scheduled: NodeJS.Immediate | undefined;
+
+  /** @param length entries of the history that are told by the opening; others will be pushed */
+  constructor(options: ResidenceOptions, state: HistoryState, length: number) {
+    this.#options = options;
+    this.#queue = new DeltaQueue(state, length, options.countsTokens);
+    this.#newest = this.#open(state.base.length);
+  }
+
+  /** Whether nothing is under way, so that it could end now without loss. */
+  get isIdle(): boolean {
+    return this.#line !== undefined && !this.#line.isBusy && this.#queue.isEmpty;
+  }
+
+  /** Finds out whether the line died while nothing was under way, which nobody was told of then. */
+  checkLine(): void {
+    if (this.#line?.isClosed !== true) return;
+    this.#lose(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
+  }
+
+  /** Queues a change, which leaves with all others of this macrotask. Returns the entries that come in. */
+  push(change: HistoryChange, state: HistoryState): readonly IContent[] {
+    const comingIn = this.#queue.push(change, state);
+    this.#schedule();
+    return comingIn;
+  }
+
+  /** Posts what waits, a message at a time with a turn of the event loop between. */
+  postQueued(): void {
+    clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    if (this.#hasEnded || this.#line === undefined) return;
+    if (this.#unacknowledgedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS) return;
+    const parcel = this.#queue.take();
+    if (parcel === undefined) return;
+    this.#options.onPost();
+    this.#newest = this.#post(this.#line, parcel);
+    if (!this.#queue.isEmpty) this.#schedule();
+  }
+
+  /** The pass on the state of a base, if it is here. */
+  standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
+    const standing = this.#standing;
+    if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
+    return isSamePass(standing.settings, settings) ? standing.pass : undefined;
+  }
+
+  /**
+   * Waits for the pass on the state of a base, which has been pushed; `undefined` when that would
+   * take long, or the residence has ended.
+   */
+  async passOn(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
+    this.postQueued();
+    if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
+    await this.#newest;
+    const found = this.standingPass(base, settings);
+    if (found !== undefined || this.#line === undefined) return found;
+    // The history is the one that is meant, only the settings are others. One question at a time: who
+    // asks the same as is being asked waits for the same answer, and anybody else for their turn.
+    for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
+      if (isSameBase(asked.base, base) && isSamePass(asked.pass, settings)) return asked.answer;
+      await asked.answer;
+    }
+    // Something else may have been posted meanwhile; asked for a state that is over, the worker would fail.
+    if (this.#hasEnded || !isSameBase(this.#queue.base, base)) return undefined;
+    return this.#askForPass(this.#line, base, settings);
+  }
+
+  /** Has a compression planned on the state of a base; `undefined` when the worker cannot. */
+  async compress(
+    base: DensityBase,
+    request: CompressionRequest,
+  ): Promise<PlannedCompression | undefined> {
+    this.postQueued();
+    // With everything posted, the worker will be where the history is when it reads the question.
+    if (this.#line === undefined || !this.#queue.isEmpty) return undefined;
+    if (!isSameBase(this.#queue.base, base)) return undefined;
+    const startedAt = performance.now();
+    try {
+      const { value, runMs } = await this.#line.compress(base, request);
+      const work = { task: 'compress', ranOn: 'resident', entries: base.length } as const;
+      const times = { startedAt, postedAt: startedAt, queueMs: 0, runMs };
+      this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
+      return value ?? undefined;
+    } catch (thrown) {
+      this.#lose(thrown);
+      return undefined;
+    }
+  }
+
+  /** Ends the stay; the worker lets go of what it holds. */
+  end(): void {
+    this.#hasEnded = true;
+    clearImmediate(this.#scheduled);
+    this.#line?.close();
+    this.#line = undefined;
+    this.#standing = undefined;
+  }
+
+  async #open(entries: number): Promise<void> {
+    const { open, agent, countsTokens, meter } = this.#options;
+    const startedAt = performance.now();
+    try {
+      const line = await open({ agent, countsTokens });
+      if (this.#hasEnded) {
+        line.close();
+        return;
+      }
+      this.#line = line;
+      const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
+      meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
+    } catch (thrown) {
+      this.#lose(thrown);
+      return;
+    }
+    this.postQueued();
+    await this.#newest;
+  }
+
+  #schedule(): void {
+    this.#scheduled ??= setImmediate(() => {
+      this.postQueued();
+    });
+  }
+
+  /** Posts before it returns its promise, which never rejects. */
+  async #post(line: SessionLine, { delta, staged, characters }: Parcel): Promise<void> {
+    this.#unacknowledgedCharacters += characters;
+    try {
+      // A plan is of use only when nothing follows that would change it.
+      const pass = this.#queue.isEmpty ? this.#options.passSettings() : undefined;
+      const startedAt = performance.now();
+      const receiving = line.receive(pass === undefined ? delta : { ...delta, pass });
+      const postedAt = performance.now();
+      const { value, runMs } = await receiving;
+      if (this.#hasEnded) return;
+      const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
+      const times = { startedAt, postedAt, queueMs: 0, runMs };
+      this.#options.meter.addPosted({ ...work, bytesSent: characters }, times);
+      this.#unacknowledgedCharacters -= characters;
+      this.#standing =
+        pass === undefined || value.pass === undefined
+          ? undefined
+          : { settings: pass, pass: value.pass };
+      this.#options.onArrival(staged, value.tokens);
+      this.postQueued();
+    } catch (thrown) {
+      this.#lose(thrown);
+    }
+  }
+
+  #askForPass(
+    line: SessionLine,
+    base: DensityBase,
+    pass: PassSettings,
+  ): Promise<PlannedPass | undefined> {
+    const answer = line.plan(base, pass).then(
+      ({ value }) => {
+        if (!this.#hasEnded && isSameBase(this.#queue.base, base)) {
+          this.#standing = { settings: pass, pass: value };
+        }
+        return value;
+      },
+      (thrown: unknown) => {
+        this.#lose(thrown);
+        return undefined;
+      },
+    );
+    this.#asked = { base, pass, answer };
+    // Heard before anybody who waits for the answer.
+    void answer.then(() => {
+      this.#asked = undefined;
+    });
+    return answer;
+  }
+
+  #lose(thrown: unknown): void {
+    if (this.#hasEnded) return;
+    this.end();
+    this.#options.onLoss(asError(thrown));
+  }
+}
+
+function isSameBase(a: DensityBase, b: DensityBase): boolean {
+  return a.revision === b.revision && a.length === b.length;
+}
+
+function isSamePass(a: PassSettings, b: PassSettings): boolean {
+  return (
+    a.readWritePruning === b.readWritePruning &&
+    a.fileDedupe === b.fileDedupe &&
+    a.recencyPruning === b.recencyPruning &&
+    a.recencyRetention === b.recencyRetention &&
+    (a.partialWritesSupersede ?? true) === (b.partialWritesSupersede ?? true)
+  );
+}

@@ -1,0 +1,110 @@
+// The lines of all sessions of a compactor: opens them on the pool's threads, closes the least
+// recently used ones when there are too many, and knows which threads are alive.
+
+import { MessageChannel } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import type { ResidentOptions } from '../../shared/resident-protocol.js';
+import { ResidentLine } from './resident-line.js';
+import type { LineHost } from './resident.js';
+import type { WorkerPool } from './worker-pool.js';
+
+/** A session as its host sees it. */
+export interface ResidentGuest {
+  /** Whether it could let its line go now: nothing is under way. */
+  readonly isIdle: boolean;
+  /** Lets its line go. It will ask for another one when it needs one. */
+  letGo(): void;
+}
+
+/** What the lines of a compactor have been through. */
+export interface ResidentHostStats {
+  /** Sessions whose histories live on worker threads now. */
+  readonly residentSessions: number;
+  /** Lines opened so far. */
+  readonly openings: number;
+  /** Lines that were let go because there were too many. */
+  readonly evictions: number;
+}
+
+/** Opens lines and keeps their number in bounds. */
+export class ResidentHost implements LineHost {
+  readonly #pool: WorkerPool;
+  readonly #maxResidentSessions: number;
+  /** The least recently used first: a map keeps the order of insertion. */
+  readonly #guests: Map<ResidentGuest, ResidentLine> = new Map();
+  readonly #lastHeardAt: Map<number, number> = new Map();
+  #openings = 0;
+  #evictions = 0;
+
+  constructor(pool: WorkerPool, maxResidentSessions: number) {
+    this.#pool = pool;
+    this.#maxResidentSessions = maxResidentSessions;
+  }
+
+  get stats(): ResidentHostStats {
+    return {
+      residentSessions: this.#guests.size,
+      openings: this.#openings,
+      evictions: this.#evictions,
+    };
+  }
+
+  /**
+   * Opens a line on the free thread on which the fewest sessions live.
+   *
+   * @throws WorkerPoolError as `WorkerPool.run` does.
+   */
+  async open(guest: ResidentGuest, options: ResidentOptions): Promise<ResidentLine> {
+    const { port1, port2 } = new MessageChannel();
+    try {
+      const request = { kind: 'open', port: port2, options } as const;
+      const { value } = await this.#pool.run(request, { transferList: [port2] });
+      const line = this.#watch(guest, value.threadId, port1);
+      this.#openings += 1;
+      this.#guests.set(guest, line);
+      this.#evict();
+      return line;
+    } catch (error) {
+      port1.close();
+      throw error;
+    }
+  }
+
+  /** Notes that a guest uses its line now. */
+  touch(guest: ResidentGuest): void {
+    const line = this.#guests.get(guest);
+    if (line === undefined) return;
+    this.#guests.delete(guest);
+    this.#guests.set(guest, line);
+  }
+
+  #watch(guest: ResidentGuest, threadId: number, port: MessagePort): ResidentLine {
+    this.#pool.noteResident(threadId, 1);
+    const line = new ResidentLine(port, {
+      timeoutMs: this.#pool.taskTimeoutMs,
+      lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
+      onHeard: () => {
+        this.#lastHeardAt.set(threadId, performance.now());
+      },
+      onStuck: () => {
+        this.#pool.stopThread(threadId);
+      },
+      onEnd: () => {
+        this.#pool.noteResident(threadId, -1);
+        if (this.#guests.get(guest) === line) this.#guests.delete(guest);
+      },
+    });
+    return line;
+  }
+
+  /** Sessions that are busy stay, even if there are too many for a while. */
+  #evict(): void {
+    if (this.#guests.size <= this.#maxResidentSessions) return;
+    for (const [guest] of this.#guests) {
+      if (!guest.isIdle) continue;
+      this.#evictions += 1;
+      guest.letGo();
+      if (this.#guests.size <= this.#maxResidentSessions) return;
+    }
+  }
+}

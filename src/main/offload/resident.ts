@@ -1,0 +1,226 @@
+// Keeps a session's history resident in a worker, so that counts and plans are ready when they are
+// asked for; decides when it moves in, and has done elsewhere what the worker cannot serve.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityBase, DensityConfig } from '../../shared/density.js';
+import { EMPTY_PLAN } from '../../shared/density/plan.js';
+import { WorkerPoolError } from '../../shared/errors.js';
+import type {
+  CompressionRequest,
+  PlannedCompression,
+  PlannedPass,
+  ResidentOptions,
+} from '../../shared/resident-protocol.js';
+import { abortable } from '../abortable.js';
+import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
+import { Arrivals } from './arrivals.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import type { WorkPermit } from './circuit-breaker.js';
+import { InlineOffload } from './inline.js';
+import { OffloadMeter } from './offload-meter.js';
+import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
+import { Residence } from './residence.js';
+import type { ResidenceOptions, SessionLine } from './residence.js';
+import type { ResidentGuest } from './resident-host.js';
+
+/** Where lines come from. */
+export interface LineHost {
+  open(guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine>;
+  /** Notes that a guest uses its line now. */
+  touch(guest: ResidentGuest): void;
+}
+
+export interface ResidentOffloadOptions extends Pick<
+  ResidenceOptions,
+  'agent' | 'countsTokens' | 'passSettings'
+> {
+  readonly host: LineHost;
+  /** Counts what no line is there for. */
+  readonly pooled: Offload;
+  /** Entries from which on the history is kept resident. */
+  readonly minEntries: number;
+  /** Where to book what is done; best the one of `pooled`. @default one of its own */
+  readonly meter?: OffloadMeter | undefined;
+  /** Told when a resident history was lost or could not be opened. What it throws is not caught. */
+  readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
+}
+
+/** Entries from which on a pass inline costs more than what a resident history adds to a message: see bench/README.md. */
+export const MIN_RESIDENT_ENTRIES = 256;
+
+/** Residences that fail in a row, without any answer, after which none is tried for a while. */
+const FAILURE_THRESHOLD = 3;
+const COOL_DOWN_MS = 30_000;
+
+/**
+ * One session's way to a worker that knows its history.
+ *
+ * Changes are gathered for the rest of the macrotask and leave as one message. The worker answers with
+ * the tokens of what came in and with the plan of a pass on what the history is then. A pass that asks
+ * for that finds it here; it waits only while the last message is under way.
+ *
+ * Nothing is ever assumed about a worker whose line has failed: the residence is given up as a whole
+ * and another one begun with the next change, from the history itself. Until it is up to date, passes
+ * run on the calling thread, and so they do while a long history moves in.
+ */
+export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
+  readonly #options: ResidentOffloadOptions;
+  readonly #meter: OffloadMeter;
+  readonly #inline: InlineOffload;
+  readonly #arrivals: Arrivals = new Arrivals();
+  readonly #breaker: CircuitBreaker;
+  #revision: number | undefined;
+  #residence: Residence | undefined;
+  /** The leave to have that residence. */
+  #permit: WorkPermit | undefined;
+  #isClosed = false;
+
+  constructor(options: ResidentOffloadOptions) {
+    this.#options = options;
+    this.#meter = options.meter ?? new OffloadMeter();
+    this.#inline = new InlineOffload(this.#meter);
+    this.#breaker = new CircuitBreaker({
+      failureThreshold: FAILURE_THRESHOLD,
+      coolDownMs: COOL_DOWN_MS,
+      now: () => performance.now(),
+    });
+  }
+
+  get stats(): OffloadStats {
+    return this.#meter.stats;
+  }
+
+  get isIdle(): boolean {
+    return this.#residence?.isIdle === true;
+  }
+
+  noteChange(change: HistoryChange, state: HistoryState): void {
+    this.#revision = state.base.revision;
+    this.#residence?.checkLine();
+    if (this.#residence === undefined) {
+      const { length } = state.base;
+      // What is appended just now is told as a change, so that its counts are known to be under way.
+      const isAppend = change.kind === 'append';
+      this.#moveIn(state, isAppend ? length - change.contents.length : length);
+      if (!isAppend) return;
+    }
+    const comingIn = this.#residence?.push(change, state) ?? [];
+    if (!this.#options.countsTokens) return;
+    this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
+  }
+
+  async optimize(
+    history: readonly IContent[],
+    base: DensityBase,
+    config: DensityConfig,
+    signal?: AbortSignal,
+  ): Promise<BasedPlan> {
+    signal?.throwIfAborted();
+    const askedAt = performance.now();
+    const residence = this.#residence;
+    const pass =
+      residence?.standingPass(base, config) ??
+      (await abortable(residence?.passOn(base, config) ?? NOTHING, signal));
+    if (pass !== undefined) {
+      this.#bookPass(pass, askedAt);
+      return pass;
+    }
+    // Rewritten meanwhile: no plan for that base can be of use any more.
+    const isGone = this.#revision !== undefined && this.#revision !== base.revision;
+    return isGone
+      ? { base, plan: EMPTY_PLAN }
+      : this.#inline.optimize(history, base, config, signal);
+  }
+
+  async countTokens(
+    contents: readonly IContent[],
+    signal?: AbortSignal,
+  ): Promise<readonly number[]> {
+    signal?.throwIfAborted();
+    this.#residence?.postQueued();
+    if (contents.every((entry) => this.#arrivals.knows(entry))) {
+      try {
+        return await abortable(this.#arrivals.take(contents), signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof WorkerPoolError)) throw error;
+      }
+    }
+    return this.#options.pooled.countTokens(contents, signal);
+  }
+
+  async planCompression(
+    base: DensityBase,
+    request: CompressionRequest,
+    signal?: AbortSignal,
+  ): Promise<PlannedCompression | undefined> {
+    signal?.throwIfAborted();
+    return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
+  }
+
+  letGo(): void {
+    // Nothing was learned about the worker; a probe that is never reported would be the last one.
+    if (this.#permit !== undefined) this.#breaker.report(this.#permit, 'cancelled');
+    this.#permit = undefined;
+    this.#residence?.end();
+    this.#residence = undefined;
+    this.#arrivals.fail(new WorkerPoolError('The resident history was let go.', 'CLOSED'));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.letGo();
+  }
+
+  /** Begins a residence, if the history is long enough and nothing speaks against it. */
+  #moveIn(state: HistoryState, length: number): void {
+    if (this.#isClosed || state.base.length < this.#options.minEntries) return;
+    const permit = this.#breaker.admit();
+    if (permit === undefined) return;
+    this.#permit = permit;
+    const { host, agent, countsTokens, passSettings } = this.#options;
+    const options: ResidenceOptions = {
+      agent,
+      countsTokens,
+      passSettings,
+      meter: this.#meter,
+      open: (asked) => host.open(this, asked),
+      onPost: () => {
+        host.touch(this);
+      },
+      onArrival: (staged, tokens) => {
+        this.#breaker.report(permit, 'success');
+        if (countsTokens) this.#arrivals.arrive(staged, tokens);
+      },
+      onLoss: (error) => {
+        this.#breaker.report(permit, 'failure');
+        this.#residence = undefined;
+        this.#permit = undefined;
+        this.#arrivals.fail(toLoss(error));
+        this.#reportLoss(error);
+      },
+    };
+    this.#residence = new Residence(options, state, length);
+  }
+
+  #reportLoss(error: Error): void {
+    const fallback: FallbackEvent = { task: 'open', error, attempts: 1 };
+    this.#meter.addFailure();
+    this.#meter.addFallback(fallback);
+    this.#options.onFallback?.(fallback);
+  }
+
+  #bookPass({ base, runMs }: PlannedPass, askedAt: number): void {
+    const work = { task: 'optimize', ranOn: 'resident', entries: base.length } as const;
+    const queueMs = performance.now() - askedAt;
+    const nothing = { transferMs: 0, mainThreadMs: 0, bytesSent: 0 };
+    this.#meter.addPass({ ...work, ...nothing, queueMs, runMs });
+  }
+}
+
+const NOTHING: Promise<undefined> = Promise.resolve(undefined);
+
+/** Whatever the worker's trouble was, those who wait for counts only need to know that none will come. */
+function toLoss(cause: Error): WorkerPoolError {
+  return new WorkerPoolError('A resident history was lost.', 'WORKER_FAILED', { cause });
+}

@@ -1,0 +1,124 @@
+// The diagnostics channels: what ctxfold tells monitoring, and how it is published. A message holds
+// numbers, ids, codes and names of tasks, steps and strategies, and nothing of what a history says.
+
+import { channel } from 'node:diagnostics_channel';
+import { ERROR_CODES } from '../../shared/errors.js';
+import type { ErrorCode } from '../../shared/errors.js';
+import type { CompressionOutcome } from '../pre-send/session-events.js';
+import type { CompressionStrategyName } from '../strategies/strategy.js';
+
+/** The code of an error of this package; `UNKNOWN` stands for all others. */
+export type FailureCode = ErrorCode | 'UNKNOWN';
+
+/** A piece of heavy work that was done: a density pass, a batch counted, a compression planned. */
+export interface PassMessage {
+  readonly sessionId: string;
+  /** `open` hands a whole history to the thread that keeps it from then on. */
+  readonly task: 'optimize' | 'count' | 'compress' | 'open';
+  /** On a worker that keeps the history, on one that was sent it, or on the calling thread. */
+  readonly ranOn: 'resident' | 'snapshot' | 'inline';
+  /** Entries of the history, or of the batch that was counted. */
+  readonly entries: number;
+  /** Time that the task waited for a free thread, in milliseconds. */
+  readonly queueMs: number;
+  /** Time that it ran, where it ran, in milliseconds. */
+  readonly runMs: number;
+  /** Wall time that was neither waiting nor running, in milliseconds. */
+  readonly transferMs: number;
+  /** Time for which the calling thread was kept busy, in milliseconds. */
+  readonly mainThreadMs: number;
+  /** Size of the text that was posted, as an estimate: UTF-16 units. 0 when nothing was posted. */
+  readonly bytesSent: number;
+}
+
+/** Work meant for a worker ran on the calling thread, because workers failed. */
+export interface FallbackMessage {
+  readonly sessionId: string;
+  readonly task: PassMessage['task'];
+  /** The code of the last failure. Its text may quote anything, and stays in the `fallback` event. */
+  readonly code: FailureCode;
+  /** Attempts made on workers before. */
+  readonly attempts: number;
+}
+
+/** An edit of the pre-send window that landed, or a step that was to make one and ended otherwise. */
+export interface CompactionMessage {
+  readonly sessionId: string;
+  /** Pruning, compressing, or the last resort over the hard limit. */
+  readonly step: 'optimized' | 'compressed' | 'fitted';
+  /** The strategy at work; absent for `fitted`, which needs none. */
+  readonly strategy?: CompressionStrategyName;
+  /** `applied`: the edit landed. Otherwise the history is as it was. */
+  readonly outcome: CompressionOutcome | 'failed' | 'aborted';
+  /** Why it failed. */
+  readonly code?: FailureCode;
+  /** The configured strategy and its failure, when truncation took its place. */
+  readonly fallbackFrom?: {
+    readonly strategy: CompressionStrategyName;
+    readonly code: FailureCode;
+  };
+  /** The model that the session talks to, as it was named last; absent when nobody named one. */
+  readonly modelName?: string;
+  /** Tokens of the whole history. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly entriesBefore?: number;
+  readonly entriesAfter?: number;
+  /** Entries that were removed or replaced. */
+  readonly changedEntries?: number;
+  readonly llmCallMade?: boolean;
+  /** When the step began, in milliseconds since the epoch. */
+  readonly startTimeMs: number;
+  readonly durationMs: number;
+}
+
+/** A pre-send window that has closed. */
+export interface WindowMessage {
+  readonly sessionId: string;
+  readonly promptId: string;
+  /** Who asked for it. */
+  readonly source: string;
+  /** Tokens that the request holds besides the history. */
+  readonly pendingTokens: number;
+  /** Tokens of the history afterwards. */
+  readonly totalTokens: number;
+  /** Time from its opening, without waiting for an earlier window of the session. */
+  readonly durationMs: number;
+  readonly outcome: 'done' | 'aborted' | 'failed';
+  /** Why it failed. */
+  readonly code?: FailureCode;
+}
+
+/** What is published, by the name of its channel. */
+export interface TelemetryMessages {
+  readonly 'ctxfold:pass': PassMessage;
+  readonly 'ctxfold:fallback': FallbackMessage;
+  readonly 'ctxfold:compaction': CompactionMessage;
+  readonly 'ctxfold:window': WindowMessage;
+}
+
+/**
+ * Publishes what `build` returns; it is called only when somebody listens. A listener that throws
+ * harms neither the others nor the publisher: Node raises it as an uncaught exception afterwards.
+ */
+export type Publish<Message> = (build: () => Message) => void;
+
+function publisherOf<Name extends keyof TelemetryMessages>(
+  name: Name,
+): Publish<TelemetryMessages[Name]> {
+  const target = channel(name);
+  return (build) => {
+    if (target.hasSubscribers) target.publish(build());
+  };
+}
+
+export const publishPass: Publish<PassMessage> = publisherOf('ctxfold:pass');
+export const publishFallback: Publish<FallbackMessage> = publisherOf('ctxfold:fallback');
+export const publishCompaction: Publish<CompactionMessage> = publisherOf('ctxfold:compaction');
+export const publishWindow: Publish<WindowMessage> = publisherOf('ctxfold:window');
+
+/** The code that messages name a failure by. Codes of foreign errors could say anything, and are not passed on. */
+export function failureCode(thrown: unknown): FailureCode {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return ERROR_CODES.find((known) => known === code) ?? 'UNKNOWN';
+}

@@ -1,0 +1,20 @@
+// What a session is made of: the parts that its steps work with, and what is its own.
+
+import type { CompressionInputs } from './pre-send/compression-context.js';
+import type { ContextGaugeOptions } from './pre-send/context-gauge.js';
+import type { SessionParts } from './pre-send/session-parts.js';
+import type { Settings } from './settings/settings.js';
+import type { TranscriptWriter } from './transcript/transcript-writer.js';
+
+export interface TurnOrchestratorOptions
+  extends Omit<SessionParts, 'recordChanges'>, Omit<ContextGaugeOptions, 'contextLimit'> {
+  readonly sessionId: string;
+  /** What `runtimeContext` reads. */
+  readonly settings: Settings;
+  /** What strategies are given beside the history. @default nothing */
+  readonly compressionInputs?: (() => CompressionInputs) | undefined;
+  /** Keeps what edits take away. The session closes it. @default nothing is kept */
+  readonly transcript?: TranscriptWriter | undefined;
+  /** Told once when the session was closed. */
+  readonly onClose?: (() => void) | undefined;
+}

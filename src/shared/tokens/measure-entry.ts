@@ -1,0 +1,59 @@
+// Counts an entry block by block, so that it is known what it will hold once a block or a result is gone.
+
+import { PRUNED_POINTER } from '../density.js';
+import type { ContentBlock, IContent } from '../content.js';
+import {
+  BLOCK_OVERHEAD_TOKENS,
+  blockTexts,
+  ENTRY_OVERHEAD_TOKENS,
+  mediaTokens,
+  payloadText,
+} from './content-text.js';
+import type { CountPiece } from './count-tokens.js';
+import { pieces } from './pieces.js';
+
+/** The tokens of an entry and of its parts. */
+export interface EntryMeasure {
+  /** All of it; what `countEntryTokens` gives. */
+  readonly tokens: number;
+  /** By block; what the entry loses when it goes. */
+  readonly blocks: readonly number[];
+  /** By block, what of it is the result of a tool; 0 for other blocks. */
+  readonly results: readonly number[];
+}
+
+export function measureEntry(entry: IContent, countPiece: CountPiece): EntryMeasure {
+  const blocks: number[] = [];
+  const results: number[] = [];
+  let tokens = ENTRY_OVERHEAD_TOKENS;
+  for (const block of entry.blocks) {
+    const result =
+      block.type === 'tool_response' ? countText(payloadText(block.result), countPiece) : 0;
+    const all = result + measureRest(block, countPiece);
+    blocks.push(all);
+    results.push(result);
+    tokens += all;
+  }
+  return { tokens, blocks, results };
+}
+
+/** Tokens of a text that may be long. */
+export function countText(text: string, countPiece: CountPiece): number {
+  let tokens = 0;
+  for (const piece of pieces(text)) tokens += countPiece(piece);
+  return tokens;
+}
+
+/** Tokens of the pointer that takes the place of a result. */
+export function pointerTokens(countPiece: CountPiece): number {
+  return countText(PRUNED_POINTER, countPiece);
+}
+
+/** What a block holds besides the result of a tool. */
+function measureRest(block: ContentBlock, countPiece: CountPiece): number {
+  let tokens = BLOCK_OVERHEAD_TOKENS[block.type];
+  if (block.type === 'media') tokens += mediaTokens(block);
+  const rest = block.type === 'tool_response' ? { ...block, result: undefined } : block;
+  for (const text of blockTexts(rest)) tokens += countText(text, countPiece);
+  return tokens;
+}

@@ -1,0 +1,98 @@
+// The tokens of an encoding by their bytes, in flat arrays: a lookup makes no string and no object.
+// It knows ranks and bytes, and nothing of words or merging.
+
+import { MAX_BYTES_PER_UNIT, writeUtf8 } from './utf8.js';
+
+/**
+ * The tokens of a byte pair encoding, the one of rank r at index r: as text, or as bytes where these
+ * are no valid UTF-8. gpt-tokenizer's `bpeRanks/*` modules export it. Unused ranks are holes.
+ */
+export type TokenList = readonly (string | readonly number[] | undefined)[];
+
+/** The rank of bytes that are no token. Larger than any rank. */
+export const NO_RANK = 0x7fffffff;
+
+/** Of a slot, the bits of a rank plus one, and those of a hash. o200k has 199,998 ranks. */
+const RANK_BITS = 0x3ffff;
+const HASH_BITS: number = ~RANK_BITS;
+
+/** Finds the rank of a token. */
+export class TokenTable {
+  /** The bytes of all tokens, one after the other. */
+  readonly #bytes: Uint8Array;
+  /** Where the bytes of each rank start; those of the next rank follow. */
+  readonly #starts: Int32Array;
+  /**
+   * Ranks plus one at the hash of their bytes, or at the next free slot after it; 0 is free. Above
+   * them stand the high bits of the hash, which tell most other tokens without a look at their bytes.
+   */
+  readonly #slots: Int32Array;
+  /** The longest token's length in bytes. */
+  readonly #maxLength: number;
+
+  constructor(tokens: TokenList) {
+    let capacity = 0;
+    for (const token of tokens) capacity += (token?.length ?? 0) * MAX_BYTES_PER_UNIT;
+    this.#bytes = new Uint8Array(capacity);
+    this.#starts = new Int32Array(tokens.length + 1);
+    // At most half of the slots are taken, so that few lookups meet a neighbour.
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(tokens.length * 2 + 2)));
+    let end = 0;
+    let maxLength = 0;
+    for (const [rank, token] of tokens.entries()) {
+      const start = end;
+      if (typeof token === 'string') end = writeUtf8(token, 0, token.length, this.#bytes, start);
+      else if (token !== undefined) {
+        this.#bytes.set(token, start);
+        end += token.length;
+      }
+      this.#starts[rank + 1] = end;
+      if (end === start) continue;
+      maxLength = Math.max(maxLength, end - start);
+      this.#insert(rank, start, end);
+    }
+    this.#maxLength = maxLength;
+    this.#bytes = this.#bytes.slice(0, end);
+  }
+
+  /** The rank of the token that consists of `bytes` from `start` to before `end`, or `NO_RANK`. */
+  rankOf(bytes: Uint8Array, start: number, end: number): number {
+    const length = end - start;
+    if (length > this.#maxLength) return NO_RANK;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const hash = hashOf(bytes, start, end);
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const found = slots[slot] ?? 0;
+      if (found === 0) return NO_RANK;
+      if (((found ^ hash) & HASH_BITS) !== 0) continue;
+      const rank = (found & RANK_BITS) - 1;
+      if (this.#isToken(rank, bytes, start, length)) return rank;
+    }
+  }
+
+  #isToken(rank: number, bytes: Uint8Array, start: number, length: number): boolean {
+    const own = this.#bytes;
+    const from = this.#starts[rank] ?? 0;
+    if ((this.#starts[rank + 1] ?? 0) - from !== length) return false;
+    for (let at = 0; at < length; at += 1) {
+      if (own[from + at] !== bytes[start + at]) return false;
+    }
+    return true;
+  }
+
+  #insert(rank: number, start: number, end: number): void {
+    const mask = this.#slots.length - 1;
+    const hash = hashOf(this.#bytes, start, end);
+    let slot = hash & mask;
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = (hash & HASH_BITS) | (rank + 1);
+  }
+}
+
+/** FNV-1a with its high bits folded in, for only the low ones choose a slot. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+  return hash ^ (hash >>> 15);
+}

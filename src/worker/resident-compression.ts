@@ -1,0 +1,132 @@
+// Plans a compression by high-density on what a resident history knows: the same decisions as on the
+// entries themselves, and the lines that will stand in for their results.
+
+import { NONE } from '../shared/density/history-columns.js';
+import type { HistoryIndex } from '../shared/density/history-index.js';
+import { IntColumn } from '../shared/density/int-column.js';
+import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
+import type { HistoryOutline } from '../shared/summarize/history-outline.js';
+import { planCompression } from '../shared/summarize/plan-compression.js';
+import { summaryLine } from '../shared/summarize/tool-summary.js';
+import type { CountPiece } from '../shared/tokens/count-tokens.js';
+import { countText } from '../shared/tokens/measure-entry.js';
+import type { ResidentFacts } from './resident-facts.js';
+import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
+
+/** Returns the plan, or `null` when a result that would become a line was never here. */
+export function planResidentCompression(
+  index: HistoryIndex,
+  facts: ResidentFacts,
+  { preserveThreshold, targetTokens }: CompressionRequest,
+  countPiece: CountPiece,
+): PlannedCompression | null {
+  const curated = curate(facts);
+  const outline = outlineIndex(index, facts, curated);
+  const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
+  const tokens = Int32Array.from(curated.entries, (entry) => facts.entryTokens.at(entry));
+  const lines = new Map<number, string>();
+  const { calls, responses } = index;
+  const callOf = new Int32Array(responses.length).fill(NONE);
+  for (let call = 0; call < calls.length; call += 1) {
+    const response = calls.response.at(call);
+    if (response !== NONE) callOf[response] = call;
+  }
+  for (let row = 0; row < responses.length; row += 1) {
+    const entry = curated.indices[responses.entry.at(row)] ?? NONE;
+    if (entry >= tailStart) break;
+    const digest = facts.summaries.digestOfResponse(row);
+    if (digest === undefined) return null;
+    if (digest.isSummary) continue;
+    const call = callOf[row] ?? NONE;
+    const line = summaryLine(
+      digest,
+      call === NONE ? undefined : { key: facts.summaries.keyOfCall(call) },
+    );
+    lines.set(row, line);
+    tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line, countPiece);
+  }
+  // Nothing in front of the tail: nothing is done, whatever the target.
+  const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
+  return written(index, curated, tokens, drops, lines);
+}
+
+interface Curated {
+  /** By index in the curated history, the one in the raw history. */
+  readonly entries: readonly number[];
+  /** By index in the raw history, the one in the curated history, or `NONE`. */
+  readonly indices: Int32Array;
+}
+
+function curate({ summaries: { flags } }: ResidentFacts): Curated {
+  const entries: number[] = [];
+  const indices = new Int32Array(flags.length).fill(NONE);
+  for (let entry = 0; entry < flags.length; entry += 1) {
+    if ((flags.at(entry) & EMPTY_ENTRY_FLAG) !== 0) continue;
+    indices[entry] = entries.length;
+    entries.push(entry);
+  }
+  return { entries, indices };
+}
+
+function outlineIndex(
+  { calls, responses, partials }: HistoryIndex,
+  { summaries: { flags } }: ResidentFacts,
+  { entries, indices }: Curated,
+): HistoryOutline {
+  const at = (entry: number): number => indices[entry] ?? NONE;
+  const callEntries = new Int32Array(calls.length);
+  const responseEntries = new Int32Array(calls.length);
+  for (let row = 0; row < calls.length; row += 1) {
+    const response = calls.response.at(row);
+    callEntries[row] = at(calls.entry.at(row));
+    responseEntries[row] = response === NONE ? NONE : at(responses.entry.at(response));
+  }
+  const partialEntries = new IntColumn();
+  const partialCalls = new IntColumn();
+  for (let row = 0; row < partials.length; row += 1) {
+    if (partials.call.at(row) === NONE) continue;
+    partialEntries.push(at(partials.entry.at(row)));
+    partialCalls.push(partials.call.at(row));
+  }
+  return {
+    length: entries.length,
+    flags: Uint8Array.from(entries, (entry) => flags.at(entry)),
+    callEntries,
+    responseEntries,
+    partialEntries: partialEntries.toArray(),
+    partialCalls: partialCalls.toArray(),
+  };
+}
+
+function written(
+  { responses }: HistoryIndex,
+  { entries, indices }: Curated,
+  tokens: Int32Array,
+  drops: readonly number[],
+  lineOfRow: ReadonlyMap<number, string>,
+): PlannedCompression {
+  const dropped = new Set(drops);
+  const summarized = new IntColumn();
+  const tokensAfter = new IntColumn();
+  const lines: string[] = [];
+  let last = NONE;
+  // A map keeps the order of insertion, which is that of the rows.
+  for (const [row, line] of lineOfRow) {
+    const entry = indices[responses.entry.at(row)] ?? NONE;
+    if (dropped.has(entry)) continue;
+    summarized.push(entry);
+    summarized.push(responses.block.at(row));
+    lines.push(line);
+    if (entry === last) continue;
+    last = entry;
+    tokensAfter.push(entry);
+    tokensAfter.push(tokens[entry] ?? 0);
+  }
+  return {
+    length: entries.length,
+    drops: Int32Array.from(drops),
+    summarized: summarized.toArray(),
+    lines,
+    tokensAfter: tokensAfter.toArray(),
+  };
+}

@@ -1,0 +1,172 @@
+// One session's history as a worker keeps it: index and token counts, no payloads. Fed by deltas;
+// knows after each of them what a density pass would do. Nothing here knows that it runs on a thread.
+
+import type { IContent } from '../shared/content.js';
+import type { DensityBase, PassSettings } from '../shared/density.js';
+import { NONE } from '../shared/density/history-columns.js';
+import { HistoryIndex } from '../shared/density/history-index.js';
+import { scopeOfSession } from '../shared/density/index-scope.js';
+import type { IndexScope } from '../shared/density/index-scope.js';
+import { planIndexed } from '../shared/density/optimize.js';
+import { WorkerPoolError } from '../shared/errors.js';
+import type {
+  CompressionRequest,
+  DeltaStep,
+  DeltaValue,
+  HistoryDelta,
+  PlannedCompression,
+  PlannedPass,
+  ResidentOptions,
+} from '../shared/resident-protocol.js';
+import type { CountPiece } from '../shared/tokens/count-tokens.js';
+import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
+import { sourcesOfEdit } from './edit-sources.js';
+import { planResidentCompression } from './resident-compression.js';
+import { ResidentFacts } from './resident-facts.js';
+import type { MeasuredEntry } from './resident-facts.js';
+import { tokensAfterPlan } from './tokens-after-plan.js';
+
+/** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
+export class ResidentHistory {
+  readonly #scope: IndexScope;
+  readonly #countPiece: CountPiece | undefined;
+  readonly #pointerTokens: number;
+  #index: HistoryIndex;
+  #facts: ResidentFacts = new ResidentFacts();
+  #staged: MeasuredEntry[] = [];
+  #sequence = 0;
+  /** `undefined` until the first delta says which revision the history is at. */
+  #base: DensityBase | undefined;
+
+  /** @param countPiece counts tokens; without it nothing is counted */
+  constructor(options: ResidentOptions, countPiece: CountPiece | undefined) {
+    this.#scope = scopeOfSession(options.agent);
+    this.#countPiece = countPiece;
+    this.#pointerTokens = countPiece === undefined ? NONE : pointerTokens(countPiece);
+    this.#index = new HistoryIndex(this.#scope);
+  }
+
+  /**
+   * Makes the steps of a delta, and plans the pass that it asks for.
+   *
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the delta does not follow what came before.
+   */
+  receive(delta: HistoryDelta): DeltaValue {
+    this.#assertFollows(delta);
+    this.#sequence = delta.sequence;
+    const tokens: number[] = [];
+    for (const step of delta.steps) this.#take(step, tokens);
+    const { revision, length } = delta.after;
+    if (this.#index.length !== length) {
+      throw outOfStep(`holds ${this.#index.length} entries where the session has ${length}`);
+    }
+    const base = { revision, length };
+    this.#base = base;
+    return {
+      base,
+      tokens: Int32Array.from(tokens),
+      totalTokens: this.#facts.totalTokens,
+      ...(delta.pass !== undefined && { pass: this.#planPass(base, delta.pass) }),
+    };
+  }
+
+  /**
+   * Plans a pass on the state of `base`.
+   *
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the history is in another state.
+   */
+  plan(base: DensityBase, pass: PassSettings): PlannedPass {
+    if (!isSameBase(this.#base, base)) throw outOfStep('is in another state than the plan is for');
+    return this.#planPass(base, pass);
+  }
+
+  /**
+   * Plans a compression on the state of `base`; `null` when that takes results which were never here.
+   *
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the history is in another state.
+   */
+  compress(base: DensityBase, request: CompressionRequest): PlannedCompression | null {
+    if (!isSameBase(this.#base, base)) throw outOfStep('is in another state than the plan is for');
+    if (this.#countPiece === undefined) return null;
+    return planResidentCompression(this.#index, this.#facts, request, this.#countPiece);
+  }
+
+  #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
+    const startedAt = performance.now();
+    const plan = planIndexed(this.#index, pass);
+    const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, this.#pointerTokens);
+    return { base, plan, tokensAfter, runMs: performance.now() - startedAt };
+  }
+
+  #take(step: DeltaStep, tokens: number[]): void {
+    switch (step.kind) {
+      case 'stage':
+        for (const [at, content] of step.contents.entries()) {
+          const entry = this.#measured(content, step.knownTokens[at] ?? NONE);
+          tokens.push(entry.tokens);
+          this.#staged.push(entry);
+        }
+        return;
+      case 'append':
+        for (const entry of this.#takeStaged()) {
+          this.#index.append(entry.content);
+          this.#facts.append(this.#index, entry);
+        }
+        return;
+      case 'edit':
+        this.#rewrite(sourcesOfEdit(this.#index.length, step.removals, step.replaced));
+        return;
+      case 'rewrite':
+        this.#rewrite(step.sources);
+        return;
+      case 'clear':
+        this.#index = new HistoryIndex(this.#scope);
+        this.#facts = new ResidentFacts();
+        return;
+    }
+  }
+
+  #measured(content: IContent, knownTokens: number): MeasuredEntry {
+    if (knownTokens !== NONE || this.#countPiece === undefined) {
+      return { content, tokens: knownTokens, measure: undefined };
+    }
+    const measure = measureEntry(content, this.#countPiece);
+    return { content, tokens: measure.tokens, measure };
+  }
+
+  #rewrite(sources: Int32Array): void {
+    const added = this.#takeStaged();
+    const rewritten = this.#index.rewritten(
+      sources,
+      added.map(({ content }) => content),
+    );
+    this.#facts = this.#facts.rewritten(rewritten, sources, added);
+    this.#index = rewritten.index;
+  }
+
+  #takeStaged(): readonly MeasuredEntry[] {
+    const staged = this.#staged;
+    this.#staged = [];
+    return staged;
+  }
+
+  #assertFollows({ sequence, before }: HistoryDelta): void {
+    if (sequence !== this.#sequence + 1) {
+      throw outOfStep(`got delta ${sequence} after delta ${this.#sequence}`);
+    }
+    if (this.#base !== undefined && !isSameBase(this.#base, before)) {
+      throw outOfStep('got a delta for another state');
+    }
+  }
+}
+
+function isSameBase(a: DensityBase | undefined, b: DensityBase): boolean {
+  return a?.revision === b.revision && a.length === b.length;
+}
+
+function outOfStep(problem: string): WorkerPoolError {
+  return new WorkerPoolError(
+    `The resident history ${problem}; it has to be opened again.`,
+    'RESIDENT_OUT_OF_STEP',
+  );
+}

@@ -1,0 +1,77 @@
+// Puts a resident history on a session's line: Comlink calls in, replies out, nothing thrown.
+
+import { expose, transfer } from 'comlink';
+import type { Endpoint } from 'comlink';
+import { toWireError } from '../shared/errors.js';
+import type { LineReply, ResidentCalls, ResidentOptions } from '../shared/resident-protocol.js';
+import { loadPieceCounter } from './encoding.js';
+import { ResidentHistory } from './resident-history.js';
+
+/** Opens a resident history that lives as long as the other end of `port` is open. */
+export function openResidentLine(port: unknown, options: ResidentOptions): void {
+  // A port of Node has the methods that Comlink asks for; its types know only those of browsers.
+  expose(new ResidentLine(options), port as Endpoint);
+}
+
+class ResidentLine implements ResidentCalls {
+  readonly #options: ResidentOptions;
+  #history: Promise<ResidentHistory> | undefined;
+
+  constructor(options: ResidentOptions) {
+    this.#options = options;
+  }
+
+  receive: ResidentCalls['receive'] = (delta) =>
+    this.#reply(async (history) => {
+      try {
+        const value = history.receive(delta);
+        const { tokens, pass } = value;
+        const { drops, pointers, cuts } = pass?.plan ?? {};
+        return [value, [tokens, drops, pointers, cuts, pass?.tokensAfter]];
+      } finally {
+        if (this.#options.countsTokens) (await loadPieceCounter()).release();
+      }
+    });
+
+  plan: ResidentCalls['plan'] = (base, pass) =>
+    this.#reply((history) => {
+      const planned = history.plan(base, pass);
+      const { drops, pointers, cuts } = planned.plan;
+      return [planned, [drops, pointers, cuts, planned.tokensAfter]];
+    });
+
+  compress: ResidentCalls['compress'] = (base, request) =>
+    this.#reply((history) => {
+      const planned = history.compress(base, request);
+      return [planned, [planned?.drops, planned?.summarized, planned?.tokensAfter]];
+    });
+
+  /** Calls that arrive while the encoding loads keep their order: they wait for the same promise. */
+  async #reply<Value>(
+    run: (history: ResidentHistory) => Answer<Value> | Promise<Answer<Value>>,
+  ): Promise<LineReply<Value>> {
+    this.#history ??= this.#open();
+    const startedAt = performance.now();
+    try {
+      const [value, arrays] = await run(await this.#history);
+      const runMs = performance.now() - startedAt;
+      return transfer({ ok: true, value, runMs }, buffersOf(arrays));
+    } catch (thrown) {
+      return { ok: false, error: toWireError(thrown), runMs: performance.now() - startedAt };
+    }
+  }
+
+  async #open(): Promise<ResidentHistory> {
+    const { countsTokens } = this.#options;
+    const counter = countsTokens ? await loadPieceCounter() : undefined;
+    return new ResidentHistory(this.#options, counter?.count);
+  }
+}
+
+/** A value, and the arrays in it whose memory moves instead of being copied. */
+type Answer<Value> = readonly [value: Value, arrays: readonly (Int32Array | undefined)[]];
+
+function buffersOf(arrays: readonly (Int32Array | undefined)[]): ArrayBuffer[] {
+  const buffers = new Set(arrays.flatMap((array) => (array === undefined ? [] : [array.buffer])));
+  return [...buffers] as ArrayBuffer[];
+}

@@ -1,0 +1,272 @@
+// What Comlink 4 does, on a port into a thread of Piscina, in the cases that our use of it rests on. Not
+// a wish: a test that fails after an upgrade says which rule to look at again. ctxfold is not used here.
+
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { MessageChannel } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
+import { releaseProxy, transfer, wrap } from 'comlink';
+import type { Remote } from 'comlink';
+import type { Piscina } from 'piscina';
+import { describe, expect, test } from 'vitest';
+import type { TestContext } from 'vitest';
+import { isPending, openPool, reasonOf, settlement } from './contract-pool.js';
+import type { Settlement } from './contract-pool.js';
+
+/** What the worker exposes; see `contract-ports.mjs`. */
+interface Resident {
+  threadId(): number;
+  byteLength(array: Int32Array): number;
+  append(value: unknown): number;
+  appended(): unknown[];
+  never(): Promise<never>;
+  nested(levels: number): unknown;
+  returnFunction(): unknown;
+  throwTrouble(): never;
+  takeColumns(): Int32Array;
+  columnsLeft(): number;
+  exit(): never;
+  outOfMemory(): never;
+}
+
+/** Without a port it only answers with the thread's id. */
+interface Task {
+  readonly port?: MessagePort;
+  readonly isWaiting?: boolean;
+  readonly isEndless?: boolean;
+}
+
+interface Connection {
+  readonly pool: Piscina<Task, unknown>;
+  /** The near end; the far end has been handed over in a task that is over. */
+  readonly port: MessagePort;
+  readonly resident: Remote<Resident>;
+}
+
+/**
+ * Runs `process-end.mjs`. Without a reason to last, its process ends at once, whatever `holdMs` is.
+ *
+ * @throws when it ends with another code than 0.
+ */
+function runProcess(scene: string, holdMs: number): Promise<{ readonly stdout: string }> {
+  const program = fileURLToPath(new URL('process-end.mjs', import.meta.url));
+  const parameters = ['--expose-gc', program, scene, String(holdMs)];
+  return promisify(execFile)(process.execPath, parameters);
+}
+
+/** Unlike `once`, not disturbed by an error before the exit. */
+function exitOf(worker: Worker): Promise<void> {
+  return new Promise((resolve) => worker.on('exit', () => resolve()));
+}
+
+async function connect(
+  context: TestContext,
+  options: Parameters<typeof openPool>[2] = {},
+): Promise<Connection> {
+  const { pool } = openPool<Task>(context, 'contract-ports.mjs', options);
+  const { port1, port2 } = new MessageChannel();
+  context.onTestFinished(() => port1.close());
+  await pool.run({ port: port2 }, { transferList: [port2] });
+  return { pool, port: port1, resident: wrap<Resident>(port1) };
+}
+
+describe.concurrent('Comlink: calls', () => {
+  // No adapter: a MessagePort of Node is an endpoint as it is, for its listeners get `event.data`.
+  test('a port of Node is an endpoint, served by the thread that it was sent to', async (context) => {
+    const { pool, resident } = await connect(context);
+    expect(await resident.threadId()).toBe(await pool.run({}));
+  });
+
+  test('calls made without awaiting run in the order of the calls', async (context) => {
+    const { resident } = await connect(context);
+    const values = Array.from({ length: 50 }, (_, at) => at);
+    await Promise.all(values.map((value) => resident.append(value)));
+    expect(await resident.appended()).toEqual(values);
+  });
+
+  test('`transfer` moves a typed array out of the worker', async (context) => {
+    const { resident } = await connect(context);
+    expect(await resident.takeColumns()).toEqual(Int32Array.of(1, 2, 3));
+    expect(await resident.columnsLeft()).toBe(0);
+  });
+
+  test('`transfer` moves a typed array into the worker', async (context) => {
+    const { resident } = await connect(context);
+    const array = Int32Array.of(1, 2, 3);
+    const call = resident.byteLength(transfer(array, [array.buffer]));
+    expect(array.byteLength).toBe(0);
+    expect(await call).toBe(12);
+  });
+});
+
+describe.concurrent('Comlink: what goes wrong in a call', () => {
+  // Rule: workers answer with data, `{ ok: false, error }`, and never by throwing.
+  test('an error keeps its name and message, and loses its class, code and cause', async (context) => {
+    const { resident } = await connect(context);
+    const reason = await reasonOf(resident.throwTrouble());
+    expect(reason).toMatchObject({ name: 'RangeError', message: 'trouble' });
+    expect(reason).toBeInstanceOf(Error);
+    expect(reason).not.toBeInstanceOf(RangeError);
+    expect(reason).not.toHaveProperty('code');
+    expect(reason).not.toHaveProperty('cause');
+  });
+
+  test('a result that cannot be cloned is a TypeError and leaves the thread unharmed', async (context) => {
+    const { pool, resident } = await connect(context);
+    const threadId = await resident.threadId();
+    const reason = await reasonOf(resident.returnFunction());
+    expect(reason).toMatchObject({ name: 'TypeError', message: 'Unserializable return value' });
+    expect(await resident.threadId()).toBe(threadId);
+    expect(await pool.run({})).toBe(threadId);
+  });
+
+  test('an argument that cannot be cloned rejects with a DataCloneError', async (context) => {
+    const { resident } = await connect(context);
+    const reason = await reasonOf(resident.append(() => 0));
+    expect(reason).toMatchObject({ name: 'DataCloneError' });
+    expect(await resident.appended()).toEqual([]);
+  });
+
+  // Rule: every call has a deadline. `messageerror` fires on the near end, and does not say which call.
+  test('a call with a result nested 5,000 levels stays pending, and the next one is answered', async (context) => {
+    const { port, resident } = await connect(context);
+    const undelivered = once(port, 'messageerror');
+    const deep = settlement(resident.nested(5_000));
+    await undelivered;
+    expect(await resident.threadId()).toEqual(expect.any(Number));
+    expect(await isPending(deep)).toBe(true);
+  });
+});
+
+describe.concurrent('Comlink: a thread that dies', () => {
+  /** Each makes a call that gets no answer, and sees to it that its thread dies. */
+  const deaths: readonly [string, (connection: Connection) => Promise<Settlement>][] = [
+    [
+      'terminate',
+      ({ pool, resident }) => {
+        void pool.threads[0]?.terminate();
+        return settlement(resident.never());
+      },
+    ],
+    ['process.exit', ({ resident }) => settlement(resident.exit())],
+    ['out of memory', ({ resident }) => settlement(resident.outOfMemory())],
+  ];
+
+  // Rule: each call races the `close` of its port, and has a deadline as well. Left alone, `close` comes
+  // about 1 ms after the thread has ended.
+  test.for(deaths)(
+    'after %s the port closes within a second, and the call stays pending',
+    async ([, die], context) => {
+      const connection = await connect(context, { resourceLimits: { maxOldGenerationSizeMb: 16 } });
+      const exited = exitOf(connection.pool.threads[0]!);
+      const closed = once(connection.port, 'close');
+      const call = die(connection);
+      await exited;
+      expect(await isPending(closed, 1_000)).toBe(false);
+      expect(await isPending(call)).toBe(true);
+    },
+  );
+
+  // Rule: what lived in the thread has to be opened again, in another thread and by another port.
+  test('a call on a port that has closed stays pending, though the pool has another thread', async (context) => {
+    const { pool, port, resident } = await connect(context);
+    const closed = once(port, 'close');
+    await pool.threads[0]!.terminate();
+    await closed;
+    const call = settlement(resident.threadId());
+    expect(await pool.run({})).toEqual(expect.any(Number));
+    expect(await isPending(call)).toBe(true);
+  });
+
+  test('a signal that ends a task of Piscina closes the ports of its thread', async (context) => {
+    const { pool, port } = await connect(context);
+    const closed = once(port, 'close');
+    const controller = new AbortController();
+    const task = settlement(pool.run({ isEndless: true }, { signal: controller.signal }));
+    controller.abort();
+    expect((await task).status).toBe('rejected');
+    await closed;
+  });
+});
+
+describe.concurrent('Comlink: a port in an idle worker', () => {
+  // Rule: atomics are disabled.
+  test('is not served with atomics `sync`, the default', async (context) => {
+    const { pool, resident } = await connect(context, { atomics: 'sync' });
+    const call = settlement(resident.threadId());
+    expect(await isPending(call)).toBe(true);
+    expect(await pool.run({})).toEqual(expect.any(Number));
+  });
+
+  test('is served with atomics `disabled`', async (context) => {
+    const { resident } = await connect(context, { atomics: 'disabled' });
+    expect(await resident.threadId()).toEqual(expect.any(Number));
+  });
+
+  test('is served while a task of Piscina waits for something in that thread', async (context) => {
+    const { pool, resident } = await connect(context);
+    const task = settlement(pool.run({ isWaiting: true }));
+    expect(await resident.threadId()).toEqual(expect.any(Number));
+    await pool.destroy();
+    expect((await task).status).toBe('rejected');
+  });
+
+  // Rule: the deadline of a call allows for a task that may compute in its thread.
+  test('is not served while a task of Piscina computes in that thread', async (context) => {
+    const { pool, resident } = await connect(context);
+    const computing = once(pool, 'message');
+    const task = settlement(pool.run({ isEndless: true }));
+    await computing;
+    expect(await isPending(settlement(resident.threadId()))).toBe(true);
+    await pool.destroy();
+    expect((await task).status).toBe('rejected');
+  });
+});
+
+describe.concurrent('Comlink: letting go of a port', () => {
+  // Rule: calls under way are counted, and a session releases its port when there are none.
+  test('releaseProxy leaves pending calls pending, and later calls throw', async (context) => {
+    const { pool, resident } = await connect(context);
+    const call = settlement(resident.never());
+    const answered = settlement(resident.threadId());
+    resident[releaseProxy]();
+    expect(() => resident.threadId()).toThrow('Proxy has been released and is not useable');
+    expect(await pool.run({})).toEqual(expect.any(Number));
+    expect(await isPending(Promise.race([call, answered]))).toBe(true);
+  });
+
+  test('releaseProxy closes both ends of the port and leaves the thread alive', async (context) => {
+    const { pool, port, resident } = await connect(context);
+    const threadId = await resident.threadId();
+    const closed = once(port, 'close');
+    resident[releaseProxy]();
+    await closed;
+    expect(await pool.run({})).toBe(threadId);
+  });
+});
+
+describe.concurrent('Comlink: the end of the process', () => {
+  // Rule: a port is unref’d after it was wrapped, and `close` is final. Whoever lets a proxy go loses
+  // its port to the garbage collector: it has to be held for as long as the session lives.
+  test.for<[string, string, string]>([
+    ['an idle pool does not keep the process alive', 'idlePool', 'ended'],
+    ['a task of Piscina keeps the process alive', 'endlessTask', 'held'],
+    ['a wrapped port keeps the process alive without any call', 'wrappedPort', 'held'],
+    ['`wrap` refs a port that was unref’d', 'unrefBeforeWrap', 'held'],
+    ['an unref’d port does not keep it alive, even with a call pending', 'unrefAfterWrap', 'ended'],
+    ['a proxy that is garbage collected closes its port', 'collectedProxy', 'closed'],
+  ])('%s', async ([, scene, outcome]) => {
+    const { stdout } = await runProcess(scene, outcome === 'held' ? 1_000 : 20_000);
+    expect(stdout.split('\n')[0]).toBe(outcome);
+  });
+
+  test('an error of an idle worker ends a process that does not listen to `error`', async () => {
+    expect(await reasonOf(runProcess('strayError', 20_000))).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('nobody waits for this'),
+    });
+  });
+});

@@ -1,0 +1,212 @@
+// Changes on their way to a resident copy: in their order, whatever the portions, and no message too
+// large. What they lead to is proved where they are received.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { HistoryState } from '../../../src/main/history-change.js';
+import {
+  MAX_BATCH_CHARACTERS,
+  MAX_BATCH_ENTRIES,
+} from '../../../src/main/offload/count-batches.js';
+import { DeltaQueue } from '../../../src/main/offload/delta-queue.js';
+import type { Parcel } from '../../../src/main/offload/delta-queue.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { entryCharacters } from '../../../src/shared/tokens/estimate.js';
+
+function stateOf(entries: readonly IContent[], revision = 0): HistoryState {
+  const base = { revision, length: entries.length };
+  return { base, entries, countedTokens: () => undefined };
+}
+
+function takeAll(queue: DeltaQueue): Parcel[] {
+  const parcels: Parcel[] = [];
+  for (let parcel = queue.take(); parcel !== undefined; parcel = queue.take()) parcels.push(parcel);
+  return parcels;
+}
+
+function kindsOf({ delta }: Parcel): string {
+  return delta.steps
+    .map((step) => (step.kind === 'stage' ? `stage ${step.contents.length}` : step.kind))
+    .join(', ');
+}
+
+/** Texts of few lengths, made once: together they are many millions of characters. */
+const TEXTS = [0, 10, 2_000, 300_000, 999_999, 1_000_000, 1_300_000].map((length) =>
+  'x'.repeat(length),
+);
+const entry = fc
+  .oneof(
+    { weight: 200, arbitrary: fc.constantFrom(...TEXTS.slice(0, 3)) },
+    { weight: 1, arbitrary: fc.constantFrom(...TEXTS) },
+  )
+  .map((text) => humanText(text));
+const portion = fc.array(entry, { maxLength: 600, size: 'max' });
+
+interface Portion {
+  readonly kind: 'append' | 'edit' | 'rewrite' | 'clear';
+  readonly contents: readonly IContent[];
+  readonly isTakenFrom: boolean;
+}
+
+const portions = fc.array(
+  fc.record({
+    kind: fc.constantFrom<Portion['kind']>('append', 'append', 'edit', 'rewrite', 'clear'),
+    contents: portion,
+    isTakenFrom: fc.boolean(),
+  }),
+  { maxLength: 5, size: 'max' },
+);
+
+/** A history, told to a queue change by change. */
+class ToldHistory {
+  entries: readonly IContent[];
+  readonly queue: DeltaQueue;
+  /** All entries that were told, in their order. */
+  readonly told: IContent[];
+  #revision = 0;
+
+  constructor(opening: readonly IContent[]) {
+    this.entries = opening;
+    this.told = [...opening];
+    this.queue = new DeltaQueue(stateOf(opening), opening.length, true);
+  }
+
+  change({ kind, contents }: Portion): void {
+    const former = this.entries;
+    if (kind !== 'append') this.#revision += 1;
+    switch (kind) {
+      case 'append':
+        if (contents.length === 0) return;
+        this.entries = former.concat(contents);
+        this.#tell(contents, this.queue.push({ kind, contents }, this.#state()));
+        return;
+      case 'edit': {
+        const replacing = contents.slice(0, former.length);
+        const replacements = new Map([...replacing.entries()].reverse());
+        this.entries = replacing.concat(former.slice(replacing.length));
+        const change = { kind, removals: [], replacements };
+        this.#tell(replacing, this.queue.push(change, this.#state()));
+        return;
+      }
+      case 'rewrite':
+        this.entries = former.slice(1).concat(contents);
+        this.#tell(
+          contents,
+          this.queue.push({ kind, former, contents: this.entries }, this.#state()),
+        );
+        return;
+      case 'clear':
+        this.entries = [];
+        this.#tell([], this.queue.push({ kind }, this.#state()));
+    }
+  }
+
+  #tell(expected: readonly IContent[], comingIn: readonly IContent[]): void {
+    expect(comingIn).toEqual(expected);
+    this.told.push(...expected);
+  }
+
+  #state(): HistoryState {
+    return stateOf(this.entries, this.#revision);
+  }
+}
+
+describe('DeltaQueue', () => {
+  it('gives all entries in their order and no message too large, whatever the portions', () => {
+    let [full, giant, continued] = [0, 0, 0];
+    fc.assert(
+      fc.property(portion, portions, (opening, made) => {
+        const history = new ToldHistory(opening);
+        const parcels: Parcel[] = [];
+        for (const one of made) {
+          history.change(one);
+          const parcel = one.isTakenFrom ? history.queue.take() : undefined;
+          if (parcel !== undefined) parcels.push(parcel);
+          const posted = parcels.reduce((sum, { staged }) => sum + staged.length, 0);
+          expect(history.queue.length).toBe(history.told.length - posted);
+        }
+        parcels.push(...takeAll(history.queue));
+        expect(history.queue.isEmpty).toBe(true);
+        expect(history.queue.length).toBe(0);
+
+        const staged = parcels.flatMap((parcel) => parcel.staged);
+        expect(staged.length).toBe(history.told.length);
+        expect(staged.every((one, at) => one === history.told[at])).toBe(true);
+        let before = { revision: 0, length: 0 };
+        parcels.forEach((parcel, at) => {
+          const { delta } = parcel;
+          const characters = parcel.staged.reduce((sum, one) => sum + entryCharacters(one), 0);
+          expect(parcel.characters).toBe(characters);
+          expect(parcel.staged.length).toBeLessThanOrEqual(MAX_BATCH_ENTRIES);
+          if (parcel.staged.length !== 1) {
+            expect(characters).toBeLessThanOrEqual(MAX_BATCH_CHARACTERS);
+          }
+          expect(delta.sequence).toBe(at + 1);
+          expect(delta.before).toEqual(before);
+          expect(delta.steps.length).toBeGreaterThan(0);
+          before = delta.after;
+          full += parcel.staged.length === MAX_BATCH_ENTRIES ? 1 : 0;
+          giant += characters > MAX_BATCH_CHARACTERS ? 1 : 0;
+          continued += delta.steps.at(-1)?.kind === 'stage' ? 1 : 0;
+        });
+        if (parcels.length > 0) expect(before.length).toBe(history.entries.length);
+      }),
+      { numRuns: 300 },
+    );
+    for (const times of [full, giant, continued]) expect(times).toBeGreaterThan(10);
+  });
+
+  it('opens with nothing to give when the history is empty', () => {
+    const queue = new DeltaQueue(stateOf([]), 0, true);
+    expect(queue.isEmpty).toBe(true);
+    expect(queue.take()).toBeUndefined();
+  });
+
+  it('makes one step of appends that follow each other, and one message of several changes', () => {
+    const [first, second, third] = [humanText('1'), humanText('2'), humanText('3')];
+    const queue = new DeltaQueue(stateOf([first]), 1, true);
+    queue.push({ kind: 'append', contents: [second] }, stateOf([first, second]));
+    queue.push(
+      { kind: 'edit', removals: [0], replacements: new Map([[1, third]]) },
+      stateOf([third], 1),
+    );
+    queue.push({ kind: 'clear' }, stateOf([], 2));
+    const [parcel, ...others] = takeAll(queue);
+    expect(others).toEqual([]);
+    expect(parcel && kindsOf(parcel)).toBe('stage 2, append, stage 1, edit, clear');
+    expect(parcel?.delta.after).toEqual({ revision: 2, length: 0 });
+  });
+
+  it('lists the indices of an edit ascending, and its entries in their order', () => {
+    const entries = Array.from({ length: 12 }, (_, at) => humanText(String(at)));
+    const queue = new DeltaQueue(stateOf(entries), 12, true);
+    takeAll(queue);
+    const [a, b] = [humanText('a'), humanText('b')];
+    const replacements = new Map([
+      [11, b],
+      [3, a],
+    ]);
+    queue.push({ kind: 'edit', removals: [10, 2, 9], replacements }, stateOf([], 1));
+    const [parcel] = takeAll(queue);
+    expect(parcel?.staged).toEqual([a, b]);
+    expect(parcel?.delta.steps.at(-1)).toEqual({
+      kind: 'edit',
+      removals: Int32Array.of(2, 9, 10),
+      replaced: Int32Array.of(3, 11),
+    });
+  });
+
+  it('spares the texts of what is counted when it leaves, and of everything when nothing is counted there', () => {
+    const said: IContent = { speaker: 'ai', blocks: [{ type: 'text', text: 'said' }] };
+    const more: IContent = { speaker: 'ai', blocks: [{ type: 'text', text: 'more' }] };
+    const countedTokens = (one: IContent): number | undefined => (one === said ? 7 : undefined);
+    const state = { ...stateOf([said, more]), countedTokens };
+    const stageOf = (countsTokens: boolean): unknown =>
+      new DeltaQueue(state, 2, countsTokens).take()?.delta.steps[0];
+    const spared = { speaker: 'ai', blocks: [{ type: 'text', text: '-' }] };
+    const knownTokens = Int32Array.of(7, -1);
+    expect(stageOf(true)).toEqual({ kind: 'stage', contents: [spared, more], knownTokens });
+    expect(stageOf(false)).toEqual({ kind: 'stage', contents: [spared, spared], knownTokens });
+  });
+});

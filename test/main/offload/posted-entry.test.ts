@@ -1,0 +1,115 @@
+// What crosses of an entry: as little as can be, and enough for the same tokens and the same plan.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countablePart, indexablePart } from '../../../src/main/offload/posted-entry.js';
+import { carriesContent } from '../../../src/shared/content.js';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { planDensity } from '../../../src/shared/density/optimize.js';
+import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
+import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import { countThirds } from '../../support/piece-counters.js';
+import { RESIDENT_AGENT, withReferencedFiles } from '../../support/resident-session.js';
+
+/** Stands in every field that must not cross. */
+const SECRET = 'must not cross';
+
+/** An entry whose opaque fields, and fields that nobody knows of, all hold the secret. */
+function withSecrets(entry: IContent): IContent {
+  const blocks = entry.blocks.map((block): ContentBlock => {
+    const unknown = { ...block, providerMetadata: { unknown: SECRET } };
+    if (unknown.type === 'media') return { ...unknown, data: SECRET };
+    if (unknown.type === 'tool_call') return { ...unknown, description: SECRET };
+    if (unknown.type !== 'thinking') return unknown;
+    return { ...unknown, signature: SECRET, encryptedContent: SECRET, sourceField: SECRET };
+  });
+  const metadata = { ...entry.metadata, usage: SECRET, id: SECRET, [SECRET]: 1, timestamp: 7 };
+  return { ...entry, blocks, metadata };
+}
+
+describe.each([
+  ['countablePart', countablePart],
+  ['indexablePart', indexablePart],
+])('%s', (_, part) => {
+  it('leaves out metadata, media, opaque fields and what nobody knows of', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
+        for (const entry of history) {
+          const posted = part(withSecrets(entry));
+          expect(JSON.stringify(posted)).not.toContain(SECRET);
+          expect(posted.metadata).toBeUndefined();
+          expect(posted.blocks.length).toBe(entry.blocks.length);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps what marks a summary and what marks a synthetic entry', () => {
+    const marked: IContent = {
+      speaker: 'human',
+      blocks: [],
+      metadata: { isSummary: true, synthetic: true, id: SECRET },
+    };
+    expect(part(marked).metadata).toEqual({ isSummary: true, synthetic: true });
+  });
+
+  it('leads to the same plans', () => {
+    const histories = fc.oneof(arbitraryHistory(), arbitraryBrokenHistory());
+    fc.assert(
+      fc.property(histories, arbitraryDensityConfig(), (entries, settings) => {
+        const history = withReferencedFiles(entries);
+        const config = { ...settings, ...RESIDENT_AGENT };
+        expect(planDensity(history.map(part), config)).toEqual(planDensity(history, config));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('carries content when the entry does', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
+        for (const { speaker, blocks } of history) {
+          const posted = part({ speaker, blocks });
+          expect(posted.blocks.map(carriesContent)).toEqual(blocks.map(carriesContent));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('indexablePart', () => {
+  it('spares the results of tools and what is said', () => {
+    const entry: IContent = {
+      speaker: 'tool',
+      blocks: [
+        {
+          type: 'tool_response',
+          callId: 'a',
+          toolName: 'read_file',
+          result: SECRET,
+          error: SECRET,
+        },
+        { type: 'text', text: SECRET },
+        { type: 'code', code: SECRET },
+      ],
+    };
+    expect(JSON.stringify(indexablePart(entry))).not.toContain(SECRET);
+  });
+});
+
+describe('countablePart', () => {
+  it('counts the same', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {
+        for (const entry of history) {
+          const tokens = countEntryTokens(countablePart(entry), countThirds);
+          expect(tokens).toBe(countEntryTokens(entry, countThirds));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

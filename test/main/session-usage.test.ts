@@ -1,0 +1,352 @@
+// What a session makes of the usage that a provider reports: from then on it judges by the model's
+// own tokens, and says of each number where it comes from.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { CountEntries } from '../../src/main/token-ledger.js';
+import { TokenCalibration } from '../../src/main/token-calibration.js';
+import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { humanText } from '../../src/shared/content.js';
+import { ContextWindowExceededError } from '../../src/shared/errors.js';
+import { historyOf } from '../support/notation.js';
+import { entries, keepLast, openNoted, openSession, strategyOf } from '../support/session-bench.js';
+import type { BenchParts } from '../support/session-bench.js';
+
+const countHundreds: CountEntries = (contents) => Promise.resolve(contents.map(() => 100));
+
+/** A session of ten entries of 100 tokens, in a window of 10,000 unless told otherwise. */
+function openHundreds(parts: BenchParts = {}): TurnOrchestrator {
+  return openSession({
+    entries: entries(10),
+    countEntries: countHundreds,
+    contextLimit: 10_000,
+    ...parts,
+  });
+}
+
+/** The same, after a window and a report of that many tokens. */
+async function openReported(
+  inputTokens: number,
+  parts: BenchParts = {},
+): Promise<TurnOrchestrator> {
+  const session = openHundreds(parts);
+  await session.ensureCompressionBeforeSend('p1');
+  expect(session.reportUsage({ inputTokens })).toBe('learned');
+  return session;
+}
+
+/** A calibration that knows the ratio of models that nobody has named. */
+function calibrationOf(ratio: number): TokenCalibration {
+  const calibration = new TokenCalibration();
+  expect(calibration.observe(undefined, ratio * 1e6, 1e6)).toBe('learned');
+  return calibration;
+}
+
+describe('TurnOrchestrator', () => {
+  describe('reportUsage', () => {
+    it('learns how many tokens the model makes of those that were counted', async () => {
+      const session = await openReported(1_500);
+      session.history.add(humanText('more'));
+      await session.history.waitForTokenUpdates();
+      expect(session.contextUsage()).toEqual({ tokens: 1_650, source: 'counted' });
+    });
+
+    it('takes off what the request held besides the history', async () => {
+      const session = openHundreds({ gauge: { overheadTokens: 300 } });
+      await session.ensureCompressionBeforeSend('p1', 200);
+      expect(session.reportUsage({ inputTokens: 2_000 })).toBe('learned');
+      session.history.add(humanText('more'));
+      await session.history.waitForTokenUpdates();
+      expect(session.contextUsage().tokens).toBe(1_100 * 1.5 + 300);
+    });
+
+    it('compares with what was sent, also when the response was added before', async () => {
+      const session = openHundreds();
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.addAll(historyOf('a:*s1 t:s1'));
+      await session.history.waitForTokenUpdates();
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('learned');
+      expect(session.contextUsage()).toEqual({ tokens: 1_800, source: 'counted' });
+    });
+
+    it('keeps what it learns to the model that was named last', async () => {
+      const session = openHundreds();
+      session.history.add(humanText('to the large one'), 'large');
+      await session.ensureCompressionBeforeSend('p1');
+      session.reportUsage({ inputTokens: 2_200 });
+      await session.ensureCompressionBeforeSend('p2');
+      session.reportUsage({ inputTokens: 880, modelName: 'small' });
+      const tokensWith = async (modelName?: string): Promise<number> => {
+        session.history.add(humanText('next'), modelName);
+        await session.history.waitForTokenUpdates();
+        return session.contextUsage().tokens;
+      };
+      expect(await tokensWith()).toBe(Math.ceil(1_200 * 0.8));
+      expect(await tokensWith('large')).toBe(1_300 * 2);
+      expect(await tokensWith('unheard of')).toBe(1_400);
+    });
+
+    it('learns nothing without a window before it, or while one is open', async () => {
+      const session = openHundreds();
+      await session.history.waitForTokenUpdates();
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      const window = session.ensureCompressionBeforeSend('p1');
+      await Promise.resolve();
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      await window;
+      const next = session.ensureCompressionBeforeSend('p2');
+      await Promise.resolve();
+      await Promise.resolve();
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      await next;
+      expect(session.contextUsage()).toEqual({ tokens: 1_000, source: 'counted' });
+    });
+
+    it('learns nothing from a window that failed', async () => {
+      const session = openHundreds();
+      await session.ensureCompressionBeforeSend('p1');
+      await expect(session.ensureCompressionBeforeSend('p2', 20_000)).rejects.toThrow(
+        ContextWindowExceededError,
+      );
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+    });
+
+    it.each([
+      [
+        'emptied',
+        (session: TurnOrchestrator) => {
+          session.history.clear();
+          return Promise.resolve();
+        },
+      ],
+      ['pruned', (session: TurnOrchestrator) => session.ensureDensityOptimized()],
+      ['compressed', (session: TurnOrchestrator) => session.performCompression('p2')],
+    ])('learns nothing, and says nothing, of a history that was %s since', async (_, rewrite) => {
+      const session = openNoted('h a:r1 t:r1 a h a h a h', {
+        countEntries: countHundreds,
+        strategy: keepLast(3),
+        contextLimit: 10_000,
+      });
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await rewrite(session);
+      await session.history.waitForTokenUpdates();
+      const counted = session.history.getTotalTokens();
+      expect(session.reportUsage({ inputTokens: 3_000 })).toBe('rewritten');
+      expect(session.contextUsage()).toEqual({ tokens: counted, source: 'counted' });
+    });
+
+    it('learns nothing from entries that came in too late to be counted', async () => {
+      const strategy = strategyOf(async ({ history }) => history, null);
+      const session = openHundreds({ strategy, contextLimit: 1_100 });
+      session.on('compressed', () => {
+        session.history.add(humanText('late'));
+      });
+      const { tokenSource } = await session.ensureCompressionBeforeSend('p1');
+      expect(tokenSource).toBe('estimated');
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('uncounted');
+    });
+
+    it.each([
+      [200, 'too-low', { tokens: 1_000, source: 'counted' }],
+      [9_000, 'too-high', { tokens: 9_000, source: 'reported' }],
+    ])('takes %i tokens of 1,000 for %s', async (inputTokens, outcome, usage) => {
+      const session = openHundreds();
+      await session.ensureCompressionBeforeSend('p1');
+      expect(session.reportUsage({ inputTokens })).toBe(outcome);
+      expect(session.contextUsage()).toEqual(usage);
+    });
+
+    it.each([
+      [{ inputTokens: -1 }, RangeError],
+      [{ inputTokens: NaN }, RangeError],
+      [{ inputTokens: Infinity }, RangeError],
+      [{ inputTokens: '1500' }, TypeError],
+      [{}, TypeError],
+      [{ inputTokens: 1_500, modelName: 3 }, TypeError],
+    ])('refuses %j', async (report, kind) => {
+      const session = openHundreds();
+      await session.ensureCompressionBeforeSend('p1');
+      expect(() => session.reportUsage(report as never)).toThrow(kind);
+      expect(session.contextUsage()).toEqual({ tokens: 1_000, source: 'counted' });
+    });
+  });
+
+  describe('contextUsage', () => {
+    it('is estimated, then counted, then reported, until something is added', async () => {
+      const session = openHundreds({ gauge: { overheadTokens: 300 } });
+      expect(session.contextUsage().source).toBe('estimated');
+      await session.ensureCompressionBeforeSend('p1');
+      expect(session.contextUsage()).toEqual({ tokens: 1_300, source: 'counted' });
+      session.reportUsage({ inputTokens: 1_810 });
+      expect(session.contextUsage()).toEqual({ tokens: 1_810, source: 'reported' });
+      session.history.add(humanText('more'));
+      expect(session.contextUsage().source).toBe('estimated');
+      await session.history.waitForTokenUpdates();
+      expect(session.contextUsage()).toEqual({ tokens: 1_100 * 1.51 + 300, source: 'counted' });
+    });
+
+    it('leaves out what the request held for that one time', async () => {
+      const session = openHundreds();
+      await session.ensureCompressionBeforeSend('p1', 250);
+      session.reportUsage({ inputTokens: 1_750 });
+      expect(session.contextUsage()).toEqual({ tokens: 1_500, source: 'reported' });
+    });
+
+    it('is reported still after a window that changed nothing', async () => {
+      const session = await openReported(1_500);
+      const { totalTokens, tokenSource } = await session.ensureCompressionBeforeSend('p2');
+      expect(session.contextUsage()).toEqual({ tokens: 1_500, source: 'reported' });
+      expect([totalTokens, tokenSource]).toEqual([1_000, 'counted']);
+    });
+
+    it('is no longer reported once the history was edited', async () => {
+      const session = await openReported(1_500);
+      await session.history.applyDensityResult({
+        removals: [0],
+        replacements: new Map(),
+        metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+      });
+      expect(session.contextUsage()).toEqual({ tokens: 1_350, source: 'counted' });
+    });
+
+    it('is never counted by a tokenizer that estimates', async () => {
+      const session = openHundreds({ gauge: { countsAreEstimates: true } });
+      const { tokenSource } = await session.ensureCompressionBeforeSend('p1');
+      expect([tokenSource, session.contextUsage().source]).toEqual(['estimated', 'estimated']);
+      session.reportUsage({ inputTokens: 1_500 });
+      expect(session.contextUsage().source).toBe('reported');
+    });
+
+    it('is an estimate while entries wait for a compression', async () => {
+      const session = openHundreds();
+      await session.history.waitForTokenUpdates();
+      session.history.startCompression();
+      expect(session.contextUsage().source).toBe('counted');
+      session.history.add(humanText('waits'));
+      expect(session.contextUsage().source).toBe('estimated');
+    });
+  });
+
+  describe('with usage reported', () => {
+    it.each([
+      // The threshold is at 1,700 of 2,000 tokens, at 1.5 of them for each that is counted.
+      [1_133, 0, 0, false],
+      [1_134, 0, 0, true],
+      [1_066, 100, 0, false],
+      [1_067, 100, 0, true],
+      [1_000, 100, 99, false],
+      [1_000, 100, 100, true],
+    ])(
+      'with %i tokens counted, %i overhead and %i pending a compression is due: %s',
+      async (tokens, overheadTokens, pending, isDue) => {
+        const session = openSession({
+          contextLimit: 2_000,
+          entries: entries(1),
+          countEntries: () => Promise.resolve([tokens]),
+          gauge: { calibration: calibrationOf(1.5), overheadTokens },
+        });
+        await session.history.waitForTokenUpdates();
+        expect(session.shouldCompress(pending)).toBe(isDue);
+      },
+    );
+
+    it('compresses what was under the threshold by its counts', async () => {
+      const session = await openReported(1_500, { contextLimit: 1_700, strategy: keepLast(2) });
+      expect(session.shouldCompress()).toBe(true);
+      const { compressed } = await session.ensureCompressionBeforeSend('p2');
+      expect(compressed).toMatchObject({ outcome: 'applied', tokensAfter: 200 });
+    });
+
+    it('gives strategies the window in counted tokens', async () => {
+      const session = await openReported(1_800, { gauge: { overheadTokens: 300 } });
+      const { runtimeContext, currentTokenCount } = session.buildCompressionContext('p2');
+      expect(runtimeContext.ephemerals.contextLimit()).toBe(Math.floor((10_000 - 300) / 1.5));
+      expect(runtimeContext.ephemerals.compressionThreshold()).toBe(0.85);
+      expect(currentTokenCount).toBe(1_000);
+    });
+
+    it('makes a history fit that is under the limit by its counts', async () => {
+      const strategy = strategyOf(async ({ history }) => history, null);
+      const session = await openReported(1_500, { contextLimit: 1_000, strategy });
+      const { fitted } = await session.ensureCompressionBeforeSend('p2');
+      expect(fitted).toMatchObject({ droppedEntries: 4, tokensAfter: 600 });
+      expect(session.contextUsage()).toEqual({ tokens: 900, source: 'counted' });
+    });
+
+    it('does not judge by a report of before an edit', async () => {
+      const session = await openReported(3_990, { contextLimit: 4_600 });
+      expect(session.shouldCompress()).toBe(true);
+      session.history.clear();
+      session.history.addAll(entries(9));
+      await session.history.waitForTokenUpdates();
+      expect(session.contextUsage()).toEqual({ tokens: 3_591, source: 'counted' });
+      expect(session.shouldCompress()).toBe(false);
+    });
+
+    it.each([
+      [100, 10, 'the newest human entry (entry 0, 1500 tokens)', 1_610],
+      [1_600, 10, 'the 1600 tokens of overheadTokens', 3_110],
+      [100, 1_600, 'the 1600 tokens that the request holds besides the history', 3_200],
+    ])(
+      "names the largest part in the model's tokens: overhead %i, pending %i",
+      async (overheadTokens, pending, told, needed) => {
+        const session = openSession({
+          contextLimit: 1_550,
+          entries: entries(1),
+          countEntries: () => Promise.resolve([1_000]),
+          strategy: strategyOf(async ({ history }) => history, null),
+          gauge: { calibration: calibrationOf(1.5), overheadTokens },
+        });
+        const sending = session.ensureCompressionBeforeSend('p1', pending);
+        await expect(sending).rejects.toThrow(`The largest part is ${told}: `);
+        await expect(sending).rejects.toThrow(
+          `needs ${needed} tokens, the context window has 1550,`,
+        );
+        await expect(sending).rejects.toMatchObject({
+          projectedTokens: needed,
+          contextLimit: 1_550,
+        });
+      },
+    );
+
+    it("fits the model's window, whatever the ratio, the overhead and what is pending", async () => {
+      const ends = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.double({ min: 0.25, max: 4, noNaN: true }),
+          fc.nat(2_000),
+          fc.nat(2_000),
+          fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 60, size: 'max' }),
+          async (ratio, overheadTokens, pending, sizes) => {
+            const contents = entries(sizes.length);
+            const sizeOf = new Map(contents.map((content, at) => [content, sizes[at] ?? 0]));
+            const session = openSession({
+              contextLimit: 4_000,
+              entries: contents,
+              countEntries: (asked) =>
+                Promise.resolve(asked.map((content) => sizeOf.get(content) ?? 1)),
+              gauge: { calibration: calibrationOf(ratio), overheadTokens },
+            });
+            const outcome = await session
+              .ensureCompressionBeforeSend('p1', pending)
+              .catch((error: unknown) => error);
+            if (outcome instanceof Error) {
+              expect(outcome).toBeInstanceOf(ContextWindowExceededError);
+              const { projectedTokens } = outcome as Partial<ContextWindowExceededError>;
+              expect(projectedTokens).toBeGreaterThan(4_000);
+            } else {
+              const { tokens, source } = session.contextUsage();
+              expect(tokens + pending).toBeLessThanOrEqual(4_000);
+              expect(source).toBe('counted');
+            }
+            ends.add(outcome instanceof Error ? 'exceeded' : 'fits');
+          },
+        ),
+        { numRuns: 200 },
+      );
+      expect([...ends].sort()).toEqual(['exceeded', 'fits']);
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import {
+  failureCode,
+  publishCompaction,
+  publishFallback,
+  publishPass,
+  publishWindow,
+} from '../../../src/main/telemetry/channels.js';
+import type { PassMessage, Publish } from '../../../src/main/telemetry/channels.js';
+import { WorkerPoolError } from '../../../src/shared/errors.js';
+import { hear } from '../../support/heard-messages.js';
+
+const PASS: PassMessage = {
+  sessionId: 's',
+  task: 'optimize',
+  ranOn: 'snapshot',
+  entries: 3,
+  queueMs: 1,
+  runMs: 2,
+  transferMs: 3,
+  mainThreadMs: 0.5,
+  bytesSent: 100,
+};
+
+describe.each([
+  ['ctxfold:pass', publishPass],
+  ['ctxfold:fallback', publishFallback],
+  ['ctxfold:compaction', publishCompaction],
+  ['ctxfold:window', publishWindow],
+] as const)('the channel %s', (name, typedPublish) => {
+  const publish = typedPublish as Publish<unknown>;
+
+  it('hands on what was built', () => {
+    const heard = hear(name);
+    const message = { sessionId: 's' };
+    publish(() => message);
+    expect(heard).toEqual([message]);
+    expect(heard[0]).toBe(message);
+  });
+
+  it('builds nothing while nobody listens', () => {
+    const build = vi.fn(() => ({}));
+    publish(build);
+    const listener = (): void => {};
+    subscribe(name, listener);
+    publish(build);
+    unsubscribe(name, listener);
+    publish(build);
+    expect(build).toHaveBeenCalledTimes(1);
+  });
+
+  it('builds one message for all who listen', () => {
+    const [first, second] = [hear(name), hear(name)];
+    publish(() => ({}));
+    expect(first[0]).toBe(second[0]);
+  });
+});
+
+describe('publishPass', () => {
+  it('survives a listener that throws, as do the other listeners; Node raises the error afterwards', async () => {
+    const bug = new Error('a bug of a listener');
+    const raised = uncaughtException();
+    const broken = (): void => {
+      throw bug;
+    };
+    subscribe('ctxfold:pass', broken);
+    onTestFinished(() => void unsubscribe('ctxfold:pass', broken));
+    const heard = hear('ctxfold:pass');
+    publishPass(() => PASS);
+    expect(heard).toEqual([PASS]);
+    expect(await raised).toBe(bug);
+  });
+});
+
+/** The next one, in place of what the test runner would do with it. */
+function uncaughtException(): Promise<unknown> {
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  onTestFinished(() => {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of listeners) process.on('uncaughtException', listener);
+  });
+  return new Promise((resolve) => process.once('uncaughtException', resolve));
+}
+
+describe('failureCode', () => {
+  it('is the code of an error of ours', () => {
+    expect(failureCode(new WorkerPoolError('m', 'WORKER_TIMEOUT'))).toBe('WORKER_TIMEOUT');
+  });
+
+  it.each([
+    ['an error without a code', new Error('secret')],
+    ['a code of others', Object.assign(new Error('m'), { code: 'secret' })],
+    ['no error', 'secret'],
+    ['an object that is no error', { code: 'WORKER_TIMEOUT' }],
+    ['nothing', undefined],
+  ])('is UNKNOWN for %s', (_, thrown) => {
+    expect(failureCode(thrown)).toBe('UNKNOWN');
+  });
+});

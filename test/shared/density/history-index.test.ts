@@ -1,0 +1,220 @@
+// An index that was rewritten, against one that is fed with the new history from its start.
+
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { IContent } from '../../../src/shared/content.js';
+import { NONE } from '../../../src/shared/density/history-columns.js';
+import { HistoryIndex } from '../../../src/shared/density/history-index.js';
+import type { RewrittenIndex } from '../../../src/shared/density/history-index.js';
+import { scopeOfSession } from '../../../src/shared/density/index-scope.js';
+import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
+import { arbitraryHistory, WORKSPACE_ROOT } from '../../support/arbitrary-history.js';
+import { withReferencedFiles } from '../../support/resident-session.js';
+
+const SCOPE = scopeOfSession({
+  workspaceRoot: WORKSPACE_ROOT,
+  inclusionSyntaxes: ['delimited', 'referenced-files'],
+});
+
+/** Ids by their first use, so that tables of indices with other ids can be compared. */
+class Renaming {
+  readonly #names = new Map<number, number>();
+
+  of(ids: Iterable<number>): number[] {
+    return Array.from(ids, (id) => {
+      const name = this.#names.get(id) ?? this.#names.size;
+      this.#names.set(id, name);
+      return name;
+    });
+  }
+}
+
+function tablesOf(index: HistoryIndex): unknown {
+  const { calls, responses, partials, inclusions, rows } = index;
+  const paths = new Renaming();
+  const tools = new Renaming();
+  return {
+    length: index.length,
+    calls: [
+      calls.entry,
+      calls.block,
+      calls.response,
+      calls.access,
+      calls.firstPath,
+      calls.pathCount,
+    ]
+      .map((column) => column.toArray())
+      .concat(Int32Array.from(paths.of(calls.paths.toArray()))),
+    callIds: calls.ids,
+    responses: [responses.entry, responses.block, responses.flags].map((column) =>
+      column.toArray(),
+    ),
+    tools: tools.of(responses.tool.toArray()),
+    responseIds: responses.ids,
+    partials: [partials.entry, partials.call].map((column) => column.toArray()),
+    partialIds: partials.ids,
+    inclusions: [
+      inclusions.entry,
+      inclusions.block,
+      inclusions.start,
+      inclusions.end,
+      inclusions.groupOpen,
+      inclusions.groupClose,
+    ].map((column) => column.toArray()),
+    inclusionPaths: paths.of(inclusions.path.toArray()),
+    rows: [rows.call, rows.response, rows.partial, rows.inclusion].map((column) =>
+      column.toArray(),
+    ),
+  };
+}
+
+function indexOf(history: readonly IContent[]): HistoryIndex {
+  const index = new HistoryIndex(SCOPE);
+  for (const entry of history) index.append(entry);
+  return index;
+}
+
+/** As `toStrictEqual`, but cheap as long as it holds. */
+function expectEqualTables(index: HistoryIndex, history: readonly IContent[]): void {
+  const [actual, expected] = [tablesOf(index), tablesOf(indexOf(history))];
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
+}
+
+interface Rewrite {
+  /** Places in the former history, and `NONE` for an entry that comes in. */
+  readonly order: readonly number[];
+  readonly isShuffled: boolean;
+  /** Entries that are appended afterwards. */
+  readonly appended: number;
+}
+
+const rewrite: fc.Arbitrary<Rewrite> = fc.record({
+  order: fc.array(fc.oneof({ weight: 4, arbitrary: fc.nat(400) }, fc.constant(NONE)), {
+    maxLength: 60,
+    size: 'max',
+  }),
+  isShuffled: fc.boolean(),
+  appended: fc.nat(10),
+});
+
+function sourcesOf({ order, isShuffled }: Rewrite, length: number): Int32Array {
+  if (length === 0) return Int32Array.from(order.filter((place) => place === NONE));
+  const sources = order.map((place) => (place === NONE ? NONE : place % length));
+  if (isShuffled) return Int32Array.from(sources);
+  const kept = sources.filter((source) => source !== NONE).sort((a, b) => a - b);
+  return Int32Array.from(sources, (source) => (source === NONE ? NONE : (kept.shift() ?? NONE)));
+}
+
+/** Rows of the tables that the laws have looked at. */
+const seen = { calls: 0, paired: 0, open: 0, partials: 0, inclusions: 0, groups: 0, repaired: 0 };
+
+function note({ calls, partials, inclusions }: HistoryIndex): void {
+  seen.calls += calls.length;
+  const open = calls.response.toArray().filter((response) => response === NONE).length;
+  seen.open += open;
+  seen.paired += calls.length - open;
+  seen.partials += partials.call.toArray().filter((call) => call !== NONE).length;
+  seen.inclusions += inclusions.length;
+  seen.groups += inclusions.groupOpen.toArray().filter((block) => block !== NONE).length;
+}
+
+/** Rows come from rows of the same entry that say the same, or from none. */
+function expectSources(
+  from: HistoryIndex,
+  { index, callSources, responseSources }: RewrittenIndex,
+  sources: Int32Array,
+): void {
+  const tables = [
+    [from.calls, index.calls, callSources],
+    [from.responses, index.responses, responseSources],
+  ] as const;
+  for (const [former, rows, rowSources] of tables) {
+    expect(rowSources.length).toBe(rows.length);
+    for (let row = 0; row < rows.length; row += 1) {
+      const source = rowSources.at(row);
+      const entry = sources[rows.entry.at(row)];
+      expect(source === NONE).toBe(entry === NONE);
+      if (source === NONE) continue;
+      expect(former.entry.at(source)).toBe(entry);
+      expect(former.block.at(source)).toBe(rows.block.at(row));
+      expect(former.ids[source]).toBe(rows.ids[row]);
+    }
+  }
+  for (let row = 0; row < callSources.length; row += 1) {
+    const former = from.calls.response.at(callSources.at(row));
+    const response = index.calls.response.at(row);
+    if (callSources.at(row) === NONE) continue;
+    if ((former === NONE ? NONE : former) !== responseSources.at(response)) seen.repaired += 1;
+  }
+}
+
+function holds(histories: fc.Arbitrary<IContent[]>, runs: number): void {
+  const rewrites = fc.array(rewrite, { minLength: 1, maxLength: 4, size: 'max' });
+  fc.assert(
+    fc.property(histories, fc.nat(60), rewrites, (history, start, made) => {
+      const supply = withReferencedFiles(history);
+      let next = start;
+      const draw = (count: number): IContent[] => {
+        const drawn = supply.slice(next, next + count);
+        next += count;
+        return drawn;
+      };
+      let entries = supply.slice(0, start);
+      let index = indexOf(entries);
+      for (const step of made) {
+        let sources = sourcesOf(step, entries.length);
+        const added = draw(sources.filter((source) => source === NONE).length);
+        let incoming = added.length;
+        // Where the supply has ended, nothing comes in.
+        sources = sources.filter((source) => source !== NONE || (incoming -= 1) >= 0);
+        const rewritten = index.rewritten(sources, added);
+        const left = added.values();
+        const former = entries;
+        entries = Array.from(sources).flatMap((source) => {
+          const entry = source === NONE ? left.next().value : former[source];
+          return entry === undefined ? [] : [entry];
+        });
+        expectEqualTables(rewritten.index, entries);
+        expectSources(index, rewritten, sources);
+        index = rewritten.index;
+        for (const entry of draw(step.appended)) {
+          index.append(entry);
+          entries.push(entry);
+        }
+        expectEqualTables(index, entries);
+        note(index);
+      }
+    }),
+    { numRuns: runs },
+  );
+}
+
+describe('HistoryIndex', () => {
+  it('is, when rewritten, the index of the new history', () => {
+    holds(arbitraryHistory(), 1_000);
+  });
+
+  it('is so for broken histories as well', () => {
+    holds(arbitraryBrokenHistory(), 500);
+  });
+
+  it('was seen with every kind of row, and with calls that got another response', () => {
+    for (const [kind, rows] of Object.entries(seen))
+      expect([kind, rows > 200]).toEqual([kind, true]);
+  });
+
+  it('notes no ids and no rows by entry when it will not be rewritten', () => {
+    const history: IContent[] = [
+      {
+        speaker: 'ai',
+        blocks: [{ type: 'tool_call', id: 'a', name: 'read_file', parameters: {} }],
+      },
+    ];
+    const index = new HistoryIndex({ ...SCOPE, isRewritable: false });
+    for (const entry of history) index.append(entry);
+    expect(index.calls.length).toBe(1);
+    expect(index.calls.ids).toEqual([]);
+    expect(index.rows.call.length).toBe(0);
+  });
+});

@@ -1,0 +1,72 @@
+// What a compression is planned to do, from an outline and counts alone.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { HighDensityStrategy } from '../../../src/main/strategies/high-density.js';
+import { compressionTarget } from '../../../src/main/strategies/strategy.js';
+import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+import { planCompression } from '../../../src/shared/summarize/plan-compression.js';
+import type { CompressionPlan } from '../../../src/shared/summarize/plan-compression.js';
+import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
+import { estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
+import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { compressionContext, tokensOf } from '../../support/compression-context.js';
+import { historyOf } from '../../support/notation.js';
+
+/** The plan for a history whose last fifth, at least one entry, is left alone. */
+function planOf(notation: string): CompressionPlan {
+  return planCompression(outlineHistory(historyOf(notation)).outline, 0.2);
+}
+
+describe('planCompression', () => {
+  it.each([
+    ['in front of the tail', 'h a:r1 t:r1 a h', 4],
+    ['in front of the calls that the tail answers', 'h a h a:r1 t:r1', 3],
+    ['nowhere when the tail is everything', 'a:r1 t:r1', 0],
+    ['nowhere in an empty history', '', 0],
+  ])('summarizes %s', (_, notation, tailStart) => {
+    expect(planOf(notation).tailStart).toBe(tailStart);
+  });
+
+  it.each([
+    ['nothing when summaries reach the target', 50, []],
+    ['the oldest calls with their responses when they do not', 49, [1, 2]],
+    ['nothing of the tail, nor what was asked last', 0, [1, 2, 3]],
+  ])('drops %s', (_, targetTokens, drops) => {
+    const tokens = Uint16Array.of(10, 10, 10, 10, 10);
+    expect(planOf('h a:r1 t:r1 a a').dropsFor(tokens, targetTokens)).toEqual(drops);
+  });
+
+  it.each([
+    ['valid', arbitraryHistory()],
+    ['broken', arbitraryBrokenHistory()],
+  ])(
+    'plans from a copy of the outline what the strategy does, on %s histories',
+    async (_, histories) => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories,
+          fc.double({ min: 0, max: 3, noNaN: true }),
+          async (history, share) => {
+            const contextLimit = Math.ceil(tokensOf(history) * share);
+            const context = compressionContext(history, { contextLimit });
+            const { newHistory } = await new HighDensityStrategy().compress(context);
+
+            const { outline, callOf } = outlineHistory(history);
+            const { tailStart, dropsFor } = planCompression(structuredClone(outline), 0.2);
+            const summarized = history.map((entry, at) =>
+              at < tailStart ? summarizeEntry(entry, at, callOf) : entry,
+            );
+            const tokens = Int32Array.from(summarized, estimateEntryTokens);
+            const targetTokens = compressionTarget(context.runtimeContext.ephemerals);
+            const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
+            expect(summarized.filter((__, at) => !drops.includes(at))).toEqual(newHistory);
+          },
+        ),
+        { numRuns: 300 },
+      );
+    },
+  );
+});

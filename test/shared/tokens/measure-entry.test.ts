@@ -1,0 +1,86 @@
+// What an entry and its parts weigh, against counting the entry again without the part.
+
+import fc from 'fast-check';
+import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, it } from 'vitest';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import type { CountPiece } from '../../../src/shared/tokens/count-tokens.js';
+import {
+  countText,
+  measureEntry,
+  pointerTokens,
+} from '../../../src/shared/tokens/measure-entry.js';
+import { createPieceCounter } from '../../../src/shared/tokens/piece-counter.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { countThirds } from '../../support/piece-counters.js';
+
+const countO200k = createPieceCounter(o200k).count;
+
+function holds(runs: number, law: (entry: IContent) => void): void {
+  fc.assert(
+    fc.property(arbitraryHistory({ maxEntries: 40 }), (history) => {
+      history.forEach(law);
+    }),
+    { numRuns: runs },
+  );
+}
+
+function withBlocks(entry: IContent, blocks: readonly ContentBlock[]): IContent {
+  return { ...entry, blocks };
+}
+
+describe.each<[string, CountPiece, number]>([
+  ['a stand-in counter', countThirds, 500],
+  ['o200k', countO200k, 40],
+])('measureEntry with %s', (_, count, runs) => {
+  it('gives what counting the entry gives', () => {
+    holds(runs, (entry) => {
+      expect(measureEntry(entry, count).tokens).toBe(countEntryTokens(entry, count));
+    });
+  });
+
+  it('gives for each block what the entry loses with it', () => {
+    holds(runs, (entry) => {
+      const { tokens, blocks } = measureEntry(entry, count);
+      const losses = entry.blocks.map((_block, at) => {
+        const others = entry.blocks.toSpliced(at, 1);
+        return tokens - countEntryTokens(withBlocks(entry, others), count);
+      });
+      expect(blocks).toEqual(losses);
+    });
+  });
+
+  it('gives for each response what the entry loses with its result, and 0 for other blocks', () => {
+    let responses = 0;
+    holds(runs, (entry) => {
+      const { tokens, results } = measureEntry(entry, count);
+      const losses = entry.blocks.map((block, at) => {
+        if (block.type !== 'tool_response') return 0;
+        responses += 1;
+        const pruned = { ...block, result: PRUNED_POINTER };
+        const after = countEntryTokens(withBlocks(entry, entry.blocks.with(at, pruned)), count);
+        return tokens - after + pointerTokens(count);
+      });
+      expect(results).toEqual(losses);
+    });
+    expect(responses).toBeGreaterThan(runs);
+  });
+});
+
+describe('countText', () => {
+  it('counts a long text by its pieces', () => {
+    const text = 'word '.repeat(1_000);
+    const entry: IContent = { speaker: 'human', blocks: [{ type: 'text', text }] };
+    const empty: IContent = { speaker: 'human', blocks: [] };
+    expect(countText(text, countThirds)).toBe(
+      countEntryTokens(entry, countThirds) - countEntryTokens(empty, countThirds),
+    );
+    expect(countText(text, countThirds)).toBeGreaterThan(countThirds(text));
+  });
+
+  it('counts no text as nothing', () => {
+    expect(countText('', countThirds)).toBe(0);
+  });
+});

@@ -1,0 +1,88 @@
+// The shared memory by which a chaos run steers the faults of its worker threads and counts them. It
+// survives the thread that takes a fault; threads started later find it in their environment data.
+
+import { setEnvironmentData } from 'node:worker_threads';
+
+/** What goes wrong. `test/support/workers/chaos.mjs` knows how. */
+export const FAULTS = [
+  'throw',
+  'throwNull',
+  'exit',
+  'exitLater',
+  'outOfMemory',
+  'loop',
+  'never',
+  'notCloneable',
+  'deep',
+  'strayRejection',
+  'stackOverflow',
+  'garbage',
+] as const;
+
+export type Fault = (typeof FAULTS)[number];
+
+/** Where it goes wrong: pool tasks by kind, calls on lines by name; `moveIn` is a delta of many entries. */
+export const PLACES = [
+  'optimize',
+  'count',
+  'open',
+  'receive',
+  'moveIn',
+  'plan',
+  'compress',
+] as const;
+
+export type Place = (typeof PLACES)[number];
+
+/** By place, how many calls there are to one that goes wrong. */
+export type FaultPeriods = Readonly<Record<Place, number>>;
+
+/** The key of the environment data that threads read. */
+const ENVIRONMENT_KEY = 'ctxfold chaos';
+
+/** Every `period`-th call of a place goes wrong, by each fault in turn, in an order that the seed shuffles. */
+export class ChaosDial {
+  /** One number: whether faults are on. */
+  readonly #isOn: Int32Array = sharedNumbers(1);
+  /** By place, calls so far. */
+  readonly #calls: Int32Array = sharedNumbers(PLACES.length);
+  /** By place and fault, how often it was taken. */
+  readonly #taken: Int32Array = sharedNumbers(PLACES.length * FAULTS.length);
+
+  constructor(periods: FaultPeriods, random: () => number) {
+    setEnvironmentData(ENVIRONMENT_KEY, {
+      isOn: this.#isOn,
+      calls: this.#calls,
+      taken: this.#taken,
+      places: PLACES,
+      faults: FAULTS,
+      periods: PLACES.map((place) => periods[place]),
+      orders: PLACES.map(() => shuffled(FAULTS.keys(), random)),
+    });
+  }
+
+  set isOn(isOn: boolean) {
+    Atomics.store(this.#isOn, 0, isOn ? 1 : 0);
+  }
+
+  calls(place: Place): number {
+    return this.#calls[PLACES.indexOf(place)] ?? 0;
+  }
+
+  taken(place: Place, fault: Fault): number {
+    return this.#taken[PLACES.indexOf(place) * FAULTS.length + FAULTS.indexOf(fault)] ?? 0;
+  }
+}
+
+function sharedNumbers(length: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * length));
+}
+
+function shuffled(values: Iterable<number>, random: () => number): number[] {
+  const order = [...values];
+  for (let at = order.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random() * (at + 1));
+    [order[at], order[other]] = [order[other] ?? 0, order[at] ?? 0];
+  }
+  return order;
+}

@@ -1,0 +1,139 @@
+// One life of a session in a chaos run: a script of additions and windows, played by a session on
+// threads where things go wrong and by one that runs inline, and held against each other.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { IContent } from '../../src/shared/content.js';
+import type { Watchdog } from './chaos-watchdog.js';
+
+/** How a life goes. */
+export interface LifePlan {
+  /** What violations call it. */
+  readonly name: string;
+  /** Passes that it has at most. */
+  readonly passes: number;
+  /** Entries that come in, in their order. */
+  readonly entries: readonly IContent[];
+  /** Whether windows are called off now and then; the share is one in eight. */
+  readonly hasAborts: boolean;
+  /** Whether the history is cleared now and then. */
+  readonly hasClears: boolean;
+}
+
+/** What a run notes of its lives. */
+export interface LifeBook {
+  readonly watchdog: Watchdog;
+  readonly random: () => number;
+  /** Takes note of a window: how long it took, and whether it was called off. */
+  readonly noteWindow: (waitMs: number, wasAborted: boolean) => void;
+  /** Whether the life has to end early. */
+  readonly isOver: () => boolean;
+}
+
+const MAX_ENTRIES_PER_PASS = 8;
+const LONGEST_WAIT_BEFORE_ABORT_MS = 20;
+
+/** Plays one life; returns the number of passes. */
+export async function playLife(
+  real: TurnOrchestrator,
+  oracle: TurnOrchestrator,
+  plan: LifePlan,
+  book: LifeBook,
+): Promise<number> {
+  const { random } = book;
+  let next = 0;
+  for (let pass = 0; pass < plan.passes; pass += 1) {
+    if (book.isOver()) return pass;
+    const name = `${plan.name} pass ${pass}`;
+    const count = 1 + Math.floor(random() * MAX_ENTRIES_PER_PASS);
+    const added = plan.entries.slice(next, next + count);
+    if (added.length === 0) return pass;
+    next += count;
+    const both = [real, oracle];
+    if (plan.hasClears && random() < 0.05) for (const { history } of both) history.clear();
+    for (const { history } of both) history.addAll(added);
+    // Sometimes nothing of it has been posted when the window opens, sometimes all is answered.
+    for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await nextImmediate();
+    if (random() < 0.2) await delay(random() * 10);
+    if (random() < 0.3) {
+      const isPruning = random() < 0.5;
+      const key = 'compression.density.recencyPruning';
+      for (const { settings } of both) settings.set(key, isPruning);
+    }
+    const isAborted = plan.hasAborts && random() < 0.125;
+    const hasLanded = isAborted
+      ? await playAborted(real, name, book)
+      : await play(real, name, book);
+    // An edit lands whole or not at all; what is called off may have landed before.
+    if (hasLanded)
+      await book.watchdog.watch(`${name} inline`, oracle.ensureCompressionBeforeSend(name));
+    if (!isAborted) compare(real, oracle, name, book.watchdog);
+  }
+  return plan.passes;
+}
+
+async function play(
+  session: TurnOrchestrator,
+  name: string,
+  { watchdog, noteWindow }: LifeBook,
+): Promise<true> {
+  const startedAt = performance.now();
+  await watchdog.watch(name, session.ensureCompressionBeforeSend(name));
+  noteWindow(performance.now() - startedAt, false);
+  return true;
+}
+
+/** Calls a window off at some moment; resolves to whether an edit landed before. */
+async function playAborted(
+  session: TurnOrchestrator,
+  name: string,
+  { watchdog, random, noteWindow }: LifeBook,
+): Promise<boolean> {
+  const controller = new AbortController();
+  const reason = new Error('called off');
+  const { revision } = session.history;
+  const startedAt = performance.now();
+  const { signal } = controller;
+  const window = session.ensureCompressionBeforeSend(name, 0, 'chaos', { signal });
+  const outcome = watchdog.watch(name, window).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const share = random();
+  if (share > 0.6) await delay(random() * LONGEST_WAIT_BEFORE_ABORT_MS);
+  else if (share > 0.2) await nextImmediate();
+  controller.abort(reason);
+  const hasLanded = session.history.revision !== revision;
+  const error = await outcome;
+  if (error !== undefined && error !== reason) throw error;
+  noteWindow(performance.now() - startedAt, true);
+  if (error === undefined) return true;
+  if (hasLanded !== (session.history.revision !== revision)) {
+    watchdog.report(`${name}: an edit landed after the abort`);
+  }
+  return hasLanded;
+}
+
+function compare(
+  real: TurnOrchestrator,
+  oracle: TurnOrchestrator,
+  name: string,
+  watchdog: Watchdog,
+): void {
+  const [found, expected] = [real.history.getRawHistory(), oracle.history.getRawHistory()];
+  if (found.length !== expected.length) {
+    watchdog.report(`${name}: ${found.length} entries instead of ${expected.length}`);
+    return;
+  }
+  // Most entries are the same objects: what no edit has touched is in both histories.
+  const at = found.findIndex(
+    (entry, index) => entry !== expected[index] && !isDeepStrictEqual(entry, expected[index]),
+  );
+  if (at !== -1) watchdog.report(`${name}: entry ${at} differs`);
+  const [tokens, expectedTokens] = [real.history.getTotalTokens(), oracle.history.getTotalTokens()];
+  if (tokens !== expectedTokens) {
+    watchdog.report(`${name}: ${tokens} tokens instead of ${expectedTokens}`);
+  }
+}

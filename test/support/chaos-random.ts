@@ -1,0 +1,12 @@
+// Random numbers of a chaos run: the same seed gives the same ones.
+
+/** Tommy Ettinger's mulberry32: numbers in [0, 1), of one 32-bit state. */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,248 @@
+// A history, the queue that mirrors it and its resident copy on one thread; and random commands for
+// them. Asserts nothing: it tells what each delta led to, and what the history was at that time.
+
+import fc from 'fast-check';
+import { HistoryService } from '../../src/main/history-service.js';
+import type { HistoryChange, HistoryState } from '../../src/main/history-change.js';
+import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
+import type { Parcel } from '../../src/main/offload/delta-queue.js';
+import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import { NO_EDITS } from '../../src/shared/density.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+import { optimize } from '../../src/shared/density/optimize.js';
+import type { DeltaValue, ResidentOptions } from '../../src/shared/resident-protocol.js';
+import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
+import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
+import { ResidentHistory } from '../../src/worker/resident-history.js';
+import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
+
+/** An agent that includes files in every way there is. */
+export const RESIDENT_AGENT: ResidentOptions['agent'] = {
+  workspaceRoot: WORKSPACE_ROOT,
+  inclusionSyntaxes: ['delimited', 'referenced-files'],
+};
+
+/** What a session can be told to do. Places are taken modulo the length of the history. */
+export type SessionCommand =
+  | { readonly kind: 'add'; readonly count: number }
+  /** Applies what a pass finds. */
+  | { readonly kind: 'prune'; readonly config: DensityConfig }
+  | {
+      readonly kind: 'edit';
+      readonly removals: readonly number[];
+      readonly replaced: readonly number[];
+    }
+  /** Entries in another order, some of them gone or there twice; `null` for one that comes in. */
+  | { readonly kind: 'rewrite'; readonly order: readonly (number | null)[] }
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'compress'; readonly isOver: boolean }
+  /** Has everything counted that is there. */
+  | { readonly kind: 'count' }
+  /** Says what the next entries weigh before they come in. */
+  | { readonly kind: 'weigh'; readonly count: number }
+  /** Posts what has gathered. */
+  | { readonly kind: 'deliver' };
+
+/** Gives commands of sessions; `maxPortion` is the most entries that come in or go at once. */
+export function arbitraryCommands(
+  maxCommands: number,
+  maxPortion: number,
+): fc.Arbitrary<SessionCommand[]> {
+  const count = fc.integer({ min: 1, max: maxPortion });
+  const places = fc.array(fc.nat(4 * maxPortion), { maxLength: maxPortion, size: 'max' });
+  const order = fc.array(fc.option(fc.nat(4 * maxPortion), { freq: 4 }), {
+    maxLength: 2 * maxPortion,
+    size: 'max',
+  });
+  const command = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), count }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('prune' as const),
+        config: arbitraryDensityConfig(),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('edit' as const),
+        removals: places,
+        replaced: places,
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('rewrite' as const), order }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('compress' as const), isOver: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.constant({ kind: 'count' as const }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('weigh' as const), count }) },
+    { weight: 6, arbitrary: fc.constant({ kind: 'deliver' as const }) },
+  );
+  return fc.array(command, { maxLength: maxCommands, size: 'max' });
+}
+
+export interface ResidentSessionOptions {
+  readonly supply: readonly IContent[];
+  /** `undefined`: the resident history counts nothing. */
+  readonly countPiece: CountPiece | undefined;
+  /** Whether messages are cloned, as they are on their way to a thread. */
+  readonly isCloned: boolean;
+  /** Entries from which on the history is resident. */
+  readonly minEntries: number;
+}
+
+/** A delta that was made, and the history that it led to. */
+export interface Delivery {
+  readonly parcel: Parcel;
+  readonly value: DeltaValue;
+  readonly entries: readonly IContent[];
+}
+
+/** Plays commands. */
+export class ResidentSession {
+  readonly history: HistoryService;
+  readonly resident: ResidentHistory;
+  /** Entries that were known when they were staged, and those that were not. An entry may be both. */
+  readonly stagedKnown: Set<IContent> = new Set();
+  readonly stagedUnknown: Set<IContent> = new Set();
+
+  readonly #options: ResidentSessionOptions;
+  readonly #countEntry: (entry: IContent) => number;
+  readonly #entriesAt: Map<number, readonly IContent[]> = new Map();
+  #queue: DeltaQueue | undefined;
+  #next = 0;
+
+  constructor(options: ResidentSessionOptions) {
+    const { countPiece, isCloned } = options;
+    this.#options = options;
+    const count = countPiece ?? ((): number => 1);
+    this.#countEntry = (entry) => countEntryTokens(entry, count);
+    const residentOptions = { agent: RESIDENT_AGENT, countsTokens: countPiece !== undefined };
+    this.resident = new ResidentHistory(
+      isCloned ? structuredClone(residentOptions) : residentOptions,
+      countPiece,
+    );
+    this.history = new HistoryService({
+      countEntries: (contents) => Promise.resolve([...countEachEntry(contents, count)]),
+      mirror: this,
+    });
+  }
+
+  noteChange(change: HistoryChange, state: HistoryState): void {
+    this.#entriesAt.set(state.base.revision, state.entries.slice());
+    if (this.#queue !== undefined) {
+      this.#queue.push(change, state);
+      return;
+    }
+    const { length } = state.base;
+    if (length < this.#options.minEntries) return;
+    const before = change.kind === 'append' ? length - change.contents.length : length;
+    this.#queue = new DeltaQueue(state, before, this.#options.countPiece !== undefined);
+    if (change.kind === 'append') this.#queue.push(change, state);
+  }
+
+  async play(command: Exclude<SessionCommand, { kind: 'deliver' }>): Promise<void> {
+    const { history } = this;
+    switch (command.kind) {
+      case 'add':
+        history.addAll(this.#draw(command.count));
+        return;
+      case 'prune':
+        if (history.isCompressing) return;
+        // What it returns only tells when tokens are settled; the edit stands at once.
+        void history.applyDensityResult(
+          optimize(history.getRawHistory(), command.config),
+          history.base,
+        );
+        return;
+      case 'edit': {
+        if (history.isCompressing || history.length === 0) return;
+        const removals = new Set(command.removals.map((place) => place % history.length));
+        const replaced = command.replaced
+          .map((place) => place % history.length)
+          .filter((place) => !removals.has(place));
+        const replacements = new Map(
+          replaced.flatMap((place) => this.#draw(1).map((entry) => [place, entry] as const)),
+        );
+        void history.applyDensityResult({ ...NO_EDITS, removals: [...removals], replacements });
+        return;
+      }
+      case 'rewrite': {
+        const former = history.getRawHistory();
+        const contents = command.order.flatMap((place) => {
+          if (place === null) return this.#draw(1);
+          return former[place % former.length] ?? [];
+        });
+        history.replaceAll(contents, history.base);
+        return;
+      }
+      case 'clear':
+        history.clear();
+        return;
+      case 'compress':
+        if (command.isOver) history.endCompression();
+        else if (!history.isCompressing) history.startCompression();
+        return;
+      case 'count':
+        await history.waitForTokenUpdates();
+        return;
+      case 'weigh':
+        for (const entry of this.#options.supply.slice(this.#next, this.#next + command.count)) {
+          history.weigh(entry, this.#countEntry(entry));
+        }
+    }
+  }
+
+  /** Posts all that has gathered. */
+  *deliver(): Generator<Delivery, void, undefined> {
+    const { isCloned } = this.#options;
+    for (let parcel = this.#queue?.take(); parcel !== undefined; parcel = this.#queue?.take()) {
+      this.#noteStaged(parcel);
+      const value = this.resident.receive(isCloned ? structuredClone(parcel.delta) : parcel.delta);
+      const { revision, length } = parcel.delta.after;
+      const entries = this.#entriesAt.get(revision)?.slice(0, length) ?? [];
+      yield { parcel, value: isCloned ? structuredClone(value) : value, entries };
+    }
+  }
+
+  /** Entries that the supply has next; once it is at its end, copies of what came before. */
+  #draw(count: number): IContent[] {
+    const { supply } = this.#options;
+    return Array.from({ length: supply.length === 0 ? 0 : count }, () => {
+      const entry = supply[this.#next % supply.length] ?? { speaker: 'human', blocks: [] };
+      this.#next += 1;
+      return this.#next > supply.length ? { ...entry } : entry;
+    });
+  }
+
+  #noteStaged({ delta, staged }: Parcel): void {
+    const known = delta.steps.flatMap((step) =>
+      step.kind === 'stage' ? [...step.knownTokens] : [],
+    );
+    staged.forEach((entry, at) => {
+      (known[at] === -1 ? this.stagedUnknown : this.stagedKnown).add(entry);
+    });
+  }
+}
+
+/** The history with every fifth human entry led by files in the way of Gemini CLI. */
+export function withReferencedFiles(history: readonly IContent[]): IContent[] {
+  const files = ['a.ts', 'src/b.ts', './a.ts'];
+  let humans = 0;
+  return history.map((entry) => {
+    if (entry.speaker !== 'human') return entry;
+    humans += 1;
+    if (humans % 5 !== 1) return entry;
+    const included = files.slice(humans % 3);
+    const texts = [
+      '\n--- Content from referenced files ---',
+      ...included.flatMap((file) => [`\nContent from @${file}:\n`, 'some content\n']),
+      '\n--- End of content ---',
+    ];
+    const blocks = texts.map((text): ContentBlock => ({ type: 'text', text }));
+    return { ...entry, blocks: [...blocks, ...entry.blocks] };
+  });
+}

@@ -1,0 +1,175 @@
+// Lines to resident histories without threads: a line takes its messages in their order, as a thread
+// does, and answers when a scheduler says so. It can be lost, and an opening can be refused.
+
+import type fc from 'fast-check';
+import type { SessionLine } from '../../src/main/offload/residence.js';
+import type { LineHost } from '../../src/main/offload/resident.js';
+import type { ResidentGuest } from '../../src/main/offload/resident-host.js';
+import type { LineOutcome } from '../../src/main/offload/resident-line.js';
+import type { DensityBase, PassSettings } from '../../src/shared/density.js';
+import { asError, WorkerPoolError } from '../../src/shared/errors.js';
+import type {
+  CompressionRequest,
+  DeltaValue,
+  HistoryDelta,
+  PlannedCompression,
+  PlannedPass,
+  ResidentOptions,
+} from '../../src/shared/resident-protocol.js';
+import { entryCharacters } from '../../src/shared/tokens/estimate.js';
+import { ResidentHistory } from '../../src/worker/resident-history.js';
+import { countThirds } from './piece-counters.js';
+
+/** What went over the lines of a host. */
+export interface LineTraffic {
+  openings: number;
+  refusals: number;
+  deltas: number;
+  plans: number;
+  /** Questions for a pass that were under way at once, at most. */
+  mostPlans: number;
+  /** Characters that were posted and not answered at once, at most. */
+  mostCharacters: number;
+  /** Errors that a history answered with; a session should give none any reason. */
+  readonly complaints: Error[];
+}
+
+/** Opens lines when the scheduler says so. */
+export class ScheduledLineHost implements LineHost {
+  readonly traffic: LineTraffic = {
+    ...{ openings: 0, refusals: 0, deltas: 0, plans: 0, mostPlans: 0, mostCharacters: 0 },
+    complaints: [],
+  };
+  /** Openings that will be refused, before one is not. */
+  refusalsAhead = 0;
+  readonly #scheduler: fc.Scheduler;
+  readonly #lines: ScheduledLine[] = [];
+
+  constructor(scheduler: fc.Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  get openLines(): readonly ScheduledLine[] {
+    return this.#lines.filter(({ isClosed }) => !isClosed);
+  }
+
+  async open(_guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine> {
+    const isRefused = this.refusalsAhead > 0;
+    if (isRefused) this.refusalsAhead -= 1;
+    await this.#scheduler.schedule(Promise.resolve(), 'open');
+    if (isRefused) {
+      this.traffic.refusals += 1;
+      throw new WorkerPoolError('There is no thread.', 'WORKER_DIED');
+    }
+    this.traffic.openings += 1;
+    const line = new ScheduledLine(this.#scheduler, structuredClone(options), this.traffic);
+    this.#lines.push(line);
+    return line;
+  }
+
+  touch(): void {
+    // Nothing is evicted here.
+  }
+}
+
+/** A line that fails as a whole, as a real one does. */
+export class ScheduledLine implements SessionLine {
+  readonly #scheduler: fc.Scheduler;
+  readonly #traffic: LineTraffic;
+  readonly #history: ResidentHistory;
+  readonly #openCalls: Set<(error: Error) => void> = new Set();
+  #newestReply: Promise<void> = Promise.resolve();
+  #failure: Error | undefined;
+  #plans = 0;
+  #characters = 0;
+
+  constructor(scheduler: fc.Scheduler, options: ResidentOptions, traffic: LineTraffic) {
+    this.#scheduler = scheduler;
+    this.#traffic = traffic;
+    this.#history = new ResidentHistory(options, options.countsTokens ? countThirds : undefined);
+  }
+
+  get isClosed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  get isBusy(): boolean {
+    return this.#openCalls.size > 0;
+  }
+
+  async receive(delta: HistoryDelta): Promise<LineOutcome<DeltaValue>> {
+    const characters = delta.steps
+      .flatMap((step) => (step.kind === 'stage' ? step.contents : []))
+      .reduce((sum, entry) => sum + entryCharacters(entry), 0);
+    this.#traffic.deltas += 1;
+    this.#characters += characters;
+    this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);
+    const posted = structuredClone(delta);
+    const outcome = await this.#call('delta', () => this.#history.receive(posted));
+    this.#characters -= characters;
+    return outcome;
+  }
+
+  async plan(base: DensityBase, pass: PassSettings): Promise<LineOutcome<PlannedPass>> {
+    this.#traffic.plans += 1;
+    this.#plans += 1;
+    this.#traffic.mostPlans = Math.max(this.#traffic.mostPlans, this.#plans);
+    try {
+      return await this.#call('plan', () => this.#history.plan(base, pass));
+    } finally {
+      this.#plans -= 1;
+    }
+  }
+
+  compress(
+    base: DensityBase,
+    request: CompressionRequest,
+  ): Promise<LineOutcome<PlannedCompression | null>> {
+    return this.#call('compress', () => this.#history.compress(base, request));
+  }
+
+  close(): void {
+    this.fail(new WorkerPoolError('The line is closed.', 'CLOSED'));
+  }
+
+  /** Loses the line, and with it all answers that are outstanding. */
+  fail(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const reject of this.#openCalls) reject(error);
+    this.#openCalls.clear();
+  }
+
+  #call<Value>(label: string, run: () => Value): Promise<LineOutcome<Value>> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        reject(this.#failure);
+        return;
+      }
+      this.#openCalls.add(reject);
+      const reply = answer(run);
+      this.#newestReply = this.#newestReply
+        .then(() => this.#scheduler.schedule(Promise.resolve(), label))
+        .then(() => {
+          if (!this.#openCalls.delete(reject)) return;
+          if (reply.ok) {
+            resolve({ value: structuredClone(reply.value), runMs: 0 });
+            return;
+          }
+          this.#traffic.complaints.push(reply.error);
+          reject(reply.error);
+          this.fail(reply.error);
+        });
+    });
+  }
+}
+
+function answer<Value>(
+  run: () => Value,
+): { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: Error } {
+  try {
+    return { ok: true, value: run() };
+  } catch (thrown) {
+    return { ok: false, error: asError(thrown) };
+  }
+}

@@ -1,0 +1,301 @@
+// A resident history that is fed through the queue of its session, against the history itself: after
+// every delta its plans, its tokens and what it foretells are what the whole history would give.
+
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, it } from 'vitest';
+import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../src/shared/density.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+import { materializeDensityPlan } from '../../src/shared/density/materialize.js';
+import { planDensity } from '../../src/shared/density/optimize.js';
+import type { DensityPlan } from '../../src/shared/density/plan.js';
+import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
+import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
+import { createPieceCounter } from '../../src/shared/tokens/piece-counter.js';
+import { ResidentHistory } from '../../src/worker/resident-history.js';
+import { arbitraryBrokenHistory } from '../support/arbitrary-broken-history.js';
+import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
+import { countThirds } from '../support/piece-counters.js';
+import {
+  arbitraryCommands,
+  RESIDENT_AGENT,
+  ResidentSession,
+  withReferencedFiles,
+} from '../support/resident-session.js';
+import type { Delivery, SessionCommand } from '../support/resident-session.js';
+
+const countO200k = createPieceCounter(o200k).count;
+
+/** What the sessions have been through, in numbers of deltas or passes. */
+const seen = {
+  sessions: 0,
+  deltas: 0,
+  manySteps: 0,
+  continued: 0,
+  edits: 0,
+  rewrites: 0,
+  clears: 0,
+  known: 0,
+  drops: 0,
+  removals: 0,
+  replacements: 0,
+  pointers: 0,
+  cuts: 0,
+  partials: 0,
+  repeatedIds: 0,
+  foretold: 0,
+};
+type Seen = keyof typeof seen;
+
+function note(kind: Seen, isSo: boolean): void {
+  if (isSo) seen[kind] += 1;
+}
+
+/** As `toStrictEqual`, but cheap as long as it holds. */
+function expectEqual(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
+}
+
+/** The tokens of an entry after a plan, by making its edits and counting; -1 for one that loses text. */
+function countAfter(plan: DensityPlan, entry: IContent, index: number, count: CountPiece): number {
+  const named = (list: Int32Array, width: number, block: number): boolean => {
+    for (let at = 0; at < list.length; at += width) {
+      if (list[at] === index && list[at + 1] === block) return true;
+    }
+    return false;
+  };
+  const losesText = entry.blocks.some(
+    (block, at) => named(plan.cuts, 4, at) || (block.type === 'text' && named(plan.drops, 2, at)),
+  );
+  const blocks = entry.blocks.flatMap((block, at): readonly ContentBlock[] => {
+    if (named(plan.drops, 2, at)) return [];
+    const isPointer = block.type === 'tool_response' && named(plan.pointers, 2, at);
+    return [isPointer ? { ...block, result: PRUNED_POINTER } : block];
+  });
+  return losesText ? -1 : countEntryTokens({ ...entry, blocks }, count);
+}
+
+function editedEntries({ drops, pointers, cuts }: DensityPlan): number[] {
+  const edited = new Set<number>();
+  for (let at = 0; at < drops.length; at += 2) edited.add(drops[at] ?? -1);
+  for (let at = 0; at < pointers.length; at += 2) edited.add(pointers[at] ?? -1);
+  for (let at = 0; at < cuts.length; at += 4) edited.add(cuts[at] ?? -1);
+  return [...edited].sort((a, b) => a - b);
+}
+
+function expectForetold(
+  session: ResidentSession,
+  plan: DensityPlan,
+  entries: readonly IContent[],
+  tokensAfter: Int32Array,
+  count: CountPiece | undefined,
+): void {
+  const edited = editedEntries(plan);
+  const { removals, replacements } = materializeDensityPlan(plan, entries);
+  note('removals', removals.length > 0);
+  note('replacements', replacements.size > 0);
+  expectEqual(
+    [...tokensAfter].filter((_, at) => at % 2 === 0),
+    edited,
+  );
+  edited.forEach((index, at) => {
+    const foretold = tokensAfter[2 * at + 1];
+    const entry = entries[index];
+    if (entry === undefined || count === undefined) {
+      expect(foretold).toBe(-1);
+      return;
+    }
+    const counted = countAfter(plan, entry, index, count);
+    const isMeasured = session.stagedUnknown.has(entry);
+    const isCounted = session.stagedKnown.has(entry);
+    if (isMeasured && isCounted) expect([-1, counted]).toContain(foretold);
+    else expect(foretold).toBe(isMeasured ? counted : -1);
+    if (foretold === -1) return;
+    note('foretold', true);
+    const replacement = replacements.get(index);
+    if (replacement !== undefined) expect(foretold).toBe(countEntryTokens(replacement, count));
+  });
+}
+
+function expectDelivery(
+  session: ResidentSession,
+  { parcel, value, entries }: Delivery,
+  configs: readonly DensityConfig[],
+  count: CountPiece | undefined,
+): void {
+  const { delta, staged } = parcel;
+  note('deltas', true);
+  note('manySteps', delta.steps.filter(({ kind }) => kind !== 'stage').length > 1);
+  note('continued', delta.steps.at(-1)?.kind === 'stage');
+  note(
+    'known',
+    delta.steps.some((step) => step.kind === 'stage' && step.knownTokens.some((t) => t !== -1)),
+  );
+  note(
+    'edits',
+    delta.steps.some(({ kind }) => kind === 'edit'),
+  );
+  note(
+    'rewrites',
+    delta.steps.some(({ kind }) => kind === 'rewrite'),
+  );
+  note(
+    'clears',
+    delta.steps.some(({ kind }) => kind === 'clear'),
+  );
+  expectEqual(value.base, delta.after);
+  expect(entries.length).toBe(delta.after.length);
+  if (count !== undefined) {
+    expectEqual(value.tokens, countEachEntry(staged, count));
+    const total = countEachEntry(entries, count).reduce((sum, tokens) => sum + tokens, 0);
+    expect(value.totalTokens).toBe(total);
+  }
+  for (const settings of configs) {
+    const config = { ...settings, ...RESIDENT_AGENT };
+    const pass = session.resident.plan(delta.after, settings);
+    const plan = planDensity(entries, config);
+    expectEqual(pass.base, delta.after);
+    expectEqual(pass.plan, plan);
+    note('drops', plan.drops.length > 0);
+    note('pointers', plan.pointers.length > 0);
+    note('cuts', plan.cuts.length > 0);
+    expectForetold(session, plan, entries, pass.tokensAfter, count);
+  }
+}
+
+/** Whether a list has responses of tools that still run, and whether calls share an id. */
+function noteContents(entries: readonly IContent[]): void {
+  const blocks = entries.flatMap((entry) => entry.blocks);
+  note(
+    'partials',
+    blocks.some((block) => block.type === 'tool_response' && block.isComplete === false),
+  );
+  const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? [block.id] : []));
+  note('repeatedIds', new Set(ids).size < ids.length);
+}
+
+interface Play {
+  readonly commands: readonly SessionCommand[];
+  readonly minEntries: number;
+  readonly isCloned: boolean;
+}
+
+async function play(
+  supply: readonly IContent[],
+  { commands, minEntries, isCloned }: Play,
+  configs: readonly DensityConfig[],
+  countPiece: CountPiece | undefined,
+): Promise<void> {
+  const session = new ResidentSession({ supply, countPiece, isCloned, minEntries });
+  const deliver = (): void => {
+    for (const delivery of session.deliver()) {
+      expectDelivery(session, delivery, configs, countPiece);
+    }
+  };
+  for (const command of commands) {
+    if (command.kind === 'deliver') deliver();
+    else await session.play(command);
+  }
+  session.history.endCompression();
+  deliver();
+  note('sessions', true);
+  noteContents(session.history.getRawHistory());
+  // Nothing is left behind that would run after the session.
+  await session.history.waitForTokenUpdates();
+}
+
+interface Sizes {
+  readonly runs: number;
+  readonly sessionsPerRun: number;
+  readonly maxCommands: number;
+  readonly maxPortion: number;
+}
+
+function holds(
+  histories: fc.Arbitrary<IContent[]>,
+  countPiece: CountPiece | undefined,
+  { runs, sessionsPerRun, maxCommands, maxPortion }: Sizes,
+): Promise<void> {
+  const played = fc.record({
+    commands: arbitraryCommands(maxCommands, maxPortion),
+    minEntries: fc.constantFrom(1, 1, 12),
+    isCloned: fc.boolean(),
+  });
+  const plays = fc.array(played, { minLength: 1, maxLength: sessionsPerRun, size: 'max' });
+  const configs = fc.array(arbitraryDensityConfig(), { minLength: 1, maxLength: 2 });
+  return fc.assert(
+    fc.asyncProperty(
+      histories.map(withReferencedFiles),
+      plays,
+      configs,
+      async (supply, all, made) => {
+        for (const one of all) await play(supply, one, made, countPiece);
+      },
+    ),
+    { numRuns: runs },
+  );
+}
+
+const SMALL = { sessionsPerRun: 8, maxCommands: 14, maxPortion: 12 };
+
+describe('ResidentHistory', () => {
+  it('plans and counts as the whole history does, after every delta', async () => {
+    await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, runs: 1_500 });
+  }, 60_000);
+
+  it('does so for broken histories', async () => {
+    await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, runs: 900 });
+  }, 60_000);
+
+  it('does so when more comes in at once than a message may hold', async () => {
+    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, runs: 20 };
+    await holds(arbitraryHistory(), countThirds, sizes);
+    expect(seen.continued).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('counts as the o200k encoding does', async () => {
+    await holds(arbitraryHistory({ maxEntries: 40 }), countO200k, {
+      ...SMALL,
+      sessionsPerRun: 2,
+      runs: 40,
+    });
+  }, 60_000);
+
+  it('plans as well when it counts nothing', async () => {
+    await holds(arbitraryHistory({ maxEntries: 80 }), undefined, { ...SMALL, runs: 60 });
+  }, 60_000);
+
+  it('was seen in every state that matters', () => {
+    expect(seen.sessions).toBeGreaterThan(10_000);
+    for (const [kind, times] of Object.entries(seen)) {
+      expect([kind, times > (kind === 'continued' ? 0 : 100)]).toEqual([kind, true]);
+    }
+  });
+
+  it('refuses a delta that does not follow', () => {
+    const base = { revision: 0, length: 0 };
+    const options = { agent: RESIDENT_AGENT, countsTokens: false };
+    const delta = { before: base, after: base, steps: [] };
+    const outOfStep = expect.objectContaining({ code: 'RESIDENT_OUT_OF_STEP' }) as Error;
+    const opened = (): ResidentHistory => {
+      const resident = new ResidentHistory(options, undefined);
+      resident.receive({ ...delta, sequence: 1 });
+      return resident;
+    };
+    expect(() => opened().receive({ ...delta, sequence: 1 })).toThrow(outOfStep);
+    expect(() => opened().receive({ ...delta, sequence: 3 })).toThrow(outOfStep);
+    const elsewhere = { revision: 1, length: 0 };
+    expect(() => opened().receive({ ...delta, sequence: 2, before: elsewhere })).toThrow(outOfStep);
+    const longer = { revision: 0, length: 1 };
+    expect(() => opened().receive({ ...delta, sequence: 2, after: longer })).toThrow(outOfStep);
+    const settings = {
+      readWritePruning: true,
+      fileDedupe: true,
+      recencyPruning: false,
+      recencyRetention: 3,
+    };
+    expect(() => opened().plan(elsewhere, settings)).toThrow(outOfStep);
+  });
+});
