@@ -7,10 +7,11 @@ import { InlineOffload } from '../../src/main/offload/inline.js';
 import { ResidentHost } from '../../src/main/offload/resident-host.js';
 import type { ResidentHostStats } from '../../src/main/offload/resident-host.js';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
+import { MIN_RESIDENT_ENTRIES } from '../../src/main/offload/resident.js';
 import type { WorkerPoolStats } from '../../src/main/offload/worker-pool.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
 import type { IContent } from '../../src/shared/content.js';
-import { ChaosDial, FAULTS, PLACES } from '../support/chaos-dial.js';
+import { ChaosDial, FAULTS, LINE_PLACES, PLACES, TASK_PLACES } from '../support/chaos-dial.js';
 import type { Fault, FaultPeriods, Place } from '../support/chaos-dial.js';
 import { playLife } from '../support/chaos-life.js';
 import type { LifeBook, LifePlan } from '../support/chaos-life.js';
@@ -35,6 +36,7 @@ export interface StormReport {
   readonly seed: number;
   readonly violations: readonly string[];
   readonly seconds: number;
+  readonly taskTimeoutMs: number;
   readonly passes: number;
   readonly lives: number;
   readonly aborts: number;
@@ -49,6 +51,10 @@ export interface StormReport {
   readonly fallbackReasons: Readonly<Record<string, number>>;
   /** Lines that were opened in place of a lost one. */
   readonly reopenings: number;
+  /** Passes that a resident history planned; the others ran from snapshots or inline. */
+  readonly residentPasses: number;
+  /** By mode and outcome. */
+  readonly compressions: Readonly<Record<string, number>>;
   readonly host: ResidentHostStats;
   readonly pool: WorkerPoolStats;
   readonly memory: MemoryReport;
@@ -60,55 +66,79 @@ interface Slot {
   readonly mode: ThreadedMode;
   readonly restored: number;
   readonly contextLimit: number;
+  /** Its share of all passes, relative to others. */
+  readonly share: number;
 }
 
 const UNLIMITED = 1_000_000_000;
 
+/** Long histories mostly move in, short ones are mostly there: so faults meet both. */
 const SLOTS: readonly Slot[] = [
-  { mode: 'resident', restored: 10_000, contextLimit: UNLIMITED },
-  { mode: 'auto', restored: 10_000, contextLimit: UNLIMITED },
-  { mode: 'snapshot', restored: 10_000, contextLimit: UNLIMITED },
+  { mode: 'resident', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
+  { mode: 'auto', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
+  { mode: 'snapshot', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
   // Grows into being resident.
-  { mode: 'auto', restored: 200, contextLimit: UNLIMITED },
+  { mode: 'auto', restored: 200, contextLimit: UNLIMITED, share: 3 },
+  { mode: 'resident', restored: 300, contextLimit: UNLIMITED, share: 3 },
   // Compresses every few passes.
-  { mode: 'resident', restored: 300, contextLimit: 60_000 },
-  { mode: 'snapshot', restored: 300, contextLimit: 60_000 },
+  { mode: 'resident', restored: 60, contextLimit: 16_000, share: 3 },
+  { mode: 'snapshot', restored: 60, contextLimit: 16_000, share: 1 },
 ];
+
+const LONGEST_RESTORED = Math.max(...SLOTS.map(({ restored }) => restored));
+const ALL_SHARES = SLOTS.reduce((sum, { share }) => sum + share, 0);
 
 const PASSES_PER_LIFE = 40;
 const ENTRIES_PER_LIFE = PASSES_PER_LIFE * 8;
 
-/** A call in so many goes wrong. Periods have no common factor, so that faults meet in ever other ways. */
+/** A call in so many goes wrong. */
 const FAULT_PERIODS: FaultPeriods = {
-  optimize: 7,
-  count: 11,
+  optimize: 5,
+  count: 17,
   open: 5,
-  receive: 13,
-  moveIn: 61,
-  plan: 3,
-  compress: 3,
+  receive: 9,
+  moveIn: 97,
+  plan: 2,
+  compress: 2,
 };
 
-const TASK_TIMEOUT_MS = 600;
+/** Deadline of a task, in cold starts of a thread: shorter, and a busy machine would only see its own load. */
+const COLD_STARTS_PER_TIMEOUT = 3;
+const MIN_TASK_TIMEOUT_MS = 400;
 
 /**
- * What a window may take: its line gets twelve deadlines while its thread answers others, and what
- * follows waits for threads again.
+ * What a window may take, in deadlines of a task: a line gets twelve while its thread answers others,
+ * and what follows waits for threads again.
  */
-const PROMISE_DEADLINE_MS = 40 * TASK_TIMEOUT_MS;
+const TIMEOUTS_PER_PROMISE = 40;
+
+/** Memory may grow by so much over the second half of a run, in megabytes: threads come and go. */
+const MAX_GROWTH_MB = 128;
+const MAX_HEAP_GROWTH_MB = 24;
 
 const PASSES_PER_MEMORY_SAMPLE = 20;
 
 /** Resolves when all passes were played, everything is closed and the memory was looked at. */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
-  const storm = new Storm(options);
-  return storm.run();
+  const coldStartMs = await measureColdStart(options.workerUrl);
+  return new Storm(options, coldStartMs).run();
+}
+
+/** Milliseconds until a first thread has loaded and counted its first tokens, on this machine as it is now. */
+async function measureColdStart(workerUrl: URL): Promise<number> {
+  const pool = new WorkerPool({ threads: 2, taskTimeoutMs: 60_000 }, { workerUrl });
+  const startedAt = performance.now();
+  await pool.run({ kind: 'count', contents: generateHistory({ entries: 100 }) });
+  const coldStartMs = performance.now() - startedAt;
+  await pool.close();
+  return coldStartMs;
 }
 
 class Storm {
   readonly #options: StormOptions;
   readonly #random: () => number;
-  readonly #watchdog: Watchdog = new Watchdog(PROMISE_DEADLINE_MS);
+  readonly #taskTimeoutMs: number;
+  readonly #watchdog: Watchdog;
   readonly #memory: MemoryTrack = new MemoryTrack();
   readonly #dial: ChaosDial;
   readonly #killer: ThreadKiller;
@@ -120,26 +150,31 @@ class Storm {
   #passes = 0;
   #aborts = 0;
   #lives = 0;
+  #reopenings = 0;
+  #residentPasses = 0;
+  readonly #compressions: Record<string, number> = {};
   #fallbacks = 0;
   readonly #fallbackReasons: Record<string, number> = {};
 
-  constructor(options: StormOptions) {
+  constructor(options: StormOptions, coldStartMs: number) {
     this.#options = options;
+    this.#taskTimeoutMs = Math.max(MIN_TASK_TIMEOUT_MS, COLD_STARTS_PER_TIMEOUT * coldStartMs);
+    this.#watchdog = new Watchdog(TIMEOUTS_PER_PROMISE * this.#taskTimeoutMs);
     this.#random = seededRandom(options.seed);
     this.#dial = new ChaosDial(FAULT_PERIODS, this.#random);
-    this.#killer = new ThreadKiller(this.#random);
+    this.#killer = new ThreadKiller(this.#random, coldStartMs);
     this.#pool = new WorkerPool(
       {
         threads: 2,
-        taskTimeoutMs: TASK_TIMEOUT_MS,
+        taskTimeoutMs: Math.round(this.#taskTimeoutMs),
         closeTimeoutMs: 500,
         maxHeapMb: 160,
         coolDownMs: 50,
       },
-      { workerUrl: options.workerUrl },
+      { workerUrl: options.workerUrl, lossToleranceMs: Math.max(1_000, 3 * coldStartMs) },
     );
-    // One too few: now and then a session has to make way.
-    this.#host = new ResidentHost(this.#pool, 3);
+    // Too few: now and then a session has to make way.
+    this.#host = new ResidentHost(this.#pool, 2);
     this.#house = {
       pool: this.#pool,
       host: this.#host,
@@ -154,17 +189,17 @@ class Storm {
   async run(): Promise<StormReport> {
     const startedAt = performance.now();
     const stopListening = this.#listen();
-    const histories = SLOTS.map(({ restored }, at) =>
-      generateHistory({ entries: restored + ENTRIES_PER_LIFE, seed: this.#options.seed + at }),
-    );
+    const { seed } = this.#options;
+    const history = generateHistory({ entries: LONGEST_RESTORED + ENTRIES_PER_LIFE, seed });
     this.#dial.isOn = true;
     this.#killer.begin();
-    await Promise.all(SLOTS.map((slot, at) => this.#occupy(slot, histories[at] ?? [])));
+    await Promise.all(SLOTS.map((slot) => this.#occupy(slot, history)));
     this.#dial.isOn = false;
     this.#killer.end();
-    await this.#calmDown(histories);
+    await this.#calmDown(history);
     const closeMs = await this.#close();
     stopListening();
+    this.#judge();
     return this.#report(closeMs, (performance.now() - startedAt) / 1_000);
   }
 
@@ -187,7 +222,7 @@ class Storm {
   }
 
   async #occupy(slot: Slot, history: readonly IContent[]): Promise<void> {
-    let left = Math.ceil(this.#options.passes / SLOTS.length);
+    let left = Math.ceil((this.#options.passes * slot.share) / ALL_SHARES);
     for (; left > 0 && !this.#watchdog.hasSeenEnough; left -= PASSES_PER_LIFE) {
       try {
         await this.#live(slot, history, Math.min(left, PASSES_PER_LIFE));
@@ -211,6 +246,10 @@ class Storm {
     };
     const real = openThreaded(this.#house, mode, options);
     const oracle = openInline(options, this.#countInline);
+    real.on('compressed', ({ outcome }) => {
+      this.#compressions[`${mode} ${outcome}`] =
+        (this.#compressions[`${mode} ${outcome}`] ?? 0) + 1;
+    });
     const plan: LifePlan = {
       name: `${mode} ${restored} life ${this.#lives}`,
       passes,
@@ -223,6 +262,9 @@ class Storm {
     } finally {
       await this.#watchdog.watch(`${plan.name} close`, real.close());
       await oracle.close();
+      const { openings, residentPasses } = real.stats();
+      this.#reopenings += Math.max(0, openings - 1);
+      this.#residentPasses += residentPasses;
     }
   }
 
@@ -241,12 +283,11 @@ class Storm {
   }
 
   /** Once the faults have stopped, everything has to work again as if nothing had been. */
-  async #calmDown(histories: readonly (readonly IContent[])[]): Promise<void> {
+  async #calmDown(history: readonly IContent[]): Promise<void> {
     if (this.#watchdog.violations.length > 0) return;
     await this.#watchdog.watch('the first answer after the storm', this.#untilServed());
     const fallbacks = this.#fallbacks;
-    for (const [at, slot] of SLOTS.entries()) {
-      const history = histories[at] ?? [];
+    for (const slot of SLOTS) {
       const options = {
         contextLimit: UNLIMITED,
         restored: history.slice(0, slot.restored),
@@ -262,7 +303,9 @@ class Storm {
         hasClears: false,
       };
       await playLife(real, oracle, plan, this.#book);
-      const isResident = slot.mode !== 'snapshot' && slot.restored >= 256;
+      // The histories of lives in calm are at most as long as they began, and no pass makes them short.
+      const isResident =
+        slot.mode === 'resident' || (slot.mode === 'auto' && slot.restored >= MIN_RESIDENT_ENTRIES);
       if (this.#host.stats.residentSessions !== (isResident ? 1 : 0)) {
         this.#watchdog.report(`${plan.name}: ${this.#host.stats.residentSessions} lines are open`);
       }
@@ -293,14 +336,29 @@ class Storm {
     return performance.now() - startedAt;
   }
 
+  /** A run proves nothing about a fault that never came, and memory that grows is a violation as well. */
+  #judge(): void {
+    for (const places of [TASK_PLACES, LINE_PLACES]) {
+      for (const fault of FAULTS) {
+        const taken = places.reduce((sum, place) => sum + this.#dial.taken(place, fault), 0);
+        if (taken === 0) this.#watchdog.report(`${fault} never came in ${places.join(', ')}`);
+      }
+    }
+    const { growthMb, heapGrowthMb } = this.#memory.report;
+    if (growthMb > MAX_GROWTH_MB) this.#watchdog.report(`memory grew by ${growthMb} MB`);
+    if (heapGrowthMb > MAX_HEAP_GROWTH_MB) {
+      this.#watchdog.report(`the heap of the main thread grew by ${heapGrowthMb} MB`);
+    }
+  }
+
   #report(closeMs: number, seconds: number): StormReport {
     const waits = this.#waitsMs.sort((a, b) => a - b);
     const waitAt = (share: number): number => waits[Math.ceil(share * waits.length) - 1] ?? 0;
-    const residentLives = this.#host.stats.openings;
     return {
       seed: this.#options.seed,
       violations: this.#watchdog.violations,
       seconds,
+      taskTimeoutMs: this.#taskTimeoutMs,
       passes: this.#passes,
       lives: this.#lives,
       aborts: this.#aborts,
@@ -311,7 +369,9 @@ class Storm {
       threadsStarted: this.#killer.started,
       fallbacks: this.#fallbacks,
       fallbackReasons: this.#fallbackReasons,
-      reopenings: residentLives,
+      reopenings: this.#reopenings,
+      residentPasses: this.#residentPasses,
+      compressions: this.#compressions,
       host: this.#host.stats,
       pool: this.#pool.stats,
       memory: this.#memory.report,

@@ -2,19 +2,23 @@
 
 import type { Worker } from 'node:worker_threads';
 
-const SHORTEST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 2_000;
+/** Pauses between terminations, in cold starts of a thread. */
+const SHORTEST_PAUSE = 2;
+const LONGEST_PAUSE = 12;
 
 /** Watches every thread that the process starts from now on. */
 export class ThreadKiller {
   readonly #alive: Set<Worker> = new Set();
   readonly #random: () => number;
+  readonly #coldStartMs: number;
   #timer: NodeJS.Timeout | undefined;
   #kills = 0;
   #started = 0;
 
-  constructor(random: () => number) {
+  /** @param coldStartMs how long a thread takes to its first answer */
+  constructor(random: () => number, coldStartMs: number) {
     this.#random = random;
+    this.#coldStartMs = coldStartMs;
     process.on('worker', this.#onWorker);
   }
 
@@ -30,7 +34,7 @@ export class ThreadKiller {
 
   /** Begins to terminate one thread after another. */
   begin(): void {
-    const pauseMs = SHORTEST_PAUSE_MS + this.#random() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS);
+    const pauses = SHORTEST_PAUSE + this.#random() * (LONGEST_PAUSE - SHORTEST_PAUSE);
     this.#timer = setTimeout(() => {
       const victims = [...this.#alive];
       const victim = victims[Math.floor(this.#random() * victims.length)];
@@ -39,7 +43,7 @@ export class ThreadKiller {
         void victim.terminate();
       }
       this.begin();
-    }, pauseMs);
+    }, pauses * this.#coldStartMs);
   }
 
   end(): void {

@@ -1,15 +1,18 @@
 // Wherever a session's work runs, its history and its totals come out the same.
 
-import { createCompactor } from 'ctxfold';
-import type { Compactor, IContent, OffloadMode } from 'ctxfold';
+import { readdirSync } from 'node:fs';
+import { agentPreset, createCompactor, readTranscript } from 'ctxfold';
+import type { Compactor, IContent, OffloadMode, SessionOptions } from 'ctxfold';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../support/arbitrary-history.js';
 
-const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot'];
+const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot', 'resident'];
 
 /** Small enough that many of the random sessions reach the threshold, and some cannot fit. */
 const CONTEXT_LIMITS = [400, 1_500, 200_000] as const;
+
+const FIXTURES = new URL('../fixtures/transcripts/', import.meta.url).pathname;
 
 const compactors = new Map<string, Compactor>();
 afterAll(() => Promise.all([...compactors.values()].map((compactor) => compactor.close())));
@@ -23,70 +26,159 @@ function compactorFor(offload: OffloadMode, contextLimit: number): Compactor {
     contextLimit,
     threads: 1,
     workspaceRoot: WORKSPACE_ROOT,
-    settings: { 'compression.density.recencyPruning': true, 'compression.threshold': 0.6 },
+    settings: {
+      'compression.strategy': 'high-density',
+      'compression.density.recencyPruning': true,
+      'compression.threshold': 0.6,
+    },
   });
   compactors.set(key, compactor);
   return compactor;
 }
 
-type Step = 'window' | 'clear' | number;
+type Step = 'window' | 'clear' | 'settings' | 'turn' | number;
 
 interface Outcome {
   readonly windows: readonly unknown[];
   readonly history: readonly IContent[];
   readonly totalTokens: number;
+  readonly fallbacks: readonly unknown[];
 }
 
-/** Plays a session: a number adds that many entries; the rest of them comes before the last window. */
+/** What the sessions of all modes have been through. */
+const seen = { compressed: 0, optimized: 0, residentPasses: 0, residentPassesOfAuto: 0 };
+
+/**
+ * Plays a session that opens with `opened` entries: a number adds that many entries; the rest of them
+ * comes before the last window.
+ */
 async function play(
-  compactor: Compactor,
+  mode: OffloadMode,
+  limit: number,
   entries: readonly IContent[],
   steps: readonly Step[],
+  opened = 3,
+  options: SessionOptions = {},
 ): Promise<Outcome> {
-  const session = await compactor.createSession({ history: entries.slice(0, 3) });
-  session.on('fallback', ({ error }) => {
-    throw error;
+  const compactor = compactorFor(mode, limit);
+  const session = await compactor.createSession({ ...options, history: entries.slice(0, opened) });
+  const fallbacks: unknown[] = [];
+  session.on('fallback', ({ error }) => fallbacks.push(error));
+  session.on('compressed', ({ outcome }) => {
+    if (outcome === 'applied') seen.compressed += 1;
+  });
+  session.on('optimized', () => {
+    seen.optimized += 1;
   });
   const windows: unknown[] = [];
-  let next = 3;
+  let next = opened;
+  let retention = 3;
   for (const step of [...steps, entries.length, 'window' as const]) {
-    if (step === 'clear') {
-      session.history.clear();
-    } else if (step === 'window') {
-      const window = session.ensureCompressionBeforeSend(`turn ${windows.length}`, 7);
-      windows.push(await window.catch((error: unknown) => String(error)));
-    } else {
-      session.history.addAll(entries.slice(next, next + step));
-      next += step;
+    switch (step) {
+      case 'clear':
+        session.history.clear();
+        break;
+      case 'settings':
+        retention = 4 - retention;
+        session.settings.set('compression.density.recencyRetention', retention);
+        break;
+      case 'turn':
+        await new Promise((resolve) => setImmediate(resolve));
+        break;
+      case 'window': {
+        const window = session.ensureCompressionBeforeSend(`turn ${windows.length}`, 7);
+        windows.push(await window.catch((error: unknown) => String(error)));
+        break;
+      }
+      default:
+        session.history.addAll(entries.slice(next, next + step));
+        next += step;
     }
   }
-  return {
+  const { residentPasses } = session.stats();
+  seen.residentPasses += residentPasses;
+  if (mode === 'auto') seen.residentPassesOfAuto += residentPasses;
+  const outcome = {
     windows,
     history: session.history.getAll(),
     totalTokens: session.history.getTotalTokens(),
+    fallbacks,
   };
+  await session.close();
+  return outcome;
+}
+
+/** Plays the same session in every mode. */
+async function expectEqual(...session: PlayArguments): Promise<void> {
+  const [inline, ...others] = await Promise.all(MODES.map((mode) => play(mode, ...session)));
+  for (const other of others) expect(other).toEqual(inline);
+}
+type PlayArguments = Parameters<typeof play> extends [OffloadMode, ...infer Rest] ? Rest : never;
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }) },
+  { weight: 4, arbitrary: fc.constant('window' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('clear' as const, 'settings' as const) },
+  { weight: 1, arbitrary: fc.constant('turn' as const) },
+);
+const steps = fc.array(step, { maxLength: 10, size: 'max' });
+
+/** Several copies of a history, one after the other: more than `auto` keeps to itself. */
+function prolonged(entries: readonly IContent[], length: number): readonly IContent[] {
+  if (entries.length === 0) return [];
+  return Array.from({ length }, (_, at) => ({ ...(entries[at % entries.length] as IContent) }));
 }
 
 describe('offload', () => {
   it.each(CONTEXT_LIMITS)(
-    'leaves equal histories, all three ways, in a window of %i',
+    'leaves equal histories, wherever work runs, in a window of %i',
     async (limit) => {
-      const step: fc.Arbitrary<Step> = fc.oneof(
-        { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }) },
-        { weight: 4, arbitrary: fc.constant('window' as const) },
-        { weight: 1, arbitrary: fc.constant('clear' as const) },
-      );
-      const steps = fc.array(step, { maxLength: 10, size: 'max' });
       await fc.assert(
         fc.asyncProperty(arbitraryHistory({ maxEntries: 120 }), steps, async (entries, made) => {
-          const [inline, ...others] = await Promise.all(
-            MODES.map((mode) => play(compactorFor(mode, limit), entries, made)),
-          );
-          for (const other of others) expect(other).toEqual(inline);
+          await expectEqual(limit, entries, made);
         }),
         { numRuns: 120, interruptAfterTimeLimit: 20_000 },
       );
     },
     60_000,
   );
+
+  it.each([20_000, 200_000])(
+    'leaves equal long histories in a window of %i, where auto makes them resident',
+    async (limit) => {
+      const opened = fc.integer({ min: 0, max: 300 });
+      await fc.assert(
+        fc.asyncProperty(arbitraryHistory(), steps, opened, async (entries, made, start) => {
+          await expectEqual(limit, prolonged(entries, 420), made, start);
+        }),
+        { numRuns: 25, interruptAfterTimeLimit: 20_000 },
+      );
+      expect(seen.residentPassesOfAuto).toBeGreaterThan(10);
+    },
+    60_000,
+  );
+
+  it.each(
+    readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /\.(?:jsonl?|traj)$/.test(file),
+    ),
+  )('leaves equal histories of the recorded session %s', async (file) => {
+    const { entries, format, workspaceRoot } = await readTranscript(FIXTURES + file);
+    const density = {
+      ...agentPreset(format),
+      ...(workspaceRoot !== undefined && { workspaceRoot }),
+    };
+    const portions = entries.flatMap((_, at): Step[] =>
+      at % 7 === 0 ? [4, 'turn', 3, 'window'] : [],
+    );
+    for (const limit of [20_000, 200_000]) {
+      await expectEqual(limit, entries, portions, 0, { density });
+    }
+  });
+
+  it('was seen to prune, to compress and to keep histories resident', () => {
+    for (const [kind, times] of Object.entries(seen)) {
+      expect([kind, times > 10]).toEqual([kind, true]);
+    }
+  });
 });

@@ -21,16 +21,13 @@ export const FAULTS = [
 
 export type Fault = (typeof FAULTS)[number];
 
-/** Where it goes wrong: pool tasks by kind, calls on lines by name; `moveIn` is a delta of many entries. */
-export const PLACES = [
-  'optimize',
-  'count',
-  'open',
-  'receive',
-  'moveIn',
-  'plan',
-  'compress',
-] as const;
+/** Where it goes wrong: tasks of the pool by kind. */
+export const TASK_PLACES = ['optimize', 'count', 'open'] as const;
+
+/** Calls on lines by name; `moveIn` is a delta of many entries. */
+export const LINE_PLACES = ['receive', 'moveIn', 'plan', 'compress'] as const;
+
+export const PLACES = [...TASK_PLACES, ...LINE_PLACES] as const;
 
 export type Place = (typeof PLACES)[number];
 

@@ -1,9 +1,9 @@
 // One life of a session in a chaos run: a script of additions and windows, played by a session on
 // threads where things go wrong and by one that runs inline, and held against each other.
 
-import { setTimeout as delay } from 'node:timers/promises';
-import { setImmediate as nextImmediate } from 'node:timers/promises';
+import { setImmediate as nextImmediate, setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Settings } from '../../src/main/settings/settings.js';
 import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { Watchdog } from './chaos-watchdog.js';
@@ -57,11 +57,8 @@ export async function playLife(
     // Sometimes nothing of it has been posted when the window opens, sometimes all is answered.
     for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await nextImmediate();
     if (random() < 0.2) await delay(random() * 10);
-    if (random() < 0.3) {
-      const isPruning = random() < 0.5;
-      const key = 'compression.density.recencyPruning';
-      for (const { settings } of both) settings.set(key, isPruning);
-    }
+    // A plan that stands already is of no use then.
+    if (random() < 0.3) for (const { settings } of both) togglePruning(settings);
     const isAborted = plan.hasAborts && random() < 0.125;
     const hasLanded = isAborted
       ? await playAborted(real, name, book)
@@ -72,6 +69,11 @@ export async function playLife(
     if (!isAborted) compare(real, oracle, name, book.watchdog);
   }
   return plan.passes;
+}
+
+function togglePruning(settings: Settings): void {
+  const key = 'compression.density.recencyPruning';
+  settings.set(key, settings.get(key) !== true);
 }
 
 async function play(

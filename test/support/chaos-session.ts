@@ -53,6 +53,7 @@ export function openThreaded(
     return new ResidentOffload({
       host,
       pooled,
+      onFallback,
       agent: indexedAgentOf(densityConfig()),
       countsTokens: true,
       passSettings: densityConfig,

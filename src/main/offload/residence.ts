@@ -124,16 +124,15 @@ export class Residence {
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
     await this.#newest;
     const found = this.standingPass(base, settings);
-    if (found !== undefined || this.#line === undefined) return found;
+    if (found !== undefined) return found;
     // The history is the one that is meant, only the settings are others. One question at a time: who
     // asks the same as is being asked waits for the same answer, and anybody else for their turn.
     for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
       if (isSameBase(asked.base, base) && isSamePass(asked.pass, settings)) return asked.answer;
       await asked.answer;
     }
-    // Something else may have been posted meanwhile; asked for a state that is over, the worker would fail.
-    if (this.#hasEnded || !isSameBase(this.#queue.base, base)) return undefined;
-    return this.#askForPass(this.#line, base, settings);
+    const line = this.#lineAt(base);
+    return line === undefined ? undefined : this.#askForPass(line, base, settings);
   }
 
   /** Has a compression planned on the state of a base; `undefined` when the worker cannot. */
@@ -185,6 +184,11 @@ export class Residence {
     }
     this.postQueued();
     await this.#newest;
+  }
+
+  /** The line, if what was posted on it leads to that state; asked for another one, the worker would fail. */
+  #lineAt(base: DensityBase): SessionLine | undefined {
+    return isSameBase(this.#queue.base, base) ? this.#line : undefined;
   }
 
   #schedule(): void {

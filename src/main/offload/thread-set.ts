@@ -29,6 +29,13 @@ export interface ThreadTask {
   readonly transferList: readonly Transferable[];
 }
 
+const NO_REQUIRE_FLAG = '--no-experimental-require-module';
+
+/** Options of Node for threads: a Node that does not know the flag would start none. */
+const NO_REQUIRE_OF_MODULES = process.allowedNodeEnvironmentFlags.has(NO_REQUIRE_FLAG)
+  ? [NO_REQUIRE_FLAG]
+  : [];
+
 /**
  * Threads that run one task each. Why the options are as they are, measured on Piscina 5.3.2:
  *
@@ -38,6 +45,8 @@ export interface ThreadTask {
  * - An empty environment: whatever a dependency does in a worker, it sees no secrets.
  * - Of free threads the one on which the fewest sessions live: what comes stays there.
  * - Never idle out: a thread holds nothing but its loaded code, and starting one takes 40 ms.
+ * - No `require` of ES modules, which Piscina tries first: a thread that is stopped in the middle of
+ *   that ends the whole process (Node 20, "Module::IsGraphAsync must be used on an instantiated module").
  *
  * `run` must be called only while `freeThreads` is above 0. Piscina's own queue stays empty then, and
  * with it everything that loses order, ignores bounds or hangs there.
@@ -60,6 +69,7 @@ export class ThreadSet {
       idleTimeout: Infinity,
       atomics: 'disabled',
       env: {},
+      execArgv: [...NO_REQUIRE_OF_MODULES],
       resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb },
       recordTiming: false,
       loadBalancer: (_task, workers) => {

@@ -3,12 +3,8 @@
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HistoryService } from '../../../src/main/history-service.js';
-import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
 import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
-import { InlineOffload } from '../../../src/main/offload/inline.js';
-import type { BasedPlan, Offload, OffloadStats } from '../../../src/main/offload/offload.js';
-import { ResidentOffload } from '../../../src/main/offload/resident.js';
+import type { BasedPlan } from '../../../src/main/offload/offload.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { DensityBase, DensityConfig } from '../../../src/shared/density.js';
@@ -20,35 +16,11 @@ import { WorkerPoolError } from '../../../src/shared/errors.js';
 import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
+import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
+import type { Bench } from '../../support/resident-bench.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
-import { ScheduledLineHost } from '../../support/scheduled-line-host.js';
 
 const ABORTED = new Error('the turn was called off');
-
-/** Counts when the scheduler says so, as a pool would. */
-class ScheduledPool implements Offload {
-  readonly #scheduler: fc.Scheduler;
-  readonly #inline: InlineOffload = new InlineOffload();
-  counted = 0;
-
-  constructor(scheduler: fc.Scheduler) {
-    this.#scheduler = scheduler;
-  }
-
-  get stats(): OffloadStats {
-    return this.#inline.stats;
-  }
-
-  optimize(): Promise<BasedPlan> {
-    return Promise.reject(new Error('A resident history has no pass planned by the pool.'));
-  }
-
-  countTokens(contents: readonly IContent[]): Promise<readonly number[]> {
-    this.counted += contents.length;
-    const counts = [...countEachEntry(contents, countThirds)];
-    return this.#scheduler.schedule(Promise.resolve(counts), 'count');
-  }
-}
 
 type Happening =
   | { readonly kind: 'add'; readonly count: number }
@@ -119,45 +91,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-interface Bench {
-  readonly history: HistoryService;
-  readonly offload: ResidentOffload;
-  readonly host: ScheduledLineHost;
-  readonly pool: ScheduledPool;
-  settings: DensityConfig;
-}
-
-const SETTINGS: DensityConfig = {
-  ...RESIDENT_AGENT,
-  ...{ readWritePruning: true, fileDedupe: true, recencyPruning: false, recencyRetention: 3 },
-};
-
-function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens = true): Bench {
-  const host = new ScheduledLineHost(scheduler);
-  const pool = new ScheduledPool(scheduler);
-  const offload = new ResidentOffload({
-    ...{ host, pooled: pool, agent: RESIDENT_AGENT, countsTokens, minEntries },
-    passSettings: () => bench.settings,
-  });
-  const history = new HistoryService({
-    mirror: offload,
-    countEntries: (contents) => offload.countTokens(contents),
-  });
-  const bench: Bench = { history, offload, host, pool, settings: SETTINGS };
-  return bench;
-}
-
-/** Answers everything, until nothing is under way any more. */
-async function drain(scheduler: fc.Scheduler): Promise<void> {
-  for (let idleTurns = 0; idleTurns < 3; idleTurns += 1) {
-    while (scheduler.count() > 0) {
-      idleTurns = 0;
-      await scheduler.waitNext(1);
-    }
-    await nextTurn();
-  }
-}
 
 function tokensOf(contents: readonly IContent[]): number {
   return countEachEntry(contents, countThirds).reduce((sum, tokens) => sum + tokens, 0);
@@ -342,99 +275,6 @@ describe('ResidentOffload', () => {
       expect([kind, times > 100]).toEqual([kind, true]);
     }
   }, 60_000);
-
-  /** Runs a story in which the scheduler has little to choose. */
-  async function tell(story: (scheduler: fc.Scheduler) => Promise<void>): Promise<void> {
-    await fc.assert(fc.asyncProperty(fc.scheduler(), story), { numRuns: 20 });
-  }
-
-  function asks(
-    { history, offload }: Bench,
-    config: DensityConfig,
-    signal?: AbortSignal,
-  ): Promise<BasedPlan> {
-    return offload.optimize(history.getRawHistory(), history.base, config, signal);
-  }
-
-  const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };
-
-  it('asks once for those who ask the same, and for one pass after the other', async () => {
-    await tell(async (scheduler) => {
-      const bench = openBench(scheduler);
-      bench.history.addAll([humanText('hello')]);
-      await drain(scheduler);
-      const alike = [asks(bench, OTHER), asks(bench, { ...OTHER }), asks(bench, OTHER)];
-      const different = asks(bench, { ...OTHER, fileDedupe: false });
-      await drain(scheduler);
-      const [first, ...others] = await Promise.all(alike);
-      for (const other of others) expect(other).toBe(first);
-      expect((await different).tokensAfter).toBeDefined();
-      expect(bench.host.traffic).toMatchObject({ plans: 2, mostPlans: 1, complaints: [] });
-    });
-  });
-
-  it('asks nothing about a state that is over', async () => {
-    await tell(async (scheduler) => {
-      const bench = openBench(scheduler);
-      bench.history.addAll([humanText('hello')]);
-      await nextTurn();
-      while (bench.host.traffic.deltas === 0) await scheduler.waitNext(1);
-      // Its answer is under way when more is posted.
-      const asked = asks(bench, OTHER);
-      bench.history.addAll([humanText('and more')]);
-      await nextTurn();
-      expect(bench.host.traffic.deltas).toBe(2);
-      await drain(scheduler);
-      expect((await asked).base).toEqual({ revision: 0, length: 1 });
-      expect(bench.host.traffic).toMatchObject({ plans: 0, complaints: [] });
-      expect(bench.host.openLines.length).toBe(1);
-    });
-  });
-
-  it('has the pass at hand when settings are as they were, and plans anew when they are not', async () => {
-    await tell(async (scheduler) => {
-      const bench = openBench(scheduler);
-      bench.history.addAll([humanText('hello')]);
-      await drain(scheduler);
-      await asks(bench, bench.settings);
-      await asks(bench, { ...bench.settings, partialWritesSupersede: true });
-      expect(bench.host.traffic.plans).toBe(0);
-      bench.settings = OTHER;
-      bench.history.addAll([humanText('more')]);
-      await drain(scheduler);
-      await asks(bench, OTHER);
-      expect(bench.host.traffic.plans).toBe(0);
-      for (const change of [
-        { readWritePruning: false },
-        { fileDedupe: false },
-        { recencyPruning: false },
-        { recencyRetention: 2 },
-        { partialWritesSupersede: false },
-      ]) {
-        const before = bench.host.traffic.plans;
-        const asked = asks(bench, { ...OTHER, ...change });
-        await drain(scheduler);
-        await asked;
-        expect(bench.host.traffic.plans).toBe(before + 1);
-      }
-    });
-  });
-
-  it('posts a long text history bit by bit, and never much that is not answered', async () => {
-    await tell(async (scheduler) => {
-      const bench = openBench(scheduler, 30);
-      // The last of them moves in as one; all of them are 27 million characters.
-      const contents = Array.from({ length: 30 }, (_, at) => humanText('x'.repeat(900_000 + at)));
-      for (const content of contents) bench.history.addAll([content]);
-      await drain(scheduler);
-      const { traffic, openLines } = bench.host;
-      expect(openLines.length).toBe(1);
-      expect(traffic.deltas).toBe(30);
-      expect(traffic.mostCharacters).toBeGreaterThan(3 * MAX_BATCH_CHARACTERS);
-      expect(traffic.mostCharacters).toBeLessThanOrEqual(5 * MAX_BATCH_CHARACTERS);
-      expect((await asks(bench, SETTINGS)).tokensAfter).toBeDefined();
-    });
-  });
 
   it('opens no line for a short history, and counts by the pool then', async () => {
     await tell(async (scheduler) => {

@@ -4,15 +4,18 @@
 import { getEnvironmentData } from 'node:worker_threads';
 import run from '../../../dist/worker/entry.js';
 
-const { isOn, calls, taken, places, faults, periods, orders } = getEnvironmentData('ctxfold chaos');
+/** Without a dial nothing goes wrong. */
+const dial = getEnvironmentData('ctxfold chaos');
 
 /** A delta with more entries than that is part of a history that moves in. */
 const MANY_ENTRIES = 64;
 
 /** What goes wrong with this call of a place: a fault's name, or nothing. */
 function faultAt(name) {
+  if (dial === undefined || Atomics.load(dial.isOn, 0) === 0) return undefined;
+  const { calls, taken, places, faults, periods, orders } = dial;
   const place = places.indexOf(name);
-  if (place === -1 || Atomics.load(isOn, 0) === 0) return undefined;
+  if (place === -1) return undefined;
   const call = Atomics.add(calls, place, 1) + 1;
   if (call % periods[place] !== 0) return undefined;
   const fault = orders[place][(call / periods[place] - 1) % faults.length];

@@ -1,0 +1,103 @@
+// The chaos proof: sessions on worker threads in which everything goes wrong, held against the same
+// sessions inline. `npm run chaos -- [--passes n] [--seed n] [--json]`; dist has to be built before.
+// Ends with code 1 when a promise hangs, a result differs, memory grows, or the process does not end.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+
+/** How long the process may take to end once it has reported. */
+const EXIT_WITHIN_MS = 10_000;
+
+const ROOT = resolve(import.meta.dirname, '..');
+const WORKER = pathToFileURL(resolve(ROOT, 'test/support/workers/chaos.mjs')).href;
+
+const { values } = parseArgs({
+  options: {
+    passes: { type: 'string', default: '2600' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    json: { type: 'boolean', default: false },
+  },
+});
+for (const name of ['passes', 'seed']) {
+  if (!/^[1-9]\d*$/.test(values[name])) {
+    throw new RangeError(`Expected --${name} to be a positive integer, got ${values[name]}.`);
+  }
+}
+
+/** Runs the proof in a process of its own; resolves to its report, with what its end shows added. */
+async function run() {
+  const module = resolve(ROOT, '.bench/test/chaos/run.js');
+  const { passes, seed } = values;
+  const options = ['--passes', passes, '--seed', seed, '--worker', WORKER];
+  const child = spawn(process.execPath, ['--expose-gc', module, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  let exitTimer;
+  let isKilled = false;
+  child.stdout.on('data', (data) => {
+    output += data;
+    if (!output.endsWith('\n')) return;
+    exitTimer ??= setTimeout(() => {
+      isKilled = true;
+      child.kill('SIGKILL');
+    }, EXIT_WITHIN_MS);
+  });
+  const [code, signal] = await once(child, 'close');
+  clearTimeout(exitTimer);
+  if (!output.endsWith('\n')) return { violations: [`it crashed: ${signal ?? `code ${code}`}`] };
+  const report = JSON.parse(output);
+  if (isKilled) report.violations.push('the process did not end by itself');
+  return report;
+}
+
+function render({ violations, faults, calls, ...figures }) {
+  const parts = [];
+  if (faults !== undefined) {
+    const places = Object.keys(faults);
+    const table = new Table({
+      head: ['fault', ...places],
+      colAligns: ['left', ...places.map(() => 'right')],
+      style: { head: [], border: [], compact: true },
+    });
+    for (const fault of Object.keys(faults[places[0]])) {
+      table.push([fault, ...places.map((place) => faults[place][fault])]);
+    }
+    table.push(['of calls', ...places.map((place) => calls[place])]);
+    parts.push(table.toString());
+  }
+  parts.push(
+    Object.entries(figures)
+      .map(([name, value]) => `${name}: ${describe(value)}`)
+      .join('\n'),
+    violations.length === 0 ? 'no violations' : `violations:\n${violations.join('\n')}`,
+  );
+  return parts.join('\n\n');
+}
+
+function describe(value) {
+  if (typeof value === 'number') return String(Math.round(value * 10) / 10);
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name} ${describe(part)}`)
+    .join(', ');
+}
+
+const compiled = spawnSync('tsc -p scripts/chaos.tsconfig.json', {
+  cwd: ROOT,
+  stdio: ['ignore', 'inherit', 'inherit'],
+  shell: true,
+  env: { ...process.env, PATH: `${resolve(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}` },
+});
+if (compiled.status === 0) {
+  if (!values.json) console.log(`seed ${values.seed}, ${values.passes} passes …`);
+  const report = await run();
+  console.log(values.json ? JSON.stringify(report) : render(report));
+  process.exitCode = report.violations.length === 0 ? 0 : 1;
+} else {
+  process.exitCode = 1;
+}

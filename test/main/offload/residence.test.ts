@@ -1,0 +1,91 @@
+// One stay of a history in a worker: what is asked over its line, and how much is posted at once.
+
+import { describe, expect, it } from 'vitest';
+import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
+import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { DensityConfig } from '../../../src/shared/density.js';
+import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
+
+const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };
+
+describe('Residence', () => {
+  it('asks once for those who ask the same, and for one pass after the other', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      bench.history.addAll([humanText('hello')]);
+      await drain(scheduler);
+      const alike = [asks(bench, OTHER), asks(bench, { ...OTHER }), asks(bench, OTHER)];
+      const different = asks(bench, { ...OTHER, fileDedupe: false });
+      await drain(scheduler);
+      const [first, ...others] = await Promise.all(alike);
+      for (const other of others) expect(other).toBe(first);
+      expect((await different).tokensAfter).toBeDefined();
+      expect(bench.host.traffic).toMatchObject({ plans: 2, mostPlans: 1, complaints: [] });
+    });
+  });
+
+  it('asks nothing about a state that is over', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      bench.history.addAll([humanText('hello')]);
+      await nextTurn();
+      while (bench.host.traffic.deltas === 0) await scheduler.waitNext(1);
+      // Its answer is under way when more is posted.
+      const asked = asks(bench, OTHER);
+      bench.history.addAll([humanText('and more')]);
+      await nextTurn();
+      expect(bench.host.traffic.deltas).toBe(2);
+      await drain(scheduler);
+      expect((await asked).base).toEqual({ revision: 0, length: 1 });
+      expect(bench.host.traffic).toMatchObject({ plans: 0, complaints: [] });
+      expect(bench.host.openLines.length).toBe(1);
+    });
+  });
+
+  it('has the pass at hand when settings are as they were, and plans anew when they are not', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      bench.history.addAll([humanText('hello')]);
+      await drain(scheduler);
+      await asks(bench, bench.settings);
+      await asks(bench, { ...bench.settings, partialWritesSupersede: true });
+      expect(bench.host.traffic.plans).toBe(0);
+      bench.settings = OTHER;
+      bench.history.addAll([humanText('more')]);
+      await drain(scheduler);
+      await asks(bench, OTHER);
+      expect(bench.host.traffic.plans).toBe(0);
+      for (const change of [
+        { readWritePruning: false },
+        { fileDedupe: false },
+        { recencyPruning: false },
+        { recencyRetention: 2 },
+        { partialWritesSupersede: false },
+      ]) {
+        const before = bench.host.traffic.plans;
+        const asked = asks(bench, { ...OTHER, ...change });
+        await drain(scheduler);
+        await asked;
+        expect(bench.host.traffic.plans).toBe(before + 1);
+      }
+    });
+  });
+
+  it('posts a long text history bit by bit, and never much that is not answered', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 12);
+      const contents = Array.from({ length: 12 }, (_, at) => humanText('x'.repeat(900_000 + at)));
+      for (const content of contents) bench.history.addAll([content]);
+      const { host } = bench;
+      while (host.openLines.length === 0) await scheduler.waitNext(1);
+      const { traffic } = host;
+      for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+      expect(traffic.deltas).toBe(5);
+      await drain(scheduler);
+      expect(traffic.deltas).toBe(12);
+      expect(traffic.mostCharacters).toBeLessThanOrEqual(5 * MAX_BATCH_CHARACTERS);
+      expect((await asks(bench, SETTINGS)).tokensAfter).toBeDefined();
+    }, 3);
+  });
+});

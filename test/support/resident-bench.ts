@@ -1,0 +1,98 @@
+// A session's history, kept resident on lines that a scheduler answers. Asserts nothing.
+
+import fc from 'fast-check';
+import { HistoryService } from '../../src/main/history-service.js';
+import { nextTurn } from '../../src/main/offload/event-loop-turn.js';
+import { InlineOffload } from '../../src/main/offload/inline.js';
+import type { BasedPlan, Offload, OffloadStats } from '../../src/main/offload/offload.js';
+import { ResidentOffload } from '../../src/main/offload/resident.js';
+import type { IContent } from '../../src/shared/content.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+import { countEachEntry } from '../../src/shared/tokens/count-tokens.js';
+import { countThirds } from './piece-counters.js';
+import { RESIDENT_AGENT } from './resident-session.js';
+import { ScheduledLineHost } from './scheduled-line-host.js';
+
+/** Counts when the scheduler says so, as a pool would. */
+export class ScheduledPool implements Offload {
+  readonly #scheduler: fc.Scheduler;
+  readonly #inline: InlineOffload = new InlineOffload();
+  counted = 0;
+
+  constructor(scheduler: fc.Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  get stats(): OffloadStats {
+    return this.#inline.stats;
+  }
+
+  optimize(): Promise<BasedPlan> {
+    return Promise.reject(new Error('A resident history has no pass planned by the pool.'));
+  }
+
+  countTokens(contents: readonly IContent[]): Promise<readonly number[]> {
+    this.counted += contents.length;
+    const counts = [...countEachEntry(contents, countThirds)];
+    return this.#scheduler.schedule(Promise.resolve(counts), 'count');
+  }
+}
+
+/** A session's history, kept resident on lines that a scheduler answers. */
+export interface Bench {
+  readonly history: HistoryService;
+  readonly offload: ResidentOffload;
+  readonly host: ScheduledLineHost;
+  readonly pool: ScheduledPool;
+  settings: DensityConfig;
+}
+
+/** The settings that a bench begins with. */
+export const SETTINGS: DensityConfig = {
+  ...RESIDENT_AGENT,
+  ...{ readWritePruning: true, fileDedupe: true, recencyPruning: false, recencyRetention: 3 },
+};
+
+/** @param minEntries entries from which on the history is resident */
+export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens = true): Bench {
+  const host = new ScheduledLineHost(scheduler);
+  const pool = new ScheduledPool(scheduler);
+  const offload = new ResidentOffload({
+    ...{ host, pooled: pool, agent: RESIDENT_AGENT, countsTokens, minEntries },
+    passSettings: () => bench.settings,
+  });
+  const history = new HistoryService({
+    mirror: offload,
+    countEntries: (contents) => offload.countTokens(contents),
+  });
+  const bench: Bench = { history, offload, host, pool, settings: SETTINGS };
+  return bench;
+}
+
+/** Answers everything, until nothing is under way any more. */
+export async function drain(scheduler: fc.Scheduler): Promise<void> {
+  for (let idleTurns = 0; idleTurns < 3; idleTurns += 1) {
+    while (scheduler.count() > 0) {
+      idleTurns = 0;
+      await scheduler.waitIdle();
+    }
+    await nextTurn();
+  }
+}
+
+/** Asks for a pass on the history as it is. */
+export function asks(
+  { history, offload }: Bench,
+  config: DensityConfig,
+  signal?: AbortSignal,
+): Promise<BasedPlan> {
+  return offload.optimize(history.getRawHistory(), history.base, config, signal);
+}
+
+/** Runs a story in which the scheduler has little to choose. */
+export async function tell(
+  story: (scheduler: fc.Scheduler) => Promise<void>,
+  numRuns = 20,
+): Promise<void> {
+  await fc.assert(fc.asyncProperty(fc.scheduler(), story), { numRuns });
+}
