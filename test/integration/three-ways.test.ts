@@ -131,7 +131,7 @@ function prolonged(entries: readonly IContent[], length: number): readonly ICont
 
 describe('offload', () => {
   it.each(CONTEXT_LIMITS)(
-    'leaves equal histories, wherever work runs, in a window of %i',
+    'leaves equal histories, all three ways, in a window of %i',
     async (limit) => {
       await fc.assert(
         fc.asyncProperty(arbitraryHistory({ maxEntries: 120 }), steps, async (entries, made) => {

@@ -51,6 +51,7 @@ export class ChaosDial {
       isOn: this.#isOn,
       calls: this.#calls,
       taken: this.#taken,
+      drawn: sharedNumbers(1),
       places: PLACES,
       faults: FAULTS,
       periods: PLACES.map((place) => periods[place]),

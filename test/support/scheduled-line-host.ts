@@ -25,6 +25,8 @@ export interface LineTraffic {
   openings: number;
   refusals: number;
   deltas: number;
+  /** Deltas that asked for a pass. */
+  passes: number;
   plans: number;
   /** Questions for a pass that were under way at once, at most. */
   mostPlans: number;
@@ -37,7 +39,15 @@ export interface LineTraffic {
 /** Opens lines when the scheduler says so. */
 export class ScheduledLineHost implements LineHost {
   readonly traffic: LineTraffic = {
-    ...{ openings: 0, refusals: 0, deltas: 0, plans: 0, mostPlans: 0, mostCharacters: 0 },
+    ...{
+      openings: 0,
+      refusals: 0,
+      deltas: 0,
+      passes: 0,
+      plans: 0,
+      mostPlans: 0,
+      mostCharacters: 0,
+    },
     complaints: [],
   };
   /** Openings that will be refused, before one is not. */
@@ -102,6 +112,7 @@ export class ScheduledLine implements SessionLine {
       .flatMap((step) => (step.kind === 'stage' ? step.contents : []))
       .reduce((sum, entry) => sum + entryCharacters(entry), 0);
     this.#traffic.deltas += 1;
+    if (delta.pass !== undefined) this.#traffic.passes += 1;
     this.#characters += characters;
     this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);
     const posted = structuredClone(delta);

@@ -63,6 +63,8 @@ describe('Residence', () => {
         { recencyRetention: 2 },
         { partialWritesSupersede: false },
       ]) {
+        bench.history.addAll([humanText('more')]);
+        await drain(scheduler);
         const before = bench.host.traffic.plans;
         const asked = asks(bench, { ...OTHER, ...change });
         await drain(scheduler);
@@ -84,6 +86,8 @@ describe('Residence', () => {
       expect(traffic.deltas).toBe(5);
       await drain(scheduler);
       expect(traffic.deltas).toBe(12);
+      // What is planned while more is on its way is of no use.
+      expect(traffic.passes).toBe(1);
       expect(traffic.mostCharacters).toBeLessThanOrEqual(5 * MAX_BATCH_CHARACTERS);
       expect((await asks(bench, SETTINGS)).tokensAfter).toBeDefined();
     }, 3);

@@ -70,22 +70,21 @@ const nonsense = [
   (reply) => changed(reply, { pass: undefined, plan: undefined }),
   (reply) => changed(reply, { threadId: 'one' }),
 ];
-let drawn = 0;
 
 function changed(reply, changes) {
   return { ...reply, value: { ...reply.value, ...changes } };
 }
 
 function garbage(reply) {
-  drawn += 1;
-  return nonsense[drawn % nonsense.length](reply);
+  if (reply?.ok !== true) return {};
+  return nonsense[Atomics.add(dial.drawn, 0, 1) % nonsense.length](reply);
 }
 
 /** What a call answers by a fault that spoils its reply. */
 const replies = {
   notCloneable: (reply) => ({ ...reply, value: () => 0 }),
   deep: (reply) => ({ ...reply, value: nested(5_000) }),
-  garbage: (reply) => (reply?.ok === true ? garbage(reply) : {}),
+  garbage,
 };
 
 /** Stands for a session's port, as far as Comlink needs one. */
