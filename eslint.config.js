@@ -31,6 +31,12 @@ const NO_PACKAGES_IN_WORKER = {
   message: WORKER_ONLY,
 };
 
+/** The main entry has to load without the optional peer. */
+const NO_TELEMETRY_API = {
+  regex: '^@opentelemetry/',
+  message: 'Only src/otel.ts imports OpenTelemetry; the rest publishes on channels.',
+};
+
 const CLI_ONLY = 'The CLI imports its own folder, packages and ../../index.js.';
 const STRATEGIES_ONLY = {
   regex: '(^|/)(history-service|compactor)(/|\\.js$)|(^|/)offload/',
@@ -134,8 +140,15 @@ export default defineConfig(
     message: 'The entry alone touches threads.',
   }),
 
-  imports(['src/main/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF),
-  imports(['src/main/strategies/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, STRATEGIES_ONLY),
+  imports(['src/main/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API),
+  imports(
+    ['src/main/strategies/**/*.ts'],
+    NO_WORKER,
+    NO_ROOT,
+    NO_SELF,
+    NO_TELEMETRY_API,
+    STRATEGIES_ONLY,
+  ),
   imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./index\\.js$')),
   imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./index\\.js$')),
   { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },

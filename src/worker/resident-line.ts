@@ -22,15 +22,11 @@ class ResidentLine implements ResidentCalls {
   }
 
   receive: ResidentCalls['receive'] = (delta) =>
-    this.#reply(async (history) => {
-      try {
-        const value = history.receive(delta);
-        const { tokens, pass } = value;
-        const { drops, pointers, cuts } = pass?.plan ?? {};
-        return [value, [tokens, drops, pointers, cuts, pass?.tokensAfter]];
-      } finally {
-        if (this.#options.countsTokens) (await loadPieceCounter()).release();
-      }
+    this.#reply((history) => {
+      const value = history.receive(delta);
+      const { tokens, pass } = value;
+      const { drops, pointers, cuts } = pass?.plan ?? {};
+      return [value, [tokens, drops, pointers, cuts, pass?.tokensAfter]];
     });
 
   plan: ResidentCalls['plan'] = (base, pass) =>
@@ -47,13 +43,11 @@ class ResidentLine implements ResidentCalls {
     });
 
   /** Calls that arrive while the encoding loads keep their order: they wait for the same promise. */
-  async #reply<Value>(
-    run: (history: ResidentHistory) => Answer<Value> | Promise<Answer<Value>>,
-  ): Promise<LineReply<Value>> {
+  async #reply<Value>(run: (history: ResidentHistory) => Answer<Value>): Promise<LineReply<Value>> {
     this.#history ??= this.#open();
     const startedAt = performance.now();
     try {
-      const [value, arrays] = await run(await this.#history);
+      const [value, arrays] = run(await this.#history);
       const runMs = performance.now() - startedAt;
       return transfer({ ok: true, value, runMs }, buffersOf(arrays));
     } catch (thrown) {
@@ -63,8 +57,7 @@ class ResidentLine implements ResidentCalls {
 
   async #open(): Promise<ResidentHistory> {
     const { countsTokens } = this.#options;
-    const counter = countsTokens ? await loadPieceCounter() : undefined;
-    return new ResidentHistory(this.#options, counter?.count);
+    return new ResidentHistory(this.#options, countsTokens ? await loadPieceCounter() : undefined);
   }
 }
 

@@ -45,12 +45,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
 }
 
 async function count(contents: readonly IContent[]): Promise<AnyValue> {
-  const counter = await loadPieceCounter();
-  try {
-    return { tokens: countEachEntry(contents, counter.count) };
-  } finally {
-    counter.release();
-  }
+  return { tokens: countEachEntry(contents, await loadPieceCounter()) };
 }
 
 function refuse(request: never): never {

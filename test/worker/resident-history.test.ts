@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
+import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
@@ -11,9 +11,9 @@ import type { DensityConfig } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/materialize.js';
 import { planDensity } from '../../src/shared/density/optimize.js';
 import type { DensityPlan } from '../../src/shared/density/plan.js';
+import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
-import { createPieceCounter } from '../../src/shared/tokens/piece-counter.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryBrokenHistory } from '../support/arbitrary-broken-history.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
@@ -26,7 +26,7 @@ import {
 } from '../support/resident-session.js';
 import type { Delivery, SessionCommand } from '../support/resident-session.js';
 
-const countO200k = createPieceCounter(o200k).count;
+const countO200k = createBytePairCounter(tokens);
 
 /** What the sessions have been through, in numbers of deltas or passes. */
 const seen = {

@@ -28,7 +28,7 @@ export const WORD_PATTERN: string = [
 
 /**
  * Returns a counter for an encoding with the words of o200k and these tokens. Making it takes some
- * 60 ms and 5 MB; counting keeps nothing. Time is linear in the length of any text, and no text
+ * 60 ms and 5 MB, beside the list of tokens; counting keeps nothing. Time is linear in the length of any text, and no text
  * makes it throw: one that looks like a special token (`<|endoftext|>`) counts as ordinary text, as it
  * does for a provider, and lone surrogates count as U+FFFD. A text longer than a piece is counted
  * piece by piece.

@@ -1,10 +1,11 @@
 // What an entry and its parts weigh, against counting the entry again without the part.
 
 import fc from 'fast-check';
-import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
+import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { createBytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../../src/shared/tokens/count-tokens.js';
 import {
@@ -12,11 +13,10 @@ import {
   measureEntry,
   pointerTokens,
 } from '../../../src/shared/tokens/measure-entry.js';
-import { createPieceCounter } from '../../../src/shared/tokens/piece-counter.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
 
-const countO200k = createPieceCounter(o200k).count;
+const countO200k = createBytePairCounter(tokens);
 
 function holds(runs: number, law: (entry: IContent) => void): void {
   fc.assert(
