@@ -79,7 +79,7 @@ export class Residence {
 
   /** Whether nothing is under way, so that it could end now without loss. */
   get isIdle(): boolean {
-    return this.#line !== undefined && !this.#line.isBusy && this.#queue.isEmpty;
+    return this.#line !== undefined && !this.#line.isBusy && this.#scheduled === undefined;
   }
 
   /** Finds out whether the line died while nothing was under way, which nobody was told of then. */
@@ -88,10 +88,13 @@ export class Residence {
     this.#lose(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
   }
 
-  /** Queues a change, which leaves with all others of this macrotask. Returns the entries that come in. */
+  /**
+   * Queues a change, which leaves with all others of this macrotask. Returns the entries that come in.
+   * An edit alone is no reason for a message: nobody waits for it, and it leaves with what comes next.
+   */
   push(change: HistoryChange, state: HistoryState): readonly IContent[] {
     const comingIn = this.#queue.push(change, state);
-    this.#schedule();
+    if (change.kind !== 'edit') this.#schedule();
     return comingIn;
   }
 

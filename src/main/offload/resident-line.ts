@@ -48,7 +48,8 @@ export interface ResidentLineOptions {
  */
 export class ResidentLine {
   readonly #port: MessagePort;
-  readonly #remote: Remote<ResidentCalls>;
+  /** Comlink makes a proxy of each method that is asked for: these are made once. */
+  readonly #calls: Pick<Remote<ResidentCalls>, keyof ResidentCalls>;
   readonly #options: ResidentLineOptions;
   /** By open call, what rejects it. */
   readonly #openCalls: Set<(error: Error) => void> = new Set();
@@ -58,7 +59,8 @@ export class ResidentLine {
     this.#port = port;
     this.#options = options;
     // A port of Node has the methods that Comlink asks for; its types know only those of browsers.
-    this.#remote = wrap<ResidentCalls>(port);
+    const { receive, plan, compress } = wrap<ResidentCalls>(port);
+    this.#calls = { receive, plan, compress };
     port.on('close', () => {
       this.#fail(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
     });
@@ -86,7 +88,7 @@ export class ResidentLine {
   /** Posts a delta, synchronously. @throws WorkerPoolError when the line fails; it is closed then. */
   receive(delta: HistoryDelta): Promise<LineOutcome<DeltaValue>> {
     return this.#call(
-      () => this.#remote.receive(delta),
+      () => this.#calls.receive(delta),
       (reply) => readDeltaReply(delta, reply),
     );
   }
@@ -94,7 +96,7 @@ export class ResidentLine {
   /** Asks for a pass with settings of its own. @throws as `receive` does. */
   plan(base: DensityBase, pass: PassSettings): Promise<LineOutcome<PlannedPass>> {
     return this.#call(
-      () => this.#remote.plan(base, pass),
+      () => this.#calls.plan(base, pass),
       (reply) => readPassReply(base, reply),
     );
   }
@@ -104,7 +106,7 @@ export class ResidentLine {
     base: DensityBase,
     request: CompressionRequest,
   ): Promise<LineOutcome<PlannedCompression | null>> {
-    return this.#call(() => this.#remote.compress(base, request), readCompressionReply);
+    return this.#call(() => this.#calls.compress(base, request), readCompressionReply);
   }
 
   /** Closes the line; the worker lets go of what it holds for it. May be called again. */
