@@ -82,7 +82,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
     .addOption(
       new Option('--offload <mode>', 'where work runs')
-        .choices(['auto', 'snapshot', 'inline'])
+        .choices(['auto', 'resident', 'snapshot', 'inline'])
         .default('auto'),
     )
     .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
