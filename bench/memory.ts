@@ -1,13 +1,11 @@
 // What stays in memory on the main thread after windows and compressions: no second copy of the history.
 
-import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createCompactor } from '../src/index.js';
 import type { IContent } from '../src/index.js';
 import { check } from './support/check.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { ENDLESS_CONTEXT, followingOf, historyOf, megabytesOf } from './support/sessions.js';
+import { usedMegabytes } from './support/used-megabytes.js';
 
 const TURNS = 5;
 
@@ -56,16 +54,4 @@ async function keptByCompression(history: readonly IContent[]): Promise<number> 
   const { outcome, tokensAfter, tokensBefore } = await session.performCompression('bench');
   check(outcome === 'applied' && tokensAfter < tokensBefore, 'the compression did not shrink');
   return (await usedMegabytes()) - before;
-}
-
-/** Memory in use once everything is collected that nobody holds. */
-async function usedMegabytes(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (let round = 0; round < 3; round += 1) {
-    await delay(50);
-    collect();
-  }
-  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-  return (heapUsed + external + arrayBuffers) / 1_000_000;
 }

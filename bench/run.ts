@@ -3,11 +3,16 @@
 
 import { parseArgs } from 'node:util';
 import { measureApply } from './apply.js';
+import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
 import { measureMemory } from './memory.js';
 import { measurePeers } from './peers.js';
+import { measureResidentMemory } from './resident-memory.js';
+import { measureResidentSessions } from './resident-sessions.js';
+import { measureResidentThreshold } from './resident-threshold.js';
+import { measureResident } from './resident.js';
 import type { ScopeContext, ScopeResult } from './support/measurement.js';
 import { renderPeers } from './support/peer-report.js';
 import { describeMachine, renderReport } from './support/report.js';
@@ -26,6 +31,11 @@ const SCOPES: Readonly<
   counting: measureCounting,
   window: measureWindow,
   memory: measureMemory,
+  resident: measureResident,
+  'resident-memory': measureResidentMemory,
+  'resident-sessions': measureResidentSessions,
+  threshold: measureResidentThreshold,
+  'cold-start': measureColdStart,
   peers: measurePeers,
 };
 

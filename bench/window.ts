@@ -8,7 +8,7 @@ import type { Measurement, ScopeContext, ScopeResult } from './support/measureme
 import { ENDLESS_CONTEXT, followingOf, historyOf, runsFor } from './support/sessions.js';
 import { median } from './support/timing.js';
 
-const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot'];
+const MODES: readonly OffloadMode[] = ['inline', 'auto', 'resident', 'snapshot'];
 const ENTRIES_PER_TURN = 5;
 
 export async function measureWindow({ sizes }: ScopeContext): Promise<ScopeResult> {

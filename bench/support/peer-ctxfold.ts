@@ -12,7 +12,7 @@ import type { Peer, PeerSession } from './peer.js';
 import { ENDLESS_CONTEXT } from './sessions.js';
 
 /** Where the work of the measured sessions runs. */
-const MODES: readonly OffloadMode[] = ['inline', 'auto'];
+const MODES: readonly OffloadMode[] = ['inline', 'auto', 'resident'];
 
 const NOTE = 'Removes stale reads and repeated inclusions; counts every entry exactly, once.';
 

@@ -11,7 +11,7 @@ export const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot:
 export const ENDLESS_CONTEXT = 1_000_000_000;
 
 /** Entries that follow a history, for the turns that are measured on it. */
-const FOLLOWING_ENTRIES = 1_000;
+const FOLLOWING_ENTRIES = 4_000;
 
 const made = new Map<number, readonly IContent[]>();
 

@@ -46,6 +46,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
+/** The least of some numbers that a share of them, in [0, 1], does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
+}
+
 /** Larger than any cache of a processor. */
 const buffer = new Uint8Array(256 * 1024 * 1024);
 const CACHE_LINE_BYTES = 64;

@@ -1,0 +1,121 @@
+// What a resident history adds to the memory of a process at its peak, beside what snapshots do, and
+// what a worker keeps per session.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { IContent } from '../src/index.js';
+import { DeltaQueue } from '../src/main/offload/delta-queue.js';
+import { indexedAgentOf } from '../src/shared/density/index-scope.js';
+import { ResidentHistory } from '../src/worker/resident-history.js';
+import { check } from './support/check.js';
+import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
+import type { PeakMode, PeakOrder, PeakReport } from './support/peak-memory-entry.js';
+import { CONFIG, followingOf, historyOf, megabytesOf } from './support/sessions.js';
+import { usedMegabytes } from './support/used-megabytes.js';
+
+const SCOPE = 'resident-memory';
+/** Below it, what threads need by themselves is all that can be seen. */
+const MIN_PEAK_ENTRIES = 10_000;
+const PEAK_GOAL_ENTRIES = 100_000;
+/** Entries that cross to a child in one message. */
+const ENTRIES_PER_MESSAGE = 1_000;
+const FOLLOWING_ENTRIES = 50;
+/** Short histories are kept so often that together they have this many entries. */
+const KEPT_ENTRIES = 20_000;
+
+export async function measureResidentMemory({ sizes }: ScopeContext): Promise<ScopeResult> {
+  const measurements: Measurement[] = [];
+  const goals: Goal[] = [];
+  for (const entries of sizes) {
+    const history = historyOf(entries);
+    const add = (name: string, value: number): void => {
+      measurements.push({ scope: SCOPE, name, entries, value, unit: 'MB', runs: 1 });
+    };
+    const megabytes = megabytesOf(history);
+    add('history', megabytes);
+    const kept = await keptPerSession(history);
+    add('kept in the worker, per session', kept);
+    goals.push({
+      name: `kept in the worker, of the history (${entries.toLocaleString('en')})`,
+      value: kept / megabytes,
+      limit: 0.15,
+    });
+    if (entries < MIN_PEAK_ENTRIES) continue;
+    const resident = await peakOf('resident', history, followingOf(entries));
+    const snapshot = await peakOf('snapshot', history, followingOf(entries));
+    check(
+      resident.length === snapshot.length && resident.tokens === snapshot.tokens,
+      'resident and snapshot leave different histories',
+    );
+    check(resident.length < entries + FOLLOWING_ENTRIES, 'the windows pruned nothing');
+    add('added at the peak, resident', resident.addedMegabytes);
+    add('added at the peak, snapshot', snapshot.addedMegabytes);
+    if (entries !== PEAK_GOAL_ENTRIES) continue;
+    goals.push({
+      name: `added at the peak, resident for snapshot (${entries.toLocaleString('en')})`,
+      value: resident.addedMegabytes / snapshot.addedMegabytes,
+      limit: 1 / 15,
+    });
+  }
+  return { measurements, goals };
+}
+
+/** Megabytes that a worker keeps for a session, found on this thread with copies as a thread gets them. */
+async function keptPerSession(history: readonly IContent[]): Promise<number> {
+  const sessions = Math.max(1, Math.round(KEPT_ENTRIES / history.length));
+  // One is made first: the compiler's memory is none of a session's.
+  const kept: ResidentHistory[] = [residentOf(history.slice(0, 1_000))];
+  const before = await usedMegabytes();
+  for (let session = 0; session < sessions; session += 1) kept.push(residentOf(history));
+  const after = await usedMegabytes();
+  // Asked only now, so that all of them have been held until here.
+  const base = { revision: 0, length: history.length };
+  for (const resident of kept.slice(1)) {
+    const { plan } = resident.plan(base, CONFIG);
+    check(plan.drops.length > 0, 'a kept history plans nothing');
+  }
+  return (after - before) / sessions;
+}
+
+function residentOf(history: readonly IContent[]): ResidentHistory {
+  const agent = indexedAgentOf(CONFIG);
+  // What is counted is of the same size, however it is counted.
+  const resident = new ResidentHistory({ agent, countsTokens: true }, ({ length }) => length);
+  const base = { revision: 0, length: history.length };
+  const state = { base, entries: history, countedTokens: () => undefined };
+  const queue = new DeltaQueue(state, history.length, true);
+  for (let parcel = queue.take(); parcel !== undefined; parcel = queue.take()) {
+    resident.receive(structuredClone(parcel.delta));
+  }
+  return resident;
+}
+
+/** Lets a process of its own open the history and play turns on it: what was before leaves no trace there. */
+async function peakOf(
+  mode: PeakMode,
+  history: readonly IContent[],
+  following: readonly IContent[],
+): Promise<PeakReport> {
+  const child = fork(new URL('./support/peak-memory-entry.js', import.meta.url), {
+    serialization: 'advanced',
+  });
+  const send = (order: PeakOrder): Promise<void> =>
+    new Promise((resolve, reject) => {
+      child.send(order, (error) => {
+        if (error === null) resolve();
+        else reject(error);
+      });
+    });
+  for (let start = 0; start < history.length; start += ENTRIES_PER_MESSAGE) {
+    await send({ kind: 'take', entries: history.slice(start, start + ENTRIES_PER_MESSAGE) });
+  }
+  const leaving = once(child, 'exit').then(([code]) => {
+    throw new Error(`The process that measures memory left with code ${String(code)}.`);
+  });
+  const report = once(child, 'message') as Promise<[PeakReport]>;
+  await send({ kind: 'play', mode, following: following.slice(0, FOLLOWING_ENTRIES) });
+  const [made] = await Promise.race([report, leaving]);
+  leaving.catch(() => undefined);
+  child.disconnect();
+  return made;
+}

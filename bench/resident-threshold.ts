@@ -1,0 +1,81 @@
+// From which length on a turn costs less when the history lives in a worker: turns of short histories,
+// by where their passes run and with counts or without.
+
+import { createCompactor } from '../src/index.js';
+import type { Compactor, CompactorOptions, IContent } from '../src/index.js';
+import { checkSameHistory } from './support/check.js';
+import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
+import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
+import { median } from './support/timing.js';
+import { checkNoFailures, timeTurn, TurnPlayer } from './support/turns.js';
+
+/** Longer ones are beyond any threshold. */
+const MAX_ENTRIES = 2_048;
+/** The compiler has seen everything by then. */
+const WARM_UP_TURNS = 20;
+/** A session plays few turns, or a short history would not be short for long. */
+const SESSIONS = 6;
+const TURNS_PER_SESSION = 4;
+
+interface Way {
+  readonly name: string;
+  readonly options: CompactorOptions;
+}
+
+const WAYS: readonly Way[] = [
+  { name: 'pass inline', options: { offload: 'inline', tokenizer: 'estimate' } },
+  { name: 'pass resident', options: { offload: 'resident', tokenizer: 'estimate' } },
+  { name: 'auto, with counts', options: { offload: 'auto' } },
+  { name: 'resident, with counts', options: { offload: 'resident' } },
+];
+
+/** Measures the lengths up to 2,048 of those that are asked for. */
+export async function measureResidentThreshold({ sizes }: ScopeContext): Promise<ScopeResult> {
+  const measurements: Measurement[] = [];
+  const left = new Map<number, readonly IContent[]>();
+  const lengths = sizes.filter((entries) => entries <= MAX_ENTRIES);
+  for (const { name, options } of WAYS) {
+    await using compactor = createCompactor({
+      ...options,
+      contextLimit: ENDLESS_CONTEXT,
+      workspaceRoot: '/w',
+    });
+    for (const entries of lengths) {
+      const busy: number[] = [];
+      const wall: number[] = [];
+      if (entries === lengths[0]) await playSession(compactor, entries, WARM_UP_TURNS, [], []);
+      for (let count = 0; count < SESSIONS; count += 1) {
+        const history = await playSession(compactor, entries, TURNS_PER_SESSION, busy, wall);
+        checkSameHistory(history, left.get(entries) ?? history, `${name} and inline`);
+        left.set(entries, history);
+      }
+      const measured = { scope: 'threshold', entries, unit: 'ms', runs: busy.length } as const;
+      measurements.push(
+        { ...measured, name: `${name}, turn of 5, busy`, value: median(busy) },
+        { ...measured, name: `${name}, window, wall`, value: median(wall) },
+      );
+    }
+    checkNoFailures(compactor);
+  }
+  return { measurements, goals: [] };
+}
+
+/** Plays a session, adds to the times of its turns, and returns the history that is left. */
+async function playSession(
+  compactor: Compactor,
+  entries: number,
+  turns: number,
+  busy: number[],
+  wall: number[],
+): Promise<readonly IContent[]> {
+  const session = await compactor.createSession({ history: historyOf(entries) });
+  await session.history.waitForTokenUpdates();
+  const player = new TurnPlayer(session, followingOf(entries));
+  await player.turn();
+  for (let turn = 0; turn < turns; turn += 1) {
+    const time = await timeTurn(async () => wall.push(await player.turn()));
+    busy.push(time.busyMs);
+  }
+  await session.close();
+  return session.history.getAll();
+}

@@ -1,0 +1,183 @@
+// Turns of a session whose history lives in a worker: what they cost the main thread, how long their
+// windows last, and how long the event loop stands still while a history moves in.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { createCompactor } from '../src/index.js';
+import type { IContent, TurnOrchestrator } from '../src/index.js';
+import { InlineOffload } from '../src/main/offload/inline.js';
+import { check, checkSameHistory } from './support/check.js';
+import { longestPauseMs } from './support/main-thread.js';
+import { valueOf } from './support/measurement.js';
+import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
+import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
+import { median, quantile } from './support/timing.js';
+import { checkNoFailures, timeTurn, TurnPlayer, waitAsInTurn } from './support/turns.js';
+
+const SCOPE = 'resident';
+/** The compiler has seen everything by then. */
+const WARM_UP_TURNS = 100;
+const TURNS = 100;
+const TURNS_TOGETHER = 25;
+const WAITS_ALONE = 25;
+const WINDOWS_AT_ONCE = 50;
+/** Longer than what a turn sets off, also where the history is long. */
+const REST_MS = 20;
+/** As many as a 99th percentile needs. */
+const WINDOWS_LATER = 200;
+const LATER_MS = 50;
+
+const BUSY = 'turn of 5, one by one, busy';
+const BUSY_TOGETHER = 'turn of 5, all at once, busy';
+const WAITING = 'the waits of such a turn alone, busy';
+const AT_ONCE = 'window, entry just now, wall';
+const LATER = `window, entry ${LATER_MS} ms ago, wall`;
+const LATER_P99 = `${LATER}, p99`;
+const OPENING = 'opening, longest pause';
+const RECOUNT = 'full recount inline, wall';
+
+/** The goals that are ratios to one clone hold for this length, those of long histories for the other. */
+const CLONE_GOAL_ENTRIES = 10_000;
+const LONG_GOAL_ENTRIES = 100_000;
+
+export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise<ScopeResult> {
+  const measurements: Measurement[] = [];
+  for (const entries of sizes) {
+    const add = (name: string, value: number, runs: number): void => {
+      measurements.push({ scope: SCOPE, name, entries, value, unit: 'ms', runs });
+    };
+    const history = historyOf(entries);
+    await using compactor = createCompactor({
+      offload: 'resident',
+      contextLimit: ENDLESS_CONTEXT,
+      workspaceRoot: '/w',
+    });
+    let session: TurnOrchestrator | undefined;
+    const openingMs = await longestPauseMs(async () => {
+      session = await compactor.createSession({ history });
+      await session.history.waitForTokenUpdates();
+    });
+    check(session !== undefined, 'no session was made');
+    add(OPENING, openingMs, 1);
+
+    const player = new TurnPlayer(session, followingOf(entries));
+    await player.window();
+    await measureTurns(player, add);
+    await measureWindows(player, add, entries === sizes.at(-1));
+    const passes = compactor.stats().residentPasses;
+    check(passes >= TURNS + WARM_UP_TURNS, `the worker answered ${passes} passes`);
+    checkNoFailures(compactor);
+    add(RECOUNT, await checkAgainstInline(session, [...history, ...player.added]), 1);
+  }
+  return { measurements, goals: goalsOf(measurements, sizes, cloneMs) };
+}
+
+type AddMeasurement = (name: string, value: number, runs: number) => void;
+
+async function measureTurns(player: TurnPlayer, add: AddMeasurement): Promise<void> {
+  for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) await player.turn();
+  const busy: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    busy.push((await timeTurn(() => player.turn())).busyMs);
+  }
+  add(BUSY, median(busy), TURNS);
+
+  const busyTogether: number[] = [];
+  for (let turn = 0; turn < TURNS_TOGETHER; turn += 1) {
+    const time = await timeTurn(() => {
+      player.arriveTogether();
+      return player.window();
+    });
+    busyTogether.push(time.busyMs);
+  }
+  add(BUSY_TOGETHER, median(busyTogether), TURNS_TOGETHER);
+
+  const waiting: number[] = [];
+  for (let turn = 0; turn < WAITS_ALONE; turn += 1) {
+    waiting.push((await timeTurn(waitAsInTurn)).busyMs);
+  }
+  add(WAITING, median(waiting), WAITS_ALONE);
+}
+
+async function measureWindows(
+  player: TurnPlayer,
+  add: AddMeasurement,
+  isLongest: boolean,
+): Promise<void> {
+  const atOnce: number[] = [];
+  for (let turn = 0; turn < WINDOWS_AT_ONCE; turn += 1) {
+    await delay(REST_MS);
+    atOnce.push(await player.turn());
+  }
+  add(AT_ONCE, median(atOnce), WINDOWS_AT_ONCE);
+
+  if (!isLongest) return;
+  const later: number[] = [];
+  for (let turn = 0; turn < WINDOWS_LATER; turn += 1) {
+    await player.arrive();
+    await delay(LATER_MS);
+    later.push(await player.window());
+  }
+  add(LATER, median(later), WINDOWS_LATER);
+  add(LATER_P99, quantile(later, 0.99), WINDOWS_LATER);
+}
+
+/** One window inline over all entries leaves what all windows together left. Returns what counting took. */
+async function checkAgainstInline(
+  session: TurnOrchestrator,
+  added: readonly IContent[],
+): Promise<number> {
+  const offload = new InlineOffload();
+  await offload.countTokens(added.slice(0, 1));
+  const startedAt = performance.now();
+  const counts = await offload.countTokens(added);
+  const wallMs = performance.now() - startedAt;
+  const known = new Map(added.map((entry, at) => [entry, counts[at] ?? NaN]));
+
+  const options = { offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' } as const;
+  await using compactor = createCompactor({ ...options, contextLimit: ENDLESS_CONTEXT });
+  const inline = await compactor.createSession({ history: added });
+  await inline.ensureCompressionBeforeSend('all at once');
+  const left = session.history.getAll();
+  check(left.length < added.length, 'the windows pruned nothing');
+  checkSameHistory(left, inline.history.getAll(), 'resident and inline');
+
+  const edited = left.filter((entry) => !known.has(entry));
+  const editedCounts = await offload.countTokens(edited);
+  edited.forEach((entry, at) => known.set(entry, editedCounts[at] ?? NaN));
+  const total = left.reduce((sum, entry) => sum + (known.get(entry) ?? NaN), 0);
+  const resident = session.history.getTotalTokens();
+  check(total === resident, `resident counts ${resident} tokens, inline ${total}`);
+  return wallMs;
+}
+
+function goalsOf(
+  measurements: readonly Measurement[],
+  sizes: readonly number[],
+  cloneMs: ScopeContext['cloneMs'],
+): readonly Goal[] {
+  const goals: Goal[] = [];
+  const value = (name: string, entries: number): number =>
+    valueOf(measurements, name, entries) ?? NaN;
+  if (sizes.includes(CLONE_GOAL_ENTRIES)) {
+    goals.push({
+      name: `${BUSY}, of one clone (10,000)`,
+      value: value(BUSY, CLONE_GOAL_ENTRIES) / cloneMs(CLONE_GOAL_ENTRIES),
+      limit: 1 / 150,
+    });
+  }
+  const [shortest = 0, longest = 0] = [sizes[0], sizes.at(-1)];
+  goals.push({
+    name: `${BUSY}, longest history for shortest`,
+    value: value(BUSY, longest) / value(BUSY, shortest),
+    limit: 1.5,
+  });
+  if (longest < LONG_GOAL_ENTRIES) return goals;
+  const atOnceShare = value(AT_ONCE, longest) / value(RECOUNT, longest);
+  goals.push(
+    { name: `${LATER}, ms`, value: value(LATER, longest), limit: 0.5 },
+    { name: `${LATER_P99}, ms`, value: value(LATER_P99, longest), limit: 3 },
+    { name: `${AT_ONCE}, of a full recount inline`, value: atOnceShare, limit: 1 / 1_000 },
+    { name: `${OPENING}, ms`, value: value(OPENING, longest), limit: 15 },
+  );
+  return goals;
+}

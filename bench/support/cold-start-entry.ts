@@ -1,0 +1,52 @@
+// A process that times one start of threads, of the kind that its argument names, and tells the time.
+
+import { Piscina } from 'piscina';
+import { createCompactor } from '../../src/index.js';
+import type { Tokenizer } from '../../src/index.js';
+import { check } from './check.js';
+import { ENDLESS_CONTEXT, historyOf } from './sessions.js';
+import { checkNoFailures } from './turns.js';
+
+/** What is started: a plain pool with an empty task, or a session up to its first pass. */
+export type ColdStart = 'empty task' | 'first pass' | 'first pass and count';
+
+/** Long enough to be kept in a worker, short enough to be posted as one message. */
+const ENTRIES = 256;
+
+const STARTS: Readonly<Record<ColdStart, () => Promise<number>>> = {
+  'empty task': timeEmptyTask,
+  'first pass': () => timeFirstPass('estimate'),
+  'first pass and count': () => timeFirstPass('o200k'),
+};
+
+process.send?.(await STARTS[process.argv[2] as ColdStart]());
+
+async function timeEmptyTask(): Promise<number> {
+  const startedAt = performance.now();
+  const filename = new URL('./empty-task.js', import.meta.url).href;
+  const pool = new Piscina({ filename, minThreads: 1, maxThreads: 1 });
+  const answer = (await pool.run(1)) as number;
+  const wallMs = performance.now() - startedAt;
+  check(answer === 1, 'the empty task answered something else');
+  await pool.destroy();
+  return wallMs;
+}
+
+async function timeFirstPass(tokenizer: Tokenizer): Promise<number> {
+  const history = historyOf(ENTRIES);
+  const startedAt = performance.now();
+  await using compactor = createCompactor({
+    offload: 'resident',
+    threads: 1,
+    tokenizer,
+    contextLimit: ENDLESS_CONTEXT,
+    workspaceRoot: '/w',
+  });
+  const session = await compactor.createSession({ history });
+  const { optimized } = await session.ensureCompressionBeforeSend('first');
+  const wallMs = performance.now() - startedAt;
+  check(optimized !== null, 'the first pass found nothing');
+  check(compactor.stats().residentPasses === 1, 'the first pass was not answered by the worker');
+  checkNoFailures(compactor);
+  return wallMs;
+}
