@@ -15,7 +15,8 @@ export class Arrivals {
   readonly #expected: Set<IContent> = new Set();
   /** Held weakly: what nobody asks for is of no interest once its entry has gone. */
   readonly #tokens: WeakMap<IContent, number> = new WeakMap();
-  #waits: Wait[] = [];
+  /** Waits, by the entry that they wait for next: an arrival touches those that it brings further. */
+  readonly #waits: Map<IContent, Wait[]> = new Map();
 
   /** Notes entries that were sent off. */
   expect(contents: readonly IContent[]): void {
@@ -29,34 +30,41 @@ export class Arrivals {
 
   /** Notes counts that have come in, one per entry. */
   arrive(contents: readonly IContent[], tokens: Int32Array): void {
+    const reached: Wait[] = [];
     for (const [at, content] of contents.entries()) {
       if (!this.#expected.delete(content)) continue;
       this.#tokens.set(content, tokens[at] ?? 0);
+      reached.push(...(this.#waits.get(content) ?? []));
+      this.#waits.delete(content);
     }
-    this.#waits = this.#waits.filter((wait) => !this.#isOver(wait));
+    for (const wait of reached) this.#goOn(wait);
   }
 
   /** Tells all who wait that what is under way will not arrive. */
   fail(error: Error): void {
     this.#expected.clear();
-    for (const { reject } of this.#waits.splice(0)) reject(error);
+    const waits = [...this.#waits.values()].flat();
+    this.#waits.clear();
+    for (const { reject } of waits) reject(error);
   }
 
   /** Resolves to the tokens of entries that this knows, once all of them are here. */
   async take(contents: readonly IContent[]): Promise<readonly number[]> {
     await new Promise<void>((resolve, reject) => {
-      const wait = { contents, arrived: 0, resolve, reject };
-      if (!this.#isOver(wait)) this.#waits.push(wait);
+      this.#goOn({ contents, arrived: 0, resolve, reject });
     });
     return contents.map((content) => this.#tokens.get(content) ?? 0);
   }
 
-  #isOver(wait: Wait): boolean {
+  #goOn(wait: Wait): void {
     for (; wait.arrived < wait.contents.length; wait.arrived += 1) {
       const content = wait.contents[wait.arrived];
-      if (content !== undefined && this.#expected.has(content)) return false;
+      if (content === undefined || !this.#expected.has(content)) continue;
+      const others = this.#waits.get(content);
+      if (others === undefined) this.#waits.set(content, [wait]);
+      else others.push(wait);
+      return;
     }
     wait.resolve();
-    return true;
   }
 }

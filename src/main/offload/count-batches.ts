@@ -1,8 +1,8 @@
-// Cuts entries into batches small enough to be posted without a noticeable pause, and leaves out what
-// counting does not look at, so that it need not cross threads.
+// Cuts entries into batches small enough to be posted without a noticeable pause.
 
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
+import { countablePart } from './posted-entry.js';
 
 /** Entries in one batch at most: posting 256 of 1.9 kB blocks for 0.7 ms. */
 export const MAX_BATCH_ENTRIES = 256;
@@ -28,18 +28,4 @@ export function* countBatches(
     characters += length;
   }
   if (batch.length > 0) yield batch;
-}
-
-/**
- * An entry with the same count that is cheap to clone: without metadata, media payloads and opaque
- * fields, which can be large and need not even be cloneable.
- */
-function countablePart(entry: IContent): IContent {
-  return { speaker: entry.speaker, blocks: entry.blocks.map(countableBlock) };
-}
-
-function countableBlock(block: ContentBlock): ContentBlock {
-  if (block.type === 'media') return { ...block, data: '' };
-  if (block.type === 'thinking') return { type: 'thinking', thought: block.thought };
-  return block;
 }

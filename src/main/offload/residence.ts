@@ -15,6 +15,7 @@ import type { HistoryChange, HistoryState } from '../history-change.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { DeltaQueue } from './delta-queue.js';
 import type { Parcel } from './delta-queue.js';
+import { nextTurn } from './event-loop-turn.js';
 import type { OffloadMeter } from './offload-meter.js';
 import type { ResidentLine } from './resident-line.js';
 
@@ -79,7 +80,7 @@ export class Residence {
 
   /** Whether nothing is under way, so that it could end now without loss. */
   get isIdle(): boolean {
-    return this.#line !== undefined && !this.#line.isBusy && this.#scheduled === undefined;
+    return this.#line !== undefined && !this.#line.isBusy && this.#queue.isEmpty;
   }
 
   /** Finds out whether the line died while nothing was under way, which nobody was told of then. */
@@ -88,13 +89,10 @@ export class Residence {
     this.#lose(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
   }
 
-  /**
-   * Queues a change, which leaves with all others of this macrotask. Returns the entries that come in.
-   * An edit alone is no reason for a message: nobody waits for it, and it leaves with what comes next.
-   */
+  /** Queues a change, which leaves with all others of this macrotask. Returns the entries that come in. */
   push(change: HistoryChange, state: HistoryState): readonly IContent[] {
     const comingIn = this.#queue.push(change, state);
-    if (change.kind !== 'edit') this.#schedule();
+    this.#schedule();
     return comingIn;
   }
 
@@ -171,6 +169,8 @@ export class Residence {
 
   async #open(entries: number): Promise<void> {
     const { open, agent, countsTokens, meter } = this.#options;
+    // The first opening starts threads, which takes some milliseconds; so has the change that led here.
+    await nextTurn();
     const startedAt = performance.now();
     try {
       const line = await open({ agent, countsTokens });
@@ -220,7 +220,8 @@ export class Residence {
           ? undefined
           : { settings: pass, pass: value.pass };
       this.#options.onArrival(staged, value.tokens);
-      this.postQueued();
+      // Several answers may be read in one turn of the event loop; what they make room for takes turns.
+      if (!this.#queue.isEmpty) this.#schedule();
     } catch (thrown) {
       this.#lose(thrown);
     }

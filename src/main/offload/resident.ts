@@ -105,7 +105,9 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
       if (!isAppend) return;
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
-    if (!this.#options.countsTokens) return;
+    // What an edit leaves of an entry is counted by the pool: a window waits for that count, and the
+    // worker would give it only with its answer, once all rows are renumbered.
+    if (!this.#options.countsTokens || change.kind === 'edit') return;
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
   }
 
@@ -137,16 +139,23 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     signal?: AbortSignal,
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
-    this.#residence?.postQueued();
-    if (contents.every((entry) => this.#arrivals.knows(entry))) {
+    const known = contents.filter((entry) => this.#arrivals.knows(entry));
+    const counted = new Map<IContent, number>();
+    const enter = (entries: readonly IContent[], counts: readonly number[]): void => {
+      for (const [at, entry] of entries.entries()) counted.set(entry, counts[at] ?? 0);
+    };
+    if (known.length > 0) {
+      this.#residence?.postQueued();
       try {
-        return await abortable(this.#arrivals.take(contents), signal);
+        enter(known, await abortable(this.#arrivals.take(known), signal));
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof WorkerPoolError)) throw error;
       }
     }
-    return this.#options.pooled.countTokens(contents, signal);
+    const others = contents.filter((entry) => !counted.has(entry));
+    if (others.length > 0) enter(others, await this.#options.pooled.countTokens(others, signal));
+    return contents.map((entry) => counted.get(entry) ?? 0);
   }
 
   async planCompression(

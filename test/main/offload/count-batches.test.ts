@@ -35,7 +35,7 @@ describe('countBatches', () => {
           speaker: 'human',
           blocks: [
             { type: 'media', mimeType: 'image/png', data: '', encoding: 'base64', caption: 'c' },
-            { type: 'thinking', thought: 't' },
+            { type: 'thinking', thought: 't', encryptedContent: '' },
           ],
         },
       ],

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
 import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
 import { humanText } from '../../../src/shared/content.js';
-import { NO_EDITS } from '../../../src/shared/density.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
 
@@ -72,25 +71,6 @@ describe('Residence', () => {
         await asked;
         expect(bench.host.traffic.plans).toBe(before + 1);
       }
-    });
-  });
-
-  it('posts an edit together with what comes next', async () => {
-    await tell(async (scheduler) => {
-      const bench = openBench(scheduler);
-      const { history } = bench;
-      history.addAll([humanText('one'), humanText('two')]);
-      await drain(scheduler);
-      const { metadata } = NO_EDITS;
-      const removed = { removals: [0], replacements: new Map(), metadata };
-      await history.applyDensityResult(removed, history.base);
-      await drain(scheduler);
-      expect(bench.host.traffic.deltas).toBe(1);
-      expect(bench.offload.isIdle).toBe(true);
-      history.addAll([humanText('three')]);
-      await drain(scheduler);
-      expect(bench.host.traffic).toMatchObject({ deltas: 2, complaints: [] });
-      expect((await asks(bench, SETTINGS)).base.length).toBe(2);
     });
   });
 
