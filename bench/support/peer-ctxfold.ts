@@ -10,6 +10,7 @@ import type {
 } from '../../src/index.js';
 import type { Peer, PeerSession } from './peer.js';
 import { ENDLESS_CONTEXT } from './sessions.js';
+import { checkNoFailures } from './turns.js';
 
 /** Where the work of the measured sessions runs. */
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'resident'];
@@ -63,16 +64,13 @@ class CtxfoldSession implements PeerSession {
   }
 
   async close(): Promise<void> {
+    if (this.#compactor !== undefined) checkNoFailures(this.#compactor);
     await this.#compactor?.close();
   }
 
   async #start(): Promise<TurnOrchestrator> {
     const limits = { contextLimit: ENDLESS_CONTEXT, workspaceRoot: '/w' };
     this.#compactor = createCompactor({ ...limits, ...this.#options });
-    const session = await this.#compactor.createSession({ history: this.#history });
-    session.on('fallback', ({ error }) => {
-      throw error;
-    });
-    return session;
+    return this.#compactor.createSession({ history: this.#history });
   }
 }
