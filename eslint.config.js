@@ -24,8 +24,8 @@ function climbs(levels, message, except = '') {
 const SHARED_ONLY = 'shared imports nothing but shared and node:path.';
 const NO_PACKAGES_IN_SHARED = { regex: `${NO_PACKAGES}(?!node:path$)`, message: SHARED_ONLY };
 
-const WORKER_ONLY = 'worker imports shared, node:worker_threads, comlink and gpt-tokenizer.';
-const ALLOWED_IN_WORKER = '(node:worker_threads|comlink|gpt-tokenizer(/.+)?)$';
+const WORKER_ONLY = 'worker imports shared, node:worker_threads, node:fs/promises and comlink.';
+const ALLOWED_IN_WORKER = '(node:worker_threads|node:fs/promises|comlink)$';
 const NO_PACKAGES_IN_WORKER = {
   regex: `${NO_PACKAGES}(?!${ALLOWED_IN_WORKER})`,
   message: WORKER_ONLY,

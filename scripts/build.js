@@ -1,9 +1,20 @@
-// Builds dist from nothing: compiles, copies what is no TypeScript, makes the command executable.
+// Builds dist from nothing: compiles, copies what is no TypeScript, makes the command executable,
+// arranges the tokens that threads count with, and puts the code of a thread into one file.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { bundleWorker } from './bundle-worker.js';
 
 const COMMAND = 'dist/main/cli/main.js';
+const TOKENS = 'dist/shared/tokens/o200k.tokens';
+
+/** The tokens are those of OpenAI's tiktoken (MIT), as gpt-tokenizer (MIT) has them. */
+async function writeTokens() {
+  const { default: tokens } = await import('gpt-tokenizer/bpeRanks/o200k_base');
+  const { arrangeTokens } = await import('../dist/shared/tokens/token-table.js');
+  const { encodeTokenFile } = await import('../dist/shared/tokens/token-file.js');
+  writeFileSync(TOKENS, encodeTokenFile(arrangeTokens(tokens)));
+}
 
 rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsc -p tsconfig.build.json', { stdio: 'inherit', shell: true });
@@ -11,5 +22,9 @@ cpSync('src', 'dist', {
   recursive: true,
   filter: (source) => statSync(source).isDirectory() || !source.endsWith('.ts'),
 });
-if (existsSync(COMMAND)) chmodSync(COMMAND, 0o755);
 process.exitCode = status ?? 1;
+if (status === 0) {
+  chmodSync(COMMAND, 0o755);
+  await writeTokens();
+  await bundleWorker('dist');
+}

@@ -5,6 +5,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
 import { pieces } from '../../src/shared/tokens/pieces.js';
+import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import { check } from './check.js';
 import { HOSTILE_TEXTS } from './hostile-texts.js';
 import type { Goal, Measurement, ScopeResult } from './measurement.js';
@@ -21,7 +22,7 @@ const MAX_DEVIATION = 0.02;
 
 /** Texts have no entries: their figures stand in the column of histories of this length. */
 export function measureHostile(entries: number): ScopeResult {
-  const count = createBytePairCounter(tokens);
+  const count = createBytePairCounter(arrangeTokens(tokens));
   const measurements: Measurement[] = [];
   let slowest = 0;
   let steepest = 0;

@@ -4,8 +4,9 @@
 
 import type { IContent } from '../shared/content.js';
 import { NONE } from '../shared/density/history-columns.js';
-import type { HistoryIndex, RewrittenIndex } from '../shared/density/history-index.js';
+import type { ChosenIndex, HistoryIndex } from '../shared/density/history-index.js';
 import { IntColumn } from '../shared/density/int-column.js';
+import type { Stretch } from '../shared/density/stretches.js';
 import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
 import { SummaryFacts } from './summary-facts.js';
 
@@ -44,7 +45,8 @@ export class ResidentFacts {
   /** Adds the facts of an entry that the index has just taken in. */
   append(index: HistoryIndex, entry: MeasuredEntry): void {
     const { tokens, measure } = entry;
-    this.#pushEntry(tokens);
+    this.entryTokens.push(tokens);
+    this.#addToTotal(this.entryTokens.length - 1);
     this.summaries.append(index, entry);
     for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
       this.callTokens.push(measure?.blocks[index.calls.block.at(row)] ?? NONE);
@@ -56,55 +58,20 @@ export class ResidentFacts {
     }
   }
 
-  /** Returns the facts of the history that an index was rewritten for. */
-  rewritten(
-    rewritten: RewrittenIndex,
-    sources: Int32Array,
-    added: readonly MeasuredEntry[],
-  ): ResidentFacts {
+  /** Returns the facts of these entries, whose index was made by choosing them. */
+  chosen(entries: readonly Stretch[], { callRows, responseRows }: ChosenIndex): ResidentFacts {
     const facts = new ResidentFacts(this);
-    facts.summaries.rewrite(this.summaries, rewritten, sources, added);
-    const { index, callSources, responseSources } = rewritten;
-    /** By entry of the new history, its measure when it came in. */
-    const measures = new Map<number, EntryMeasure>();
-    let nextAdded = 0;
-    for (const [entry, source] of sources.entries()) {
-      if (source !== NONE) {
-        facts.#pushEntry(this.entryTokens.at(source));
-        continue;
-      }
-      const { tokens = NONE, measure } = added[nextAdded] ?? {};
-      nextAdded += 1;
-      if (measure !== undefined) measures.set(entry, measure);
-      facts.#pushEntry(tokens);
-    }
-    const { calls, responses } = index;
-    for (let row = 0; row < calls.length; row += 1) {
-      const source = callSources.at(row);
-      const measure = measures.get(calls.entry.at(row));
-      facts.callTokens.push(
-        source === NONE
-          ? (measure?.blocks[calls.block.at(row)] ?? NONE)
-          : this.callTokens.at(source),
-      );
-    }
-    for (let row = 0; row < responses.length; row += 1) {
-      const source = responseSources.at(row);
-      const block = responses.block.at(row);
-      const measure = measures.get(responses.entry.at(row));
-      const isNew = source === NONE;
-      facts.responseTokens.push(
-        isNew ? (measure?.blocks[block] ?? NONE) : this.responseTokens.at(source),
-      );
-      facts.resultTokens.push(
-        isNew ? (measure?.results[block] ?? NONE) : this.resultTokens.at(source),
-      );
-    }
+    facts.entryTokens.pushStretches(this.entryTokens, entries);
+    facts.callTokens.pushStretches(this.callTokens, callRows);
+    facts.responseTokens.pushStretches(this.responseTokens, responseRows);
+    facts.resultTokens.pushStretches(this.resultTokens, responseRows);
+    facts.summaries.pushChosen(this.summaries, entries, { callRows, responseRows });
+    for (let entry = 0; entry < facts.entryTokens.length; entry += 1) facts.#addToTotal(entry);
     return facts;
   }
 
-  #pushEntry(tokens: number): void {
-    this.entryTokens.push(tokens);
+  #addToTotal(entry: number): void {
+    const tokens = this.entryTokens.at(entry);
     if (tokens !== NONE) this.#totalTokens += tokens;
   }
 }

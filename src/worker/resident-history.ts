@@ -8,6 +8,7 @@ import { HistoryIndex } from '../shared/density/history-index.js';
 import { scopeOfSession } from '../shared/density/index-scope.js';
 import type { IndexScope } from '../shared/density/index-scope.js';
 import { planIndexed } from '../shared/density/optimize.js';
+import type { EntryStretches } from '../shared/density/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
 import type {
   CompressionRequest,
@@ -20,7 +21,7 @@ import type {
 } from '../shared/resident-protocol.js';
 import type { CountPiece } from '../shared/tokens/count-tokens.js';
 import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
-import { sourcesOfEdit } from './edit-sources.js';
+import { stretchesOfEdit, stretchesOfRewrite } from './edit-stretches.js';
 import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
 import type { MeasuredEntry } from './resident-facts.js';
@@ -108,16 +109,13 @@ export class ResidentHistory {
         }
         return;
       case 'append':
-        for (const entry of this.#takeStaged()) {
-          this.#index.append(entry.content);
-          this.#facts.append(this.#index, entry);
-        }
+        this.#appendStaged();
         return;
       case 'edit':
-        this.#rewrite(sourcesOfEdit(this.#index.length, step.removals, step.replaced));
+        this.#choose(stretchesOfEdit(this.#index.length, step.removals, step.replaced));
         return;
       case 'rewrite':
-        this.#rewrite(step.sources);
+        this.#choose(stretchesOfRewrite(this.#index.length, step.sources));
         return;
       case 'clear':
         this.#index = new HistoryIndex(this.#scope);
@@ -134,20 +132,22 @@ export class ResidentHistory {
     return { content, tokens: measure.tokens, measure };
   }
 
-  #rewrite(sources: Int32Array): void {
-    const added = this.#takeStaged();
-    const rewritten = this.#index.rewritten(
-      sources,
-      added.map(({ content }) => content),
-    );
-    this.#facts = this.#facts.rewritten(rewritten, sources, added);
-    this.#index = rewritten.index;
+  /** What comes in is appended first: a change is then no more than a choice of entries. */
+  #choose(entries: EntryStretches): void {
+    this.#appendStaged();
+    const { length } = this.#index;
+    if (entries.end > length) throw outOfStep(`got a change to more than its ${length} entries`);
+    const chosen = this.#index.chosen(entries);
+    this.#facts = this.#facts.chosen(entries.list(), chosen);
+    this.#index = chosen.index;
   }
 
-  #takeStaged(): readonly MeasuredEntry[] {
-    const staged = this.#staged;
+  #appendStaged(): void {
+    for (const entry of this.#staged) {
+      this.#index.append(entry.content);
+      this.#facts.append(this.#index, entry);
+    }
     this.#staged = [];
-    return staged;
   }
 
   #assertFollows({ sequence, before }: HistoryDelta): void {

@@ -1,10 +1,12 @@
 // What a compression needs to know of entries that a worker does not have: what they are, and what a
-// summary line says of their calls and responses. A few bytes each; texts that are equal are kept once.
+// summary line says of their calls and responses. A few bytes each; of texts, their numbers in a table.
 
 import { carriesContent } from '../shared/content.js';
 import { NONE } from '../shared/density/history-columns.js';
-import type { HistoryIndex, RewrittenIndex } from '../shared/density/history-index.js';
+import type { ChosenIndex, HistoryIndex } from '../shared/density/history-index.js';
 import { IntColumn } from '../shared/density/int-column.js';
+import type { Stretch } from '../shared/density/stretches.js';
+import { TextTable } from '../shared/density/text-table.js';
 import { entryFlags } from '../shared/summarize/history-outline.js';
 import { digestResponse, keyOfCall } from '../shared/summarize/tool-summary.js';
 import type { ResponseDigest } from '../shared/summarize/tool-summary.js';
@@ -13,28 +15,26 @@ import type { MeasuredEntry } from './resident-facts.js';
 /** A bit beside those of `ENTRY_FLAG`: the entry is left out of the curated history. */
 export const EMPTY_ENTRY_FLAG = 32;
 
-const DIGEST = { unknown: 0, summary: 1, success: 2, failure: 3 } as const;
-const CHARS = 1;
-const LINES = 2;
+/** Bits of what a response's digest says, which is 0 while its result was never here. */
+const DIGEST = { known: 1, summary: 2, failed: 4, lines: 8 } as const;
 
 /** Facts by rows of an index. */
 export class SummaryFacts {
   /** By entry, bits of `ENTRY_FLAG` and `EMPTY_ENTRY_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
   /** By call, its key parameter. */
-  readonly #callKeys: (string | undefined)[] = [];
-  /** By response, one of `DIGEST`. */
-  readonly #kinds: IntColumn = new IntColumn();
+  readonly #callKeys: IntColumn = new IntColumn();
+  /** By response, bits of `DIGEST`. */
+  readonly #digests: IntColumn = new IntColumn();
   /** Its tool's name; of a summary the line. */
-  readonly #texts: string[] = [];
-  readonly #ownKeys: (string | undefined)[] = [];
+  readonly #names: IntColumn = new IntColumn();
+  readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();
-  readonly #units: IntColumn = new IntColumn();
-  readonly #known: Map<string, string>;
+  #texts: TextTable;
 
   /** @param former facts whose texts are shared */
   constructor(former?: SummaryFacts) {
-    this.#known = former === undefined ? new Map<string, string>() : former.#known;
+    this.#texts = former === undefined ? new TextTable() : former.#texts;
   }
 
   /** Adds what is known of an entry that the index has just taken in. */
@@ -43,61 +43,45 @@ export class SummaryFacts {
     for (let row = this.#callKeys.length; row < index.calls.length; row += 1) {
       this.#pushCall(entry, index.calls.block.at(row));
     }
-    for (let row = this.#kinds.length; row < index.responses.length; row += 1) {
+    for (let row = this.#digests.length; row < index.responses.length; row += 1) {
       this.#pushResponse(entry, index.responses.block.at(row));
     }
   }
 
-  /** Fills empty facts with those of a history that an index was rewritten for. */
-  rewrite(
-    former: SummaryFacts,
-    { index, callSources, responseSources }: RewrittenIndex,
-    sources: Int32Array,
-    added: readonly MeasuredEntry[],
+  /** Fills empty facts with those of entries and rows that were chosen. */
+  pushChosen(
+    from: SummaryFacts,
+    entries: readonly Stretch[],
+    { callRows, responseRows }: Pick<ChosenIndex, 'callRows' | 'responseRows'>,
   ): void {
-    /** By entry of the new history, the one that came in. */
-    const newEntries = new Map<number, MeasuredEntry>();
-    for (const [entry, source] of sources.entries()) {
-      const comesIn = source === NONE ? added[newEntries.size] : undefined;
-      if (comesIn === undefined) {
-        this.flags.push(former.flags.at(source));
-        continue;
-      }
-      newEntries.set(entry, comesIn);
-      this.#pushEntry(comesIn);
-    }
-    const { calls, responses } = index;
-    for (let row = 0; row < calls.length; row += 1) {
-      const comesIn = newEntries.get(calls.entry.at(row));
-      if (comesIn === undefined) this.#callKeys.push(former.#callKeys[callSources.at(row)]);
-      else this.#pushCall(comesIn, calls.block.at(row));
-    }
-    for (let row = 0; row < responses.length; row += 1) {
-      const comesIn = newEntries.get(responses.entry.at(row));
-      if (comesIn === undefined) this.#copyResponse(former, responseSources.at(row));
-      else this.#pushResponse(comesIn, responses.block.at(row));
-    }
+    this.flags.pushStretches(from.flags, entries);
+    this.#callKeys.pushStretches(from.#callKeys, callRows);
+    this.#digests.pushStretches(from.#digests, responseRows);
+    this.#names.pushStretches(from.#names, responseRows);
+    this.#ownKeys.pushStretches(from.#ownKeys, responseRows);
+    this.#sizes.pushStretches(from.#sizes, responseRows);
+    this.#texts = from.#texts.withoutUnused([this.#callKeys, this.#names, this.#ownKeys]);
   }
 
   /** The key parameter of a call. */
   keyOfCall(row: number): string | undefined {
-    return this.#callKeys[row];
+    return this.#textOf(this.#callKeys.at(row));
   }
 
   /** What a summary says of a response; `undefined` when its result was never here. */
   digestOfResponse(row: number): ResponseDigest | undefined {
-    const kind = this.#kinds.at(row);
-    const text = this.#texts[row] ?? '';
-    if (kind === DIGEST.unknown) return undefined;
-    if (kind === DIGEST.summary) return { isSummary: true, line: text };
+    const digest = this.#digests.at(row);
+    const name = this.#textOf(this.#names.at(row)) ?? '';
+    if ((digest & DIGEST.known) === 0) return undefined;
+    if ((digest & DIGEST.summary) !== 0) return { isSummary: true, line: name };
     const amount = this.#sizes.at(row);
-    const unit = this.#units.at(row) === LINES ? 'line' : 'char';
+    const unit = (digest & DIGEST.lines) === 0 ? 'char' : 'line';
     return {
       isSummary: false,
-      tool: text,
-      isFailed: kind === DIGEST.failure,
+      tool: name,
+      isFailed: (digest & DIGEST.failed) !== 0,
       size: amount === NONE ? undefined : { amount, unit },
-      ownKey: this.#ownKeys[row],
+      ownKey: this.#textOf(this.#ownKeys.at(row)),
     };
   }
 
@@ -108,46 +92,34 @@ export class SummaryFacts {
 
   #pushCall({ content }: MeasuredEntry, block: number): void {
     const call = content.blocks[block];
-    const key = call?.type === 'tool_call' ? keyOfCall(call) : undefined;
-    this.#callKeys.push(key === undefined ? undefined : this.#shared(key));
+    this.#callKeys.push(this.#numberOf(call?.type === 'tool_call' ? keyOfCall(call) : undefined));
   }
 
   #pushResponse({ content, measure }: MeasuredEntry, block: number): void {
     const response = content.blocks[block];
-    const digest =
-      measure === undefined || response?.type !== 'tool_response'
-        ? undefined
-        : digestResponse(response);
+    const isKnown = measure !== undefined && response?.type === 'tool_response';
+    const digest = isKnown ? digestResponse(response) : undefined;
     if (digest === undefined || digest.isSummary) {
-      this.#kinds.push(digest === undefined ? DIGEST.unknown : DIGEST.summary);
-      this.#texts.push(this.#shared(digest?.line ?? ''));
-      this.#ownKeys.push(undefined);
+      this.#digests.push(digest === undefined ? 0 : DIGEST.known | DIGEST.summary);
+      this.#names.push(this.#numberOf(digest?.line));
+      this.#ownKeys.push(NONE);
       this.#sizes.push(NONE);
-      this.#units.push(LINES);
       return;
     }
     const { tool, isFailed, size, ownKey } = digest;
-    this.#kinds.push(isFailed ? DIGEST.failure : DIGEST.success);
-    this.#texts.push(this.#shared(tool));
-    this.#ownKeys.push(ownKey === undefined ? undefined : this.#shared(ownKey));
+    const failed = isFailed ? DIGEST.failed : 0;
+    const lines = size?.unit === 'line' ? DIGEST.lines : 0;
+    this.#digests.push(DIGEST.known | failed | lines);
+    this.#names.push(this.#numberOf(tool));
+    this.#ownKeys.push(this.#numberOf(ownKey));
     this.#sizes.push(size?.amount ?? NONE);
-    this.#units.push(size?.unit === 'char' ? CHARS : LINES);
   }
 
-  #copyResponse(former: SummaryFacts, row: number): void {
-    this.#kinds.push(former.#kinds.at(row));
-    this.#texts.push(former.#texts[row] ?? '');
-    this.#ownKeys.push(former.#ownKeys[row]);
-    this.#sizes.push(former.#sizes.at(row));
-    this.#units.push(former.#units.at(row));
+  #numberOf(text: string | undefined): number {
+    return text === undefined ? NONE : this.#texts.numberOf(text);
   }
 
-  /** The one copy of a text, cut out of whatever it came with. */
-  #shared(text: string): string {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    const own = JSON.parse(JSON.stringify(text)) as string;
-    this.#known.set(own, own);
-    return own;
+  #textOf(number: number): string | undefined {
+    return number === NONE ? undefined : this.#texts.textOf(number);
   }
 }

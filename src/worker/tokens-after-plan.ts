@@ -16,53 +16,60 @@ export function tokensAfterPlan(
   facts: ResidentFacts,
   pointerTokens: number,
 ): Int32Array {
-  const after = new Map<number, number>();
-  // A pointer may have more tokens than its result: what is saved can be -1 and still be known.
-  const take = (entry: number, part: number, putInPlace = 0): void => {
-    const before = after.get(entry) ?? facts.entryTokens.at(entry);
-    after.set(entry, before === NONE || part === NONE ? NONE : before - part + putInPlace);
-  };
-  for (let at = 0; at < plan.drops.length; at += 2) {
-    const entry = plan.drops[at] ?? NONE;
-    take(entry, blockTokens(entry, plan.drops[at + 1] ?? NONE, index, facts));
-  }
-  for (let at = 0; at < plan.pointers.length; at += 2) {
-    const entry = plan.pointers[at] ?? NONE;
-    const row = rowOf(index, 'response', entry, plan.pointers[at + 1] ?? NONE);
-    take(entry, row === NONE ? NONE : facts.resultTokens.at(row), pointerTokens);
-  }
-  for (let at = 0; at < plan.cuts.length; at += 4) after.set(plan.cuts[at] ?? NONE, NONE);
   const pairs = new IntColumn();
-  for (const [entry, tokens] of [...after].sort(([a], [b]) => a - b)) {
+  const callAt = rowFinder(index.calls);
+  const droppedAt = rowFinder(index.responses);
+  const prunedAt = rowFinder(index.responses);
+  let drop = 0;
+  let pointer = 0;
+  let cut = 0;
+  for (;;) {
+    const entry = Math.min(
+      plan.drops[drop] ?? Infinity,
+      plan.pointers[pointer] ?? Infinity,
+      plan.cuts[cut] ?? Infinity,
+    );
+    if (entry === Infinity) return pairs.toArray();
+    let tokens = facts.entryTokens.at(entry);
+    for (; plan.drops[drop] === entry; drop += 2) {
+      const block = plan.drops[drop + 1] ?? NONE;
+      const call = callAt(entry, block);
+      const response = droppedAt(entry, block);
+      const ofResponse = response === NONE ? NONE : facts.responseTokens.at(response);
+      tokens = exchanged(tokens, call === NONE ? ofResponse : facts.callTokens.at(call), 0);
+    }
+    for (; plan.pointers[pointer] === entry; pointer += 2) {
+      const response = prunedAt(entry, plan.pointers[pointer + 1] ?? NONE);
+      const result = response === NONE ? NONE : facts.resultTokens.at(response);
+      tokens = exchanged(tokens, result, pointerTokens);
+    }
+    for (; plan.cuts[cut] === entry; cut += 4) tokens = NONE;
     pairs.push(entry);
     pairs.push(tokens);
   }
-  return pairs.toArray();
 }
 
-function blockTokens(
-  entry: number,
-  block: number,
-  index: HistoryIndex,
-  facts: ResidentFacts,
-): number {
-  const call = rowOf(index, 'call', entry, block);
-  if (call !== NONE) return facts.callTokens.at(call);
-  const response = rowOf(index, 'response', entry, block);
-  return response === NONE ? NONE : facts.responseTokens.at(response);
+/** Tokens with another part in the place of one; `NONE` when one of them is not known. */
+function exchanged(tokens: number, part: number, putInPlace: number): number {
+  return tokens === NONE || part === NONE ? NONE : tokens - part + putInPlace;
 }
 
-/** The row of the call or response at a place, or `NONE`. */
-function rowOf(
-  index: HistoryIndex,
-  table: 'call' | 'response',
-  entry: number,
-  block: number,
-): number {
-  const rows = index[`${table}s`];
-  for (let row = index.rows[table].at(entry); row < rows.length; row += 1) {
-    if (rows.entry.at(row) !== entry) return NONE;
-    if (rows.block.at(row) === block) return row;
-  }
-  return NONE;
+/** Finds the rows at places that are asked for in ascending order; gives `NONE` where there is none. */
+function rowFinder({
+  entry: entries,
+  block: blocks,
+}: Places): (entry: number, block: number) => number {
+  let row = 0;
+  return (entry, block) => {
+    const isBefore = (): boolean =>
+      entries.at(row) < entry || (entries.at(row) === entry && blocks.at(row) < block);
+    while (row < entries.length && isBefore()) row += 1;
+    const isThere = row < entries.length && entries.at(row) === entry && blocks.at(row) === block;
+    return isThere ? row : NONE;
+  };
+}
+
+interface Places {
+  readonly entry: IntColumn;
+  readonly block: IntColumn;
 }

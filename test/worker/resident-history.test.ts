@@ -14,6 +14,7 @@ import type { DensityPlan } from '../../src/shared/density/plan.js';
 import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
+import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryBrokenHistory } from '../support/arbitrary-broken-history.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
@@ -26,7 +27,7 @@ import {
 } from '../support/resident-session.js';
 import type { Delivery, SessionCommand } from '../support/resident-session.js';
 
-const countO200k = createBytePairCounter(tokens);
+const countO200k = createBytePairCounter(arrangeTokens(tokens));
 
 /** What the sessions have been through, in numbers of deltas or passes. */
 const seen = {
@@ -290,6 +291,9 @@ describe('ResidentHistory', () => {
     expect(() => opened().receive({ ...delta, sequence: 2, before: elsewhere })).toThrow(outOfStep);
     const longer = { revision: 0, length: 1 };
     expect(() => opened().receive({ ...delta, sequence: 2, after: longer })).toThrow(outOfStep);
+    const uncovered = { kind: 'rewrite' as const, sources: Int32Array.of(-1) };
+    const unstaged = { ...delta, sequence: 2, after: longer, steps: [uncovered] };
+    expect(() => opened().receive(unstaged)).toThrow(outOfStep);
     const settings = {
       readWritePruning: true,
       fileDedupe: true,

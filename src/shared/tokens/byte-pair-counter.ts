@@ -5,7 +5,7 @@ import { BytePairMerger } from './byte-pair-merger.js';
 import type { CountPiece } from './count-tokens.js';
 import { MAX_PIECE_LENGTH, pieces } from './pieces.js';
 import { NO_RANK, TokenTable } from './token-table.js';
-import type { TokenList } from './token-table.js';
+import type { TokenArrays } from './token-table.js';
 import { MAX_BYTES_PER_UNIT, writeUtf8 } from './utf8.js';
 
 const CONTRACTION = "(?:'(?:[sS]|[dD]|[mM]|[tT]|[lL][lL]|[vV][eE]|[rR][eE]))?";
@@ -27,13 +27,13 @@ export const WORD_PATTERN: string = [
 ].join('|');
 
 /**
- * Returns a counter for an encoding with the words of o200k and these tokens. Making it takes some
- * 60 ms and 5 MB, beside the list of tokens; counting keeps nothing. Time is linear in the length of any text, and no text
+ * Returns a counter for an encoding with the words of o200k and these tokens. Making it takes no
+ * time and 0.1 MB, beside the tokens; counting keeps nothing. Time is linear in the length of any text, and no text
  * makes it throw: one that looks like a special token (`<|endoftext|>`) counts as ordinary text, as it
  * does for a provider, and lone surrogates count as U+FFFD. A text longer than a piece is counted
  * piece by piece.
  */
-export function createBytePairCounter(tokens: TokenList): CountPiece {
+export function createBytePairCounter(tokens: TokenArrays): CountPiece {
   const table = new TokenTable(tokens);
   const merger = new BytePairMerger(table);
   const bytes = new Uint8Array(MAX_PIECE_LENGTH * MAX_BYTES_PER_UNIT);

@@ -13,8 +13,9 @@ import {
   createBytePairCounter,
 } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { MAX_PIECE_LENGTH, pieces } from '../../../src/shared/tokens/pieces.js';
+import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 
-const count = createBytePairCounter(tokens);
+const count = createBytePairCounter(arrangeTokens(tokens));
 
 function countOfLibrary(text: string): number {
   return countTokens(text, { disallowedSpecial: new Set() });
@@ -120,7 +121,7 @@ describe('createBytePairCounter', () => {
   });
 
   test('merges the pair of the lowest rank first, and of equal ones the leftmost', () => {
-    const own = createBytePairCounter(['a', 'b', 'c', 'bc', 'ab', 'aa', 'aaa']);
+    const own = createBytePairCounter(arrangeTokens(['a', 'b', 'c', 'bc', 'ab', 'aa', 'aaa']));
     expect(own('abc')).toBe(2);
     expect(own('ab')).toBe(1);
     // aa|a, then aaa; aa|aa never becomes more.

@@ -21,8 +21,9 @@ import {
   blockTexts,
 } from '../../../src/shared/tokens/content-text.js';
 import { countEachEntry, countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 
-const countPiece = createBytePairCounter(tokens);
+const countPiece = createBytePairCounter(arrangeTokens(tokens));
 
 function tokensOf(entry: IContent): number {
   return countEntryTokens(entry, countPiece);

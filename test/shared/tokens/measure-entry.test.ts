@@ -13,10 +13,11 @@ import {
   measureEntry,
   pointerTokens,
 } from '../../../src/shared/tokens/measure-entry.js';
+import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
 
-const countO200k = createBytePairCounter(tokens);
+const countO200k = createBytePairCounter(arrangeTokens(tokens));
 
 function holds(runs: number, law: (entry: IContent) => void): void {
   fc.assert(

@@ -1,0 +1,47 @@
+// Loading a counter: once, and with an error that says what to do.
+
+import { describe, expect, test } from 'vitest';
+import { CompressionStrategyError } from '../../../src/shared/errors.js';
+import { pieceCounterLoader } from '../../../src/shared/tokens/piece-counter-loader.js';
+import { encodeTokenFile } from '../../../src/shared/tokens/token-file.js';
+import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
+
+const FILE = encodeTokenFile(arrangeTokens(['a', 'b', 'ab']));
+
+describe('pieceCounterLoader', () => {
+  test('reads nothing before the first call, and the file once', async () => {
+    let reads = 0;
+    const load = pieceCounterLoader(async () => {
+      reads += 1;
+      return FILE;
+    });
+    expect(reads).toBe(0);
+    const [count, same] = await Promise.all([load(), load()]);
+    expect(count('aab')).toBe(2);
+    expect([same, await load()]).toEqual([count, count]);
+    expect(reads).toBe(1);
+  });
+
+  test.each([
+    ['is missing', () => Promise.reject(new Error('ENOENT: no such file.'))],
+    [
+      'cannot be found',
+      () => {
+        throw new Error('Not in this package.');
+      },
+    ],
+    ['is cut off', () => Promise.resolve(FILE.subarray(0, -1))],
+  ])('says what to do about a file that %s, and reads it anew next time', async (_name, fail) => {
+    let isThere = false;
+    const load = pieceCounterLoader(() => (isThere ? Promise.resolve(FILE) : fail()));
+    const error: unknown = await load().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CompressionStrategyError);
+    expect(error).toMatchObject({
+      code: 'TOKEN_COUNT_FAILED',
+      message: expect.stringMatching(/\(.+\)\. Install ctxfold anew/),
+      cause: expect.any(Error),
+    });
+    isThere = true;
+    expect((await load())('ab')).toBe(1);
+  });
+});
