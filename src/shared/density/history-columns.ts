@@ -2,6 +2,7 @@
 // history order, none of the payloads. Entries and blocks are indices into the raw history.
 
 import { IntColumn } from './int-column.js';
+import type { Stretch } from './stretches.js';
 
 /** No partner, no tool, nothing there. */
 export const NONE = -1;
@@ -20,53 +21,89 @@ export class CallColumns {
   readonly response: IntColumn = new IntColumn();
   /** One of `CALL_ACCESS`. */
   readonly access: IntColumn = new IntColumn();
-  /** Its paths are the rows `[firstPath, firstPath + pathCount)` of `paths`. */
-  readonly firstPath: IntColumn = new IntColumn();
+  /** How many of `paths` are its own. */
   readonly pathCount: IntColumn = new IntColumn();
-  /** Path ids. */
+  /** Path ids: those of the first row, then those of the second, and so on. */
   readonly paths: IntColumn = new IntColumn();
-  /** Their ids, when the history may be rewritten; else empty. */
-  readonly ids: string[] = [];
+  /** Numbers of their ids, when the history may be rewritten; else empty. */
+  readonly id: IntColumn = new IntColumn();
 
   get length(): number {
     return this.entry.length;
   }
+
+  /** Adds rows of another history's table. None of them is answered yet. */
+  pushRows(from: CallColumns, rows: readonly Stretch[]): void {
+    this.entry.pushShifted(from.entry, rows);
+    this.block.pushStretches(from.block, rows);
+    this.access.pushStretches(from.access, rows);
+    this.pathCount.pushStretches(from.pathCount, rows);
+    this.id.pushStretches(from.id, rows);
+    this.response.pushRepeated(NONE, this.length - this.response.length);
+    this.paths.pushStretches(from.paths, stretchesOfPaths(from.pathCount, rows));
+  }
+}
+
+/** Where the paths of these rows stand. */
+function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): readonly Stretch[] {
+  const firstPaths = new Int32Array(pathCount.length + 1);
+  let paths = 0;
+  for (let row = 0; row < pathCount.length; row += 1) {
+    paths += pathCount.at(row);
+    firstPaths[row + 1] = paths;
+  }
+  return rows.map(({ start, end }) => ({
+    start: firstPaths[start] ?? 0,
+    end: firstPaths[end] ?? 0,
+    shift: 0,
+  }));
 }
 
 /** One row per complete tool response in a `tool` entry, in history order. */
 export class ResponseColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
-  /** Tool ids, one per distinct tool name; `NONE` when results are not pruned by recency. */
+  /** Tool ids, one per distinct tool name, when results may be pruned by recency; else empty. */
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
-  /** The ids of the calls that they answer, when the history may be rewritten; else empty. */
-  readonly ids: string[] = [];
+  /** Numbers of the ids of the calls that they answer, when the history may be rewritten; else empty. */
+  readonly id: IntColumn = new IntColumn();
 
   get length(): number {
     return this.entry.length;
+  }
+
+  /** Adds rows of another history's table. */
+  pushRows(from: ResponseColumns, rows: readonly Stretch[]): void {
+    this.entry.pushShifted(from.entry, rows);
+    this.block.pushStretches(from.block, rows);
+    this.tool.pushStretches(from.tool, rows);
+    this.flags.pushStretches(from.flags, rows);
+    this.id.pushStretches(from.id, rows);
   }
 }
 
 /** One row per response of a tool that still runs, in history order; kept when the history may be rewritten. */
 export class PartialColumns {
   readonly entry: IntColumn = new IntColumn();
+  readonly block: IntColumn = new IntColumn();
   /** The row of the call that it belongs to, or `NONE`. */
   readonly call: IntColumn = new IntColumn();
-  readonly ids: string[] = [];
+  /** The number of that call's id. */
+  readonly id: IntColumn = new IntColumn();
 
   get length(): number {
     return this.entry.length;
   }
-}
 
-/** By entry, the first row that it could have in each table; kept when the history may be rewritten. */
-export class EntryRows {
-  readonly call: IntColumn = new IntColumn();
-  readonly response: IntColumn = new IntColumn();
-  readonly partial: IntColumn = new IntColumn();
-  readonly inclusion: IntColumn = new IntColumn();
+  /** Adds rows of another history's table. None of them belongs to a call yet. */
+  pushRows(from: PartialColumns, rows: readonly Stretch[]): void {
+    this.entry.pushShifted(from.entry, rows);
+    this.block.pushStretches(from.block, rows);
+    this.id.pushStretches(from.id, rows);
+    this.call.pushRepeated(NONE, this.length - this.call.length);
+  }
 }
 
 /** One row per file inclusion in a `human` entry, in history order. */
@@ -85,14 +122,14 @@ export class InclusionColumns {
     return this.entry.length;
   }
 
-  /** Adds a row of another table, for the inclusion of another entry's index. */
-  copyRow(from: InclusionColumns, row: number, entry: number): void {
-    this.entry.push(entry);
-    this.block.push(from.block.at(row));
-    this.path.push(from.path.at(row));
-    this.start.push(from.start.at(row));
-    this.end.push(from.end.at(row));
-    this.groupOpen.push(from.groupOpen.at(row));
-    this.groupClose.push(from.groupClose.at(row));
+  /** Adds rows of another history's table. */
+  pushRows(from: InclusionColumns, rows: readonly Stretch[]): void {
+    this.entry.pushShifted(from.entry, rows);
+    this.block.pushStretches(from.block, rows);
+    this.path.pushStretches(from.path, rows);
+    this.start.pushStretches(from.start, rows);
+    this.end.pushStretches(from.end, rows);
+    this.groupOpen.pushStretches(from.groupOpen, rows);
+    this.groupClose.pushStretches(from.groupClose, rows);
   }
 }

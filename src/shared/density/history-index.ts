@@ -9,7 +9,6 @@ import { findInclusions } from './file-inclusions.js';
 import {
   CALL_ACCESS,
   CallColumns,
-  EntryRows,
   InclusionColumns,
   NONE,
   PartialColumns,
@@ -17,18 +16,19 @@ import {
   ResponseColumns,
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
-import { IntColumn } from './int-column.js';
 import { OpenCalls } from './open-calls.js';
+import { pairRows } from './pair-rows.js';
 import { PathTable } from './path-table.js';
+import { stretchesOfRows } from './stretches.js';
+import type { EntryStretches, Stretch } from './stretches.js';
+import { TextTable } from './text-table.js';
 import { fileAccess } from './tool-paths.js';
 
-/** An index after its history was rewritten, and where the rows of its tables come from. */
-export interface RewrittenIndex {
+/** The index of chosen entries, and which rows of the former index its rows were. */
+export interface ChosenIndex {
   readonly index: HistoryIndex;
-  /** By call row, the row of the former index, or `NONE` for a call of an entry that came in. */
-  readonly callSources: IntColumn;
-  /** The same by response row. */
-  readonly responseSources: IntColumn;
+  readonly callRows: readonly Stretch[];
+  readonly responseRows: readonly Stretch[];
 }
 
 /** The index of one history. It keeps what its scope says, and no more. */
@@ -37,21 +37,23 @@ export class HistoryIndex {
   readonly responses: ResponseColumns = new ResponseColumns();
   readonly partials: PartialColumns = new PartialColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
-  readonly rows: EntryRows = new EntryRows();
 
   readonly #scope: IndexScope;
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #uses: ReadonlyMap<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
+  /** Ids of calls, when the history may be rewritten; else empty. */
+  #ids: TextTable;
   #length = 0;
 
-  /** @param former an index whose path and tool ids go on to hold */
+  /** @param former an index whose numbers of paths, tools and ids go on to hold */
   constructor(scope: IndexScope, former?: HistoryIndex) {
     this.#scope = scope;
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
     this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
     this.#uses = former === undefined ? usesByTool(scope) : former.#uses;
+    this.#ids = former === undefined ? new TextTable() : former.#ids;
   }
 
   /** Entries that were appended. */
@@ -69,9 +71,20 @@ export class HistoryIndex {
     return this.#tools.size;
   }
 
+  /** Distinct ids of calls so far, some of which may be gone since; 0 when the history is never rewritten. */
+  get idCount(): number {
+    return this.#ids.size;
+  }
+
+  /** The id that a number in a table stands for. */
+  idOf(number: number): string {
+    return this.#ids.textOf(number);
+  }
+
   append({ speaker, blocks }: IContent): void {
     const { calls, recency, inclusionSyntaxes } = this.#scope;
-    const entry = this.#beginEntry();
+    const entry = this.#length;
+    this.#length += 1;
     if (speaker === 'ai' && calls) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
@@ -88,74 +101,64 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the index of the history that is left when entries are taken out, replaced or moved. It
-   * equals one that is fed with that history from its start, but is made from the columns: calls and
-   * responses are paired anew, nothing else is looked at twice. Needs a rewritable scope.
-   *
-   * @param sources by entry of the new history, its index in this one, or `NONE` for one that comes in
-   * @param added the entries that come in, in their order
+   * Returns the index of a history that has these entries of this one, in this order. It equals one that is
+   * fed with that history from its start, but is made from the columns: calls and responses are paired
+   * anew, nothing else is looked at twice. This one is not to be used any more. Needs a rewritable scope.
    */
-  rewritten(sources: Int32Array, added: readonly IContent[]): RewrittenIndex {
+  chosen(entries: EntryStretches): ChosenIndex {
     const index = new HistoryIndex(this.#scope, this);
-    const callSources = new IntColumn();
-    const responseSources = new IntColumn();
-    let nextAdded = 0;
-    for (const source of sources) {
-      if (source === NONE) {
-        const entry = added[nextAdded];
-        if (entry !== undefined) index.append(entry);
-        nextAdded += 1;
-      } else {
-        index.#copyEntry(this, source, callSources, responseSources);
-      }
-      while (callSources.length < index.calls.length) callSources.push(NONE);
-      while (responseSources.length < index.responses.length) responseSources.push(NONE);
-    }
-    return { index, callSources, responseSources };
+    const stretches = entries.list();
+    const callRows = stretchesOfRows(this.calls.entry, stretches);
+    const responseRows = stretchesOfRows(this.responses.entry, stretches);
+    const partialRows = stretchesOfRows(this.partials.entry, stretches);
+    const inclusionRows = stretchesOfRows(this.inclusions.entry, stretches);
+    index.calls.pushRows(this.calls, callRows);
+    index.responses.pushRows(this.responses, responseRows);
+    index.partials.pushRows(this.partials, partialRows);
+    index.inclusions.pushRows(this.inclusions, inclusionRows);
+    index.#length = entries.length;
+    index.#pairAll();
+    return { index, callRows, responseRows };
   }
 
-  #beginEntry(): number {
-    if (this.#scope.isRewritable) {
-      this.rows.call.push(this.calls.length);
-      this.rows.response.push(this.responses.length);
-      this.rows.partial.push(this.partials.length);
-      this.rows.inclusion.push(this.inclusions.length);
+  #pairAll(): void {
+    const { calls, responses, partials } = this;
+    this.#ids = this.#ids.withoutUnused([calls.id, responses.id, partials.id]);
+    pairRows(this, this.#ids.size);
+    for (let row = 0; row < calls.length; row += 1) {
+      if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
     }
-    this.#length += 1;
-    return this.#length - 1;
   }
 
   #appendCall(entry: number, block: number, call: ToolCallBlock): void {
     const uses = this.#uses.get(call.name);
     const file = uses === undefined ? undefined : fileAccess(uses, call.parameters);
-    const firstPath = this.calls.paths.length;
     if (file === undefined) {
-      this.#pushCall(entry, block, call.id, CALL_ACCESS.none, firstPath);
+      this.#pushCall(entry, block, call.id, CALL_ACCESS.none, 0);
       return;
     }
     for (const path of file.paths) this.calls.paths.push(this.#paths.idOf(path));
     const write = file.extent === 'whole' ? CALL_ACCESS.writeWhole : CALL_ACCESS.writePart;
     const access = file.access === 'read' ? CALL_ACCESS.read : write;
-    this.#pushCall(entry, block, call.id, access, firstPath);
+    this.#pushCall(entry, block, call.id, access, file.paths.length);
   }
 
-  /** Its paths are those pushed from `firstPath` on. */
-  #pushCall(entry: number, block: number, id: string, access: number, firstPath: number): void {
+  /** Its paths are those that were pushed last. */
+  #pushCall(entry: number, block: number, id: string, access: number, pathCount: number): void {
     const { calls } = this;
     this.#openCalls.add(id, calls.length);
     calls.entry.push(entry);
     calls.block.push(block);
     calls.response.push(NONE);
     calls.access.push(access);
-    calls.firstPath.push(firstPath);
-    calls.pathCount.push(calls.paths.length - firstPath);
-    if (this.#scope.isRewritable) calls.ids.push(id);
+    calls.pathCount.push(pathCount);
+    if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(id));
   }
 
   #appendResponse(entry: number, block: number, response: ToolResponseBlock): void {
     // A tool that still runs has not answered: its call stays open, its payload may yet change.
     if (response.isComplete === false) {
-      if (this.#scope.isRewritable) this.#pushPartial(entry, response.callId);
+      if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
       return;
     }
     // Names and results lie elsewhere in memory; a phase that is off is not worth fetching them.
@@ -172,18 +175,19 @@ export class HistoryIndex {
     if (call !== NONE) calls.response.set(call, responses.length);
     responses.entry.push(entry);
     responses.block.push(block);
-    responses.tool.push(tool);
+    if (this.#scope.recency) responses.tool.push(tool);
     responses.flags.push(flags);
-    // The call's own string, so that the one that came with the response need not stay in memory.
-    if (this.#scope.isRewritable) responses.ids.push(calls.ids[call] ?? id);
+    if (!this.#scope.isRewritable) return;
+    responses.id.push(call === NONE ? this.#ids.numberOf(id) : calls.id.at(call));
   }
 
-  #pushPartial(entry: number, id: string): void {
+  #pushPartial(entry: number, block: number, id: string): void {
     const call = this.#openCalls.take(id);
     if (call !== NONE) this.#openCalls.add(id, call);
     this.partials.entry.push(entry);
+    this.partials.block.push(block);
     this.partials.call.push(call);
-    this.partials.ids.push(id);
+    this.partials.id.push(this.#ids.numberOf(id));
   }
 
   #toolId(name: string): number {
@@ -206,44 +210,6 @@ export class HistoryIndex {
       inclusions.groupOpen.push(isText ? NONE : found.group.open);
       inclusions.groupClose.push(isText ? NONE : found.group.close);
     }
-  }
-
-  #copyEntry(
-    from: HistoryIndex,
-    source: number,
-    callSources: IntColumn,
-    responseSources: IntColumn,
-  ): void {
-    const entry = this.#beginEntry();
-    const { calls, responses, partials, inclusions, rows } = from;
-    for (let row = rows.call.at(source); row < from.#endRow('call', source); row += 1) {
-      const firstPath = this.calls.paths.length;
-      const endPath = calls.firstPath.at(row) + calls.pathCount.at(row);
-      for (let at = calls.firstPath.at(row); at < endPath; at += 1) {
-        this.calls.paths.push(calls.paths.at(at));
-      }
-      const id = calls.ids[row] ?? '';
-      this.#pushCall(entry, calls.block.at(row), id, calls.access.at(row), firstPath);
-      callSources.push(row);
-    }
-    for (let row = rows.response.at(source); row < from.#endRow('response', source); row += 1) {
-      const id = responses.ids[row] ?? '';
-      const tool = responses.tool.at(row);
-      this.#pushResponse(entry, responses.block.at(row), id, tool, responses.flags.at(row));
-      responseSources.push(row);
-    }
-    for (let row = rows.partial.at(source); row < from.#endRow('partial', source); row += 1) {
-      this.#pushPartial(entry, partials.ids[row] ?? '');
-    }
-    for (let row = rows.inclusion.at(source); row < from.#endRow('inclusion', source); row += 1) {
-      this.inclusions.copyRow(inclusions, row, entry);
-    }
-  }
-
-  /** The row behind the last one that an entry has in a table. */
-  #endRow(table: keyof EntryRows, entry: number): number {
-    const isLast = entry + 1 === this.#length;
-    return isLast ? this[`${table}s`].length : this.rows[table].at(entry + 1);
   }
 }
 

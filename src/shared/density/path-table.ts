@@ -1,12 +1,14 @@
 // Gives every file one small number, however its path is spelled.
 
 import { resolve } from 'node:path';
+import { ownString } from './own-string.js';
 
 /** Ids of paths, resolved against one root. Each spelling is resolved once; case is not folded. */
 export class PathTable {
   readonly #root: string;
-  readonly #bySpelling = new Map<string, number>();
-  readonly #byPath = new Map<string, number>();
+  /** By spelling; a path that was resolved is one as well. */
+  readonly #ids = new Map<string, number>();
+  #size = 0;
 
   /** @param root the absolute path that relative spellings start from */
   constructor(root: string) {
@@ -15,24 +17,19 @@ export class PathTable {
 
   /** Ids given so far; they are the integers below it. */
   get size(): number {
-    return this.#byPath.size;
+    return this.#size;
   }
 
   idOf(spelling: string): number {
-    const known = this.#bySpelling.get(spelling);
+    const known = this.#ids.get(spelling);
     if (known !== undefined) return known;
     const path = resolve(this.#root, spelling);
-    const id = this.#byPath.get(path) ?? this.#byPath.size;
-    this.#byPath.set(path, id);
-    this.#bySpelling.set(ownString(spelling), id);
+    const id = this.#ids.get(path) ?? this.#size;
+    if (id === this.#size) {
+      this.#size += 1;
+      this.#ids.set(ownString(path), id);
+    }
+    if (path !== spelling) this.#ids.set(ownString(spelling), id);
     return id;
   }
-}
-
-/**
- * A copy that is no part of a longer string. A path that was cut out of a text would keep all of that
- * text in memory for as long as the table lives.
- */
-function ownString(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
 }

@@ -23,12 +23,13 @@ export function markStaleReads(
   const latestWrite = latestWrites(index, partialWritesSupersede);
   const { calls, responses } = index;
   let marked = 0;
+  let endPath = 0;
   for (let row = 0; row < calls.length; row += 1) {
+    const firstPath = endPath;
+    endPath += calls.pathCount.at(row);
     const response = calls.response.at(row);
     if (calls.access.at(row) !== CALL_ACCESS.read || response === NONE) continue;
     const readAt = responses.entry.at(response);
-    const firstPath = calls.firstPath.at(row);
-    const endPath = firstPath + calls.pathCount.at(row);
     let isStale = true;
     for (let at = firstPath; at < endPath && isStale; at += 1) {
       isStale = (latestWrite[calls.paths.at(at)] ?? NONE) > readAt;
@@ -45,7 +46,10 @@ export function markStaleReads(
 function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int32Array {
   const { calls, responses } = index;
   const latest = new Int32Array(index.pathCount).fill(NONE);
+  let endPath = 0;
   for (let row = 0; row < calls.length; row += 1) {
+    const firstPath = endPath;
+    endPath += calls.pathCount.at(row);
     const access = calls.access.at(row);
     const isWrite =
       access === CALL_ACCESS.writeWhole ||
@@ -53,8 +57,6 @@ function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int
     const response = calls.response.at(row);
     if (!isWrite || response === NONE) continue;
     if ((responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0) continue;
-    const firstPath = calls.firstPath.at(row);
-    const endPath = firstPath + calls.pathCount.at(row);
     for (let at = firstPath; at < endPath; at += 1) {
       latest[calls.paths.at(at)] = calls.entry.at(row);
     }

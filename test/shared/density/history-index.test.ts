@@ -1,4 +1,4 @@
-// An index that was rewritten, against one that is fed with the new history from its start.
+// An index of chosen entries, against one that is fed with the new history from its start.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -6,8 +6,11 @@ import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../../src/shared/content.js';
 import { NONE } from '../../../src/shared/density/history-columns.js';
 import { HistoryIndex } from '../../../src/shared/density/history-index.js';
-import type { RewrittenIndex } from '../../../src/shared/density/history-index.js';
+import type { ChosenIndex } from '../../../src/shared/density/history-index.js';
 import { scopeOfSession } from '../../../src/shared/density/index-scope.js';
+import type { IntColumn } from '../../../src/shared/density/int-column.js';
+import type { Stretch } from '../../../src/shared/density/stretches.js';
+import { stretchesOfRewrite } from '../../../src/worker/edit-stretches.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../support/arbitrary-history.js';
 import { withReferencedFiles } from '../../support/resident-session.js';
@@ -31,29 +34,24 @@ class Renaming {
 }
 
 function tablesOf(index: HistoryIndex): unknown {
-  const { calls, responses, partials, inclusions, rows } = index;
+  const { calls, responses, partials, inclusions } = index;
+  const idsOf = (numbers: IntColumn): string[] =>
+    Array.from(numbers.toArray(), (number) => index.idOf(number));
   const paths = new Renaming();
   const tools = new Renaming();
   return {
     length: index.length,
-    calls: [
-      calls.entry,
-      calls.block,
-      calls.response,
-      calls.access,
-      calls.firstPath,
-      calls.pathCount,
-    ]
+    calls: [calls.entry, calls.block, calls.response, calls.access, calls.pathCount]
       .map((column) => column.toArray())
       .concat(Int32Array.from(paths.of(calls.paths.toArray()))),
-    callIds: calls.ids,
+    callIds: idsOf(calls.id),
     responses: [responses.entry, responses.block, responses.flags].map((column) =>
       column.toArray(),
     ),
     tools: tools.of(responses.tool.toArray()),
-    responseIds: responses.ids,
-    partials: [partials.entry, partials.call].map((column) => column.toArray()),
-    partialIds: partials.ids,
+    responseIds: idsOf(responses.id),
+    partials: [partials.entry, partials.block, partials.call].map((column) => column.toArray()),
+    partialIds: idsOf(partials.id),
     inclusions: [
       inclusions.entry,
       inclusions.block,
@@ -63,9 +61,6 @@ function tablesOf(index: HistoryIndex): unknown {
       inclusions.groupClose,
     ].map((column) => column.toArray()),
     inclusionPaths: paths.of(inclusions.path.toArray()),
-    rows: [rows.call, rows.response, rows.partial, rows.inclusion].map((column) =>
-      column.toArray(),
-    ),
   };
 }
 
@@ -119,33 +114,35 @@ function note({ calls, partials, inclusions }: HistoryIndex): void {
   seen.groups += inclusions.groupOpen.toArray().filter((block) => block !== NONE).length;
 }
 
-/** Rows come from rows of the same entry that say the same, or from none. */
+/** The rows of the former table, one by one. */
+function rowsOf(stretches: readonly Stretch[]): number[] {
+  return stretches.flatMap(({ start, end }) =>
+    Array.from({ length: end - start }, (_, at) => start + at),
+  );
+}
+
+/** Rows come from rows of the same entry that say the same. */
 function expectSources(
   from: HistoryIndex,
-  { index, callSources, responseSources }: RewrittenIndex,
-  sources: Int32Array,
+  { index, callRows, responseRows }: ChosenIndex,
+  sources: readonly number[],
 ): void {
   const tables = [
-    [from.calls, index.calls, callSources],
-    [from.responses, index.responses, responseSources],
+    [from.calls, index.calls, rowsOf(callRows)],
+    [from.responses, index.responses, rowsOf(responseRows)],
   ] as const;
   for (const [former, rows, rowSources] of tables) {
-    expect(rowSources.length).toBe(rows.length);
-    for (let row = 0; row < rows.length; row += 1) {
-      const source = rowSources.at(row);
-      const entry = sources[rows.entry.at(row)];
-      expect(source === NONE).toBe(entry === NONE);
-      if (source === NONE) continue;
-      expect(former.entry.at(source)).toBe(entry);
+    expect(rowSources).toHaveLength(rows.length);
+    for (const [row, source] of rowSources.entries()) {
+      expect(former.entry.at(source)).toBe(sources[rows.entry.at(row)]);
       expect(former.block.at(source)).toBe(rows.block.at(row));
-      expect(former.ids[source]).toBe(rows.ids[row]);
     }
   }
-  for (let row = 0; row < callSources.length; row += 1) {
-    const former = from.calls.response.at(callSources.at(row));
+  const [calls, responses] = [rowsOf(callRows), rowsOf(responseRows)];
+  for (const [row, source] of calls.entries()) {
+    const former = from.calls.response.at(source);
     const response = index.calls.response.at(row);
-    if (callSources.at(row) === NONE) continue;
-    if ((former === NONE ? NONE : former) !== responseSources.at(response)) seen.repaired += 1;
+    if (former !== (response === NONE ? NONE : responses[response])) seen.repaired += 1;
   }
 }
 
@@ -168,16 +165,19 @@ function holds(histories: fc.Arbitrary<IContent[]>, runs: number): void {
         let incoming = added.length;
         // Where the supply has ended, nothing comes in.
         sources = sources.filter((source) => source !== NONE || (incoming -= 1) >= 0);
-        const rewritten = index.rewritten(sources, added);
+        const stretches = stretchesOfRewrite(entries.length, sources);
+        for (const entry of added) index.append(entry);
+        const chosen = index.chosen(stretches);
+        const places = rowsOf(stretches.list());
         const left = added.values();
         const former = entries;
         entries = Array.from(sources).flatMap((source) => {
           const entry = source === NONE ? left.next().value : former[source];
           return entry === undefined ? [] : [entry];
         });
-        expectEqualTables(rewritten.index, entries);
-        expectSources(index, rewritten, sources);
-        index = rewritten.index;
+        expectEqualTables(chosen.index, entries);
+        expectSources(index, chosen, places);
+        index = chosen.index;
         for (const entry of draw(step.appended)) {
           index.append(entry);
           entries.push(entry);
@@ -191,7 +191,7 @@ function holds(histories: fc.Arbitrary<IContent[]>, runs: number): void {
 }
 
 describe('HistoryIndex', () => {
-  it('is, when rewritten, the index of the new history', () => {
+  it('is, for chosen entries, the index of the history that they make', () => {
     holds(arbitraryHistory(), 1_000);
   });
 
@@ -204,7 +204,42 @@ describe('HistoryIndex', () => {
       expect([kind, rows > 200]).toEqual([kind, true]);
   });
 
-  it('notes no ids and no rows by entry when it will not be rewritten', () => {
+  it('pairs a response of a tool that still runs before the one that follows it in the same entry', () => {
+    const history: IContent[] = [
+      { speaker: 'ai', blocks: [{ type: 'tool_call', id: 'a', name: 'run', parameters: {} }] },
+      {
+        speaker: 'tool',
+        blocks: [false, true].map((isComplete) => ({
+          type: 'tool_response',
+          callId: 'a',
+          toolName: 'run',
+          result: '',
+          isComplete,
+        })),
+      },
+    ];
+    const { index } = indexOf(history).chosen(stretchesOfRewrite(2, Int32Array.of(0, 1)));
+    expect(index.partials.call.at(0)).toBe(0);
+    expectEqualTables(index, history);
+  });
+
+  it('forgets ids that are gone, once they are many', () => {
+    const calls = (start: number): IContent[] =>
+      Array.from({ length: 1_000 }, (_, at) => ({
+        speaker: 'ai',
+        blocks: [{ type: 'tool_call', id: String(start + at), name: 'run', parameters: {} }],
+      }));
+    let index = indexOf(calls(0));
+    for (let round = 1; round <= 10; round += 1) {
+      for (const entry of calls(1_000 * round)) index.append(entry);
+      const left = Int32Array.from({ length: 1_000 }, (_, at) => 1_000 + at);
+      index = index.chosen(stretchesOfRewrite(2_000, left)).index;
+      expect(index.idCount).toBeLessThanOrEqual(2_000);
+      expectEqualTables(index, calls(1_000 * round));
+    }
+  });
+
+  it('notes no ids when it will not be rewritten', () => {
     const history: IContent[] = [
       {
         speaker: 'ai',
@@ -214,7 +249,7 @@ describe('HistoryIndex', () => {
     const index = new HistoryIndex({ ...SCOPE, isRewritable: false });
     for (const entry of history) index.append(entry);
     expect(index.calls.length).toBe(1);
-    expect(index.calls.ids).toEqual([]);
-    expect(index.rows.call.length).toBe(0);
+    expect(index.calls.id.length).toBe(0);
+    expect(index.idCount).toBe(0);
   });
 });

@@ -1,0 +1,114 @@
+// Gives every text one small number, and keeps it in little more than its characters. A string by itself takes
+// some 24 bytes more, a place in a map 30, and each mention of it 8; there are two or three texts per tool call.
+
+import { ownString } from './own-string.js';
+import { NONE } from './history-columns.js';
+import { IntColumn } from './int-column.js';
+
+/** So many texts are kept as one string, and their numbers differ in so many low bits. */
+const CHUNK = 32;
+const CHUNK_BITS = 5;
+const FIRST_SLOTS = 64;
+/** Smaller tables are not worth being cleared of texts. */
+const MIN_CLEARED = 256;
+
+type Slots = Uint16Array | Uint32Array;
+
+/** Texts, and the numbers that stand for them: the integers below `size`, by first use. */
+export class TextTable {
+  /** `CHUNK` texts each, one behind the other, as long as there are so many. */
+  readonly #chunks: string[] = [];
+  /** By number, where the text ends in its chunk. */
+  readonly #ends = new IntColumn();
+  /** Open addressing by hash: the number and 1, or 0. */
+  #slots: Slots = new Uint16Array(FIRST_SLOTS);
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  /** The number of a text, which is given one when it has none. */
+  numberOf(text: string): number {
+    const slot = this.#slotOf(text);
+    const known = this.#slots[slot] ?? 0;
+    if (known !== 0) return known - 1;
+    const number = this.size;
+    this.#slots[slot] = number + 1;
+    this.#push(text);
+    if (this.size > this.#slots.length * 0.75) this.#growSlots();
+    return number;
+  }
+
+  /** The text that a number was given to. */
+  textOf(number: number): string {
+    const chunk = this.#chunks[number >> CHUNK_BITS] ?? '';
+    return chunk.slice(this.#startOf(number), this.#ends.at(number));
+  }
+
+  /**
+   * Returns this table; or, when it has many texts that are in none of these columns, one without them, and
+   * changes the columns to its numbers. `NONE` stands for no text.
+   */
+  withoutUnused(columns: readonly IntColumn[]): TextTable {
+    const mentions = columns.reduce((sum, { length }) => sum + length, 0);
+    if (this.size < MIN_CLEARED || this.size < mentions * 1.5) return this;
+    const table = new TextTable();
+    for (const column of columns) {
+      for (let row = 0; row < column.length; row += 1) {
+        const number = column.at(row);
+        if (number !== NONE) column.set(row, table.numberOf(this.textOf(number)));
+      }
+    }
+    return table;
+  }
+
+  #push(text: string): void {
+    const chunk = this.size >> CHUNK_BITS;
+    const last = this.#chunks[chunk];
+    // Joined, not added: a sum of strings keeps its parts until somebody reads it.
+    this.#chunks[chunk] = last === undefined ? ownString(text) : [last, text].join('');
+    this.#ends.push(this.#startOf(this.size) + text.length);
+  }
+
+  #startOf(number: number): number {
+    return number % CHUNK === 0 ? 0 : this.#ends.at(number - 1);
+  }
+
+  /** The slot that holds a text, or the free one that would. */
+  #slotOf(text: string): number {
+    const mask = this.#slots.length - 1;
+    let slot = hashOf(text) & mask;
+    for (;;) {
+      const known = this.#slots[slot] ?? 0;
+      if (known === 0 || this.#is(known - 1, text)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #is(number: number, text: string): boolean {
+    const start = this.#startOf(number);
+    if (this.#ends.at(number) - start !== text.length) return false;
+    return this.#chunks[number >> CHUNK_BITS]?.startsWith(text, start) === true;
+  }
+
+  #growSlots(): void {
+    const count = this.#slots.length * 2;
+    this.#slots = count <= 2 ** 16 ? new Uint16Array(count) : new Uint32Array(count);
+    for (let number = 0; number < this.size; number += 1) {
+      // All are distinct: the first free slot is the one.
+      let slot = hashOf(this.textOf(number)) & (count - 1);
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & (count - 1);
+      this.#slots[slot] = number + 1;
+    }
+  }
+}
+
+/** FNV-1a over UTF-16 units, with some of the end of MurmurHash3 for the sake of the low bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return hash ^ (hash >>> 13);
+}

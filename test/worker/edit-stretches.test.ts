@@ -1,0 +1,63 @@
+// Changes as stretches, against the lists of entries that they stand for.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { EntryStretches } from '../../src/shared/density/stretches.js';
+import { stretchesOfEdit, stretchesOfRewrite } from '../../src/worker/edit-stretches.js';
+
+/** By entry of the new history, its place in the former one; checks the shifts on the way. */
+function placesOf(entries: EntryStretches): number[] {
+  const places: number[] = [];
+  for (const { start, end, shift } of entries.list()) {
+    expect(start + shift).toBe(places.length);
+    for (let place = start; place < end; place += 1) places.push(place);
+  }
+  expect(entries.length).toBe(places.length);
+  expect(entries.end).toBe(Math.max(0, ...places.map((place) => place + 1)));
+  return places;
+}
+
+const edits = fc.array(fc.constantFrom('stays', 'stays', 'goes', 'is replaced'), {
+  maxLength: 60,
+  size: 'max',
+});
+
+describe('stretchesOfEdit', () => {
+  it('leaves out what goes, and has what comes in where something is replaced', () => {
+    fc.assert(
+      fc.property(edits, (kinds) => {
+        const at = (kind: string): number[] =>
+          kinds.flatMap((one, entry) => (one === kind ? [entry] : []));
+        const replaced = at('is replaced');
+        const expected = kinds.flatMap((kind, entry) => {
+          if (kind === 'goes') return [];
+          return [kind === 'stays' ? entry : kinds.length + replaced.indexOf(entry)];
+        });
+        const removals = Int32Array.from(at('goes'));
+        const made = stretchesOfEdit(kinds.length, removals, Int32Array.from(replaced));
+        expect(placesOf(made)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('makes no more stretches than there are edits, and one', () => {
+    const edited = stretchesOfEdit(100_000, Int32Array.of(5, 6, 90_000), Int32Array.of());
+    expect(edited.list()).toEqual([
+      { start: 0, end: 5, shift: 0 },
+      { start: 7, end: 90_000, shift: -2 },
+      { start: 90_001, end: 100_000, shift: -3 },
+    ]);
+  });
+});
+
+describe('stretchesOfRewrite', () => {
+  it('has the entries in their new order, those that come in behind the former ones', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -1, max: 30 })), (sources) => {
+        let next = 31;
+        const expected = sources.map((source) => (source === -1 ? next++ : source));
+        expect(placesOf(stretchesOfRewrite(31, Int32Array.from(sources)))).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,80 @@
+// Facts of chosen entries, against those that are fed with the history that these make.
+
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { IContent } from '../../src/shared/content.js';
+import { HistoryIndex } from '../../src/shared/density/history-index.js';
+import { scopeOfSession } from '../../src/shared/density/index-scope.js';
+import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
+import { stretchesOfRewrite } from '../../src/worker/edit-stretches.js';
+import { ResidentFacts } from '../../src/worker/resident-facts.js';
+import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
+import { arbitraryHistory } from '../support/arbitrary-history.js';
+import { countThirds } from '../support/piece-counters.js';
+import { RESIDENT_AGENT } from '../support/resident-session.js';
+
+/** Every fifth entry was counted elsewhere. */
+function measured(content: IContent, at: number): MeasuredEntry {
+  if (at % 5 === 4) return { content, tokens: 7, measure: undefined };
+  const measure = measureEntry(content, countThirds);
+  return { content, tokens: measure.tokens, measure };
+}
+
+function fed(entries: readonly MeasuredEntry[]): { index: HistoryIndex; facts: ResidentFacts } {
+  const index = new HistoryIndex(scopeOfSession(RESIDENT_AGENT));
+  const facts = new ResidentFacts();
+  for (const entry of entries) {
+    index.append(entry.content);
+    facts.append(index, entry);
+  }
+  return { index, facts };
+}
+
+function listed(facts: ResidentFacts): unknown {
+  const { entryTokens, callTokens, responseTokens, resultTokens, summaries, totalTokens } = facts;
+  return {
+    totalTokens,
+    columns: [entryTokens, callTokens, responseTokens, resultTokens, summaries.flags].map(
+      (column) => column.toArray(),
+    ),
+    keys: Array.from(callTokens.toArray(), (_, row) => summaries.keyOfCall(row)),
+    digests: Array.from(resultTokens.toArray(), (_, row) => summaries.digestOfResponse(row)),
+  };
+}
+
+describe('ResidentFacts', () => {
+  it('are, for chosen entries, those of the history that they make, also once texts are cleared away', () => {
+    const orders = fc.array(fc.nat(400), { maxLength: 80, size: 'max' });
+    let digests = 0;
+    let ownKeys = 0;
+    fc.assert(
+      fc.property(arbitraryHistory(), orders, (history, order) => {
+        const entries = history.map(measured);
+        const places = entries.length === 0 ? [] : order.map((place) => place % entries.length);
+        const { index, facts } = fed(entries);
+        // Names that soon are nobody's.
+        for (let name = 0; name < 300; name += 1) {
+          const parameters = { command: `${String(name)} ${String(history.length)}` };
+          const blocks = [{ type: 'tool_call', id: 'x', name: 'run', parameters }] as const;
+          const content: IContent = { speaker: 'ai', blocks };
+          index.append(content);
+          facts.append(index, measured(content, 0));
+        }
+        const stretches = stretchesOfRewrite(index.length, Int32Array.from(places));
+        const chosen = facts.chosen(stretches.list(), index.chosen(stretches));
+        const expected = fed(places.flatMap((place) => entries[place] ?? [])).facts;
+        const [actual, wanted] = [listed(chosen), listed(expected)];
+        if (!isDeepStrictEqual(actual, wanted)) expect(actual).toStrictEqual(wanted);
+        for (let row = 0; row < chosen.resultTokens.length; row += 1) {
+          const digest = chosen.summaries.digestOfResponse(row);
+          if (digest === undefined || digest.isSummary) continue;
+          digests += 1;
+          if (digest.ownKey !== undefined) ownKeys += 1;
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(Math.min(digests, ownKeys)).toBeGreaterThan(500);
+  });
+});
