@@ -1,16 +1,17 @@
 // The chaos proof: sessions on worker threads in which everything goes wrong, held against the same
-// sessions inline. `npm run chaos -- [--passes n] [--seed n] [--json]`; dist has to be built before.
-// Ends with code 1 when a promise hangs, a result differs, memory grows, or the process does not end.
+// sessions inline. `node scripts/chaos.js [--passes n] [--seed n] [--json]`, after a build. Ends with code
+// 1 when a promise hangs, a result differs, memory grows, or the process crashes, blocks or does not end.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 
-/** How long the process may take to end once it has reported. */
-const EXIT_WITHIN_MS = 10_000;
+/** How long the process may say nothing: its main thread is blocked then, or does not end. */
+const SILENT_FOR_MS = 60_000;
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WORKER = pathToFileURL(resolve(ROOT, 'test/support/workers/chaos.mjs')).href;
@@ -36,23 +37,31 @@ async function run() {
   const child = spawn(process.execPath, ['--expose-gc', module, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let output = '';
-  let exitTimer;
-  let isKilled = false;
-  child.stdout.on('data', (data) => {
-    output += data;
-    if (!output.endsWith('\n')) return;
-    exitTimer ??= setTimeout(() => {
-      isKilled = true;
-      child.kill('SIGKILL');
-    }, EXIT_WITHIN_MS);
-  });
-  const [code, signal] = await once(child, 'close');
-  clearTimeout(exitTimer);
-  if (!output.endsWith('\n')) return { violations: [`it crashed: ${signal ?? `code ${code}`}`] };
-  const report = JSON.parse(output);
-  if (isKilled) report.violations.push('the process did not end by itself');
+  process.once('exit', () => child.kill('SIGKILL'));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  const closed = once(child, 'close');
+  let isSilent = false;
+  const silence = setTimeout(() => {
+    isSilent = true;
+    child.kill('SIGKILL');
+  }, SILENT_FOR_MS);
+  let report;
+  for await (const line of createInterface(child.stdout)) {
+    silence.refresh();
+    const message = JSON.parse(line);
+    if (message.violations === undefined) showProgress(message);
+    else report = message;
+  }
+  const [code, signal] = await closed;
+  clearTimeout(silence);
+  report ??= { seed, violations: isSilent ? [] : [`it crashed: ${signal ?? `code ${code}`}`] };
+  if (isSilent)
+    report.violations.push(`the process neither spoke nor ended for ${SILENT_FOR_MS} ms`);
   return report;
+}
+
+function showProgress({ seconds }) {
+  if (!values.json && process.stderr.isTTY) process.stderr.write(`\r${seconds} s `);
 }
 
 function render({ violations, faults, calls, ...figures }) {

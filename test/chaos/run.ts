@@ -1,9 +1,17 @@
-// A chaos run in a process of its own, started by scripts/chaos.js: prints the report as one line of
-// JSON, and must then end by itself.
+// A chaos run in a process of its own, started by scripts/chaos.js: prints a line of JSON every few
+// seconds as long as it lives, the report as the last one, and must then end by itself.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { runStorm } from './storm.js';
+
+const SECONDS_PER_SIGN_OF_LIFE = 2;
+
+/** What may be there: the streams to whoever started this. */
+const OWN_RESOURCES = new Set(['PipeWrap', 'TTYWrap', 'FSReqCallback']);
+
+/** How long handles of threads that have ended may take to be closed. */
+const CLOSED_WITHIN_MS = 10_000;
 
 const { values } = parseArgs({
   options: {
@@ -13,18 +21,34 @@ const { values } = parseArgs({
   },
 });
 
+const startedAt = performance.now();
+const signsOfLife = setInterval(() => {
+  print({ seconds: Math.round((performance.now() - startedAt) / 1_000) });
+}, SECONDS_PER_SIGN_OF_LIFE * 1_000);
+// One that is unreferenced counts as no resource, and keeps nothing alive.
+signsOfLife.unref();
+
 const report = await runStorm({
   passes: Number(values.passes),
   seed: Number(values.seed),
   workerUrl: new URL(values.worker),
 });
-
-/** What may be there: the streams to whoever started this. */
-const OWN_RESOURCES = new Set(['PipeWrap', 'TTYWrap', 'FSReqCallback']);
-
-// Handles of threads that have ended are closed in the turns that follow.
-await delay(100);
-const left = process.getActiveResourcesInfo().filter((resource) => !OWN_RESOURCES.has(resource));
+const left = await resourcesLeft();
 const violations = [...report.violations, ...left.map((resource) => `a ${resource} is left`)];
-process.stdout.write(`${JSON.stringify({ ...report, violations })}\n`);
+clearInterval(signsOfLife);
+print({ ...report, violations });
 process.exitCode = violations.length === 0 ? 0 : 1;
+
+function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** What keeps the process alive, once it no longer changes for the better. */
+async function resourcesLeft(): Promise<readonly string[]> {
+  const until = performance.now() + CLOSED_WITHIN_MS;
+  for (;;) {
+    const left = process.getActiveResourcesInfo().filter((name) => !OWN_RESOURCES.has(name));
+    if (left.length === 0 || performance.now() > until) return left;
+    await delay(20);
+  }
+}

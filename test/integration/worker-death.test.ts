@@ -3,8 +3,14 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { createCompactor } from 'ctxfold';
-import type { CompactorOptions, FallbackEvent, IContent, TurnOrchestrator } from 'ctxfold';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type {
+  Compactor,
+  CompactorOptions,
+  FallbackEvent,
+  IContent,
+  TurnOrchestrator,
+} from 'ctxfold';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
 
 /** Every thread that this process starts from now on, and a way to kill them. */
@@ -22,8 +28,9 @@ class Threads {
     onTestFinished(() => void process.off('worker', onWorker));
   }
 
-  killAll(): void {
-    for (const worker of this.started) void worker.terminate();
+  /** Resolves when they are gone. */
+  async killAll(): Promise<void> {
+    await Promise.all(this.started.map((worker) => worker.terminate()));
   }
 }
 
@@ -32,59 +39,178 @@ interface Run {
   readonly fallbacks: readonly FallbackEvent[];
 }
 
+/** `counting`: entries were added. `window`: it has opened, and its work is under way. `rest`: it has closed. */
+type Moment = 'counting' | 'window' | 'rest';
+
+interface Script {
+  /** Entries that the session opens with. */
+  readonly restored: number;
+  readonly entriesPerTurn: number;
+  /** Called in the middle of each turn. */
+  readonly disturb?: (turn: number, moment: Moment, run: Run) => unknown;
+}
+
 const TURNS = 10;
 
-/** Plays a session; `disturb` is called in the middle of each window, and of counting before it. */
-async function play(
-  entries: readonly IContent[],
-  options: CompactorOptions,
-  disturb: (turn: number) => void = () => undefined,
-): Promise<Run> {
+function open(options: CompactorOptions): Compactor {
   const compactor = createCompactor({
     workspaceRoot: '/w',
     contextLimit: 1_000_000_000,
     ...options,
   });
   onTestFinished(() => compactor.close());
-  const restored = entries.length - TURNS * 5;
+  return compactor;
+}
+
+async function play(
+  compactor: Compactor,
+  entries: readonly IContent[],
+  { restored, entriesPerTurn, disturb = () => undefined }: Script,
+): Promise<Run> {
   const session = await compactor.createSession({ history: entries.slice(0, restored) });
   const fallbacks: FallbackEvent[] = [];
   session.on('fallback', (event) => fallbacks.push(event));
+  const run = { session, fallbacks };
   for (let turn = 0; turn < TURNS; turn += 1) {
-    const start = restored + turn * 5;
-    session.history.addAll(entries.slice(start, start + 5));
+    const start = restored + turn * entriesPerTurn;
+    session.history.addAll(entries.slice(start, start + entriesPerTurn));
     await nextImmediate();
-    disturb(turn);
+    await disturb(turn, 'counting', run);
     const window = session.ensureCompressionBeforeSend(`turn ${turn}`);
     await nextImmediate();
-    disturb(turn);
+    await disturb(turn, 'window', run);
     await window;
+    await disturb(turn, 'rest', run);
   }
-  return { session, fallbacks };
+  return run;
+}
+
+/** Plays the same session inline, and holds the other one against it. */
+async function expectAsInline(
+  { session, fallbacks }: Run,
+  entries: readonly IContent[],
+  { restored, entriesPerTurn }: Script,
+): Promise<void> {
+  const inline = await play(open({ offload: 'inline' }), entries, { restored, entriesPerTurn });
+  expect(session.history.getAll()).toEqual(inline.session.history.getAll());
+  expect(session.history.getTotalTokens()).toBe(inline.session.history.getTotalTokens());
+  expect(fallbacks.length).toBeGreaterThan(0);
+  for (const { error } of fallbacks) expect(error).toMatchObject({ name: 'WorkerPoolError' });
 }
 
 describe('a session whose threads are killed', () => {
-  it('ends with the history and the total of one that runs inline', async () => {
-    const unhandled: unknown[] = [];
-    const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+  let unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+  beforeEach(() => {
+    unhandled = [];
     process.on('unhandledRejection', onUnhandled);
-    onTestFinished(() => void process.off('unhandledRejection', onUnhandled));
+  });
+  afterEach(async () => {
+    await nextImmediate();
+    process.off('unhandledRejection', onUnhandled);
+    expect(unhandled).toEqual([]);
+  });
 
+  it('ends with the history and the total of one that runs inline', async () => {
     const entries = generateHistory({ entries: 10_000 });
     const threads = new Threads();
-    const killed = await play(entries, { offload: 'snapshot', threads: 2 }, (turn) => {
-      // First they die while they work, then also while they start, then they are left alone.
-      threads.isDeadly = turn === 4;
-      if (turn < 6) threads.killAll();
-    });
-    const inline = await play(entries, { offload: 'inline' });
-    expect(killed.session.history.getAll()).toEqual(inline.session.history.getAll());
-    expect(killed.session.history.getTotalTokens()).toBe(inline.session.history.getTotalTokens());
+    const script: Script = {
+      restored: 9_950,
+      entriesPerTurn: 5,
+      disturb: (turn, moment) => {
+        if (moment === 'rest') return;
+        // First they die while they work, then also while they start, then they are left alone.
+        threads.isDeadly = turn === 4;
+        if (turn < 6) void threads.killAll();
+      },
+    };
+    const killed = await play(open({ offload: 'snapshot', threads: 2 }), entries, script);
+    await expectAsInline(killed, entries, script);
     expect(threads.started.length).toBeGreaterThan(2);
-    expect(killed.fallbacks.length).toBeGreaterThan(0);
-    for (const { error } of killed.fallbacks)
-      expect(error).toMatchObject({ name: 'WorkerPoolError' });
-    await nextImmediate();
-    expect(unhandled).toEqual([]);
   }, 120_000);
+
+  describe('and whose history lives there', () => {
+    it('does the pass of its window itself, and lives on another thread with the next change', async () => {
+      const threads = new Threads();
+      let dying: Promise<void> | undefined;
+      // So much that no thread has counted it before it is killed.
+      const script: Script = {
+        restored: 100,
+        entriesPerTurn: 100,
+        disturb: async (turn, moment) => {
+          if (moment === 'window' && turn % 3 === 1) dying = threads.killAll();
+          if (moment === 'rest') await dying;
+        },
+      };
+      const entries = generateHistory({ entries: 100 + TURNS * 100 });
+      const killed = await play(open({ offload: 'resident', threads: 2 }), entries, script);
+      await expectAsInline(killed, entries, script);
+      // What it counted had to be counted elsewhere, which may have failed as well.
+      const lost = killed.fallbacks.filter(({ task }) => task === 'open');
+      expect(lost.length).toBeGreaterThanOrEqual(3);
+      for (const { error } of lost) expect(error).toMatchObject({ code: 'WORKER_DIED' });
+      expect(killed.session.stats().openings).toBeGreaterThanOrEqual(4);
+      expect(killed.session.stats().residentPasses).toBeGreaterThan(0);
+    }, 60_000);
+
+    it('moves to another thread with the next change when it was at rest', async () => {
+      const threads = new Threads();
+      const compactor = open({ offload: 'resident', threads: 2 });
+      const livingThere: unknown[] = [];
+      const script: Script = {
+        restored: 60,
+        entriesPerTurn: 5,
+        disturb: async (turn, moment, { fallbacks }) => {
+          if (moment !== 'rest' || turn % 3 !== 1) return;
+          livingThere.push(compactor.stats().residents?.residentSessions);
+          const told = fallbacks.length;
+          await threads.killAll();
+          while (compactor.stats().residents?.residentSessions !== 0) await nextImmediate();
+          // Nobody waits for anything: the next change will tell.
+          expect(fallbacks.length).toBe(told);
+        },
+      };
+      const entries = generateHistory({ entries: 60 + TURNS * 5 });
+      const killed = await play(compactor, entries, script);
+      await expectAsInline(killed, entries, script);
+      expect(livingThere).toEqual([1, 1, 1]);
+      expect(killed.fallbacks.map(({ task }) => task)).toEqual(['open', 'open', 'open']);
+      // No window had to do without it: another line was opened before anything was posted on the dead one.
+      expect(killed.session.stats()).toMatchObject({ openings: 4, inlineTasks: 0 });
+    }, 60_000);
+
+    it('goes on by itself when they die while its line is opened', async () => {
+      const threads = new Threads();
+      const compactor = open({ offload: 'resident', threads: 1 });
+      // Starts the thread, which is there when the next session asks it to open a line.
+      const first = await compactor.createSession({ history: generateHistory({ entries: 20 }) });
+      await first.ensureCompressionBeforeSend('first');
+      let dying: Promise<void> | undefined;
+      const openings: number[] = [];
+      const failures: number[] = [];
+      const script: Script = {
+        restored: 60,
+        entriesPerTurn: 5,
+        disturb: async (turn, moment, { session, fallbacks }) => {
+          if (moment !== 'rest') return;
+          // Those of the third turn die as soon as they are started, where a line waits for them.
+          threads.isDeadly = turn === 2;
+          if (turn === 2) dying = threads.killAll();
+          await dying;
+          openings.push(session.stats().openings);
+          failures.push(fallbacks.filter(({ task }) => task === 'open').length);
+        },
+      };
+      const entries = generateHistory({ entries: 60 + TURNS * 5 });
+      const playing = play(compactor, entries, script);
+      dying = threads.killAll();
+      const killed = await playing;
+      await expectAsInline(killed, entries, script);
+      expect(failures[0]).toBeGreaterThan(0);
+      expect(openings[2]).toBeGreaterThan(0);
+      // One line was lost, and another one not opened.
+      expect(failures[3]).toBeGreaterThanOrEqual((failures[2] ?? 0) + 2);
+      expect(openings[3]).toBe(openings[2]);
+    }, 60_000);
+  });
 });

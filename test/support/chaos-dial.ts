@@ -37,7 +37,17 @@ export type FaultPeriods = Readonly<Record<Place, number>>;
 /** The key of the environment data that threads read. */
 const ENVIRONMENT_KEY = 'ctxfold chaos';
 
-/** Every `period`-th call of a place goes wrong, by each fault in turn, in an order that the seed shuffles. */
+/** What was done, by place. */
+export interface DialReport {
+  readonly calls: Readonly<Record<Place, number>>;
+  /** By place and fault, how often it was taken. */
+  readonly faults: Readonly<Record<Place, Readonly<Record<Fault, number>>>>;
+}
+
+/**
+ * Every `period`-th call of a place goes wrong, by each fault in turn, in an order that the seed
+ * shuffles. Each place begins elsewhere in that order, so that few calls see many faults.
+ */
 export class ChaosDial {
   /** One number: whether faults are on. */
   readonly #isOn: Int32Array = sharedNumbers(1);
@@ -47,6 +57,7 @@ export class ChaosDial {
   readonly #taken: Int32Array = sharedNumbers(PLACES.length * FAULTS.length);
 
   constructor(periods: FaultPeriods, random: () => number) {
+    const order = shuffled(FAULTS.keys(), random);
     setEnvironmentData(ENVIRONMENT_KEY, {
       isOn: this.#isOn,
       calls: this.#calls,
@@ -55,7 +66,7 @@ export class ChaosDial {
       places: PLACES,
       faults: FAULTS,
       periods: PLACES.map((place) => periods[place]),
-      orders: PLACES.map(() => shuffled(FAULTS.keys(), random)),
+      orders: PLACES.map((place) => rotated(order, beginningOf(place))),
     });
   }
 
@@ -63,13 +74,43 @@ export class ChaosDial {
     Atomics.store(this.#isOn, 0, isOn ? 1 : 0);
   }
 
-  calls(place: Place): number {
-    return this.#calls[PLACES.indexOf(place)] ?? 0;
+  get report(): DialReport {
+    return {
+      calls: byName(PLACES, (place) => this.#calls[PLACES.indexOf(place)] ?? 0),
+      faults: byName(PLACES, (place) => byName(FAULTS, (fault) => this.#takenAt(place, fault))),
+    };
   }
 
-  taken(place: Place, fault: Fault): number {
+  /** Faults that no task, or no call on a line, has taken yet. */
+  get missing(): readonly string[] {
+    return [TASK_PLACES, LINE_PLACES].flatMap((places) =>
+      FAULTS.filter((fault) => places.every((place) => this.#takenAt(place, fault) === 0)).map(
+        (fault) => `${fault} in ${places.join(', ')}`,
+      ),
+    );
+  }
+
+  #takenAt(place: Place, fault: Fault): number {
     return this.#taken[PLACES.indexOf(place) * FAULTS.length + FAULTS.indexOf(fault)] ?? 0;
   }
+}
+
+/** Where in the order of faults a place begins: those of a kind spread evenly over it. */
+function beginningOf(place: Place): number {
+  const places: readonly Place[] =
+    [TASK_PLACES, LINE_PLACES].find((some: readonly Place[]) => some.includes(place)) ?? PLACES;
+  return Math.floor((places.indexOf(place) * FAULTS.length) / places.length);
+}
+
+function rotated(order: readonly number[], by: number): number[] {
+  return [...order.slice(by), ...order.slice(0, by)];
+}
+
+function byName<Name extends string, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 }
 
 function sharedNumbers(length: number): Int32Array {

@@ -7,8 +7,6 @@ const MAX_VIOLATIONS = 20;
 export class Watchdog {
   readonly violations: string[] = [];
   readonly #deadlineMs: number;
-  /** What is awaited now, and since when. */
-  readonly #awaited: Map<symbol, string> = new Map();
 
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs;
@@ -19,19 +17,12 @@ export class Watchdog {
     return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  /** What is awaited now. */
-  get awaited(): readonly string[] {
-    return [...this.#awaited.values()];
-  }
-
   report(violation: string): void {
     if (!this.hasSeenEnough) this.violations.push(violation);
   }
 
   /** Settles as `promise` does, or rejects when that has not settled in time, which is a violation. */
   async watch<Value>(name: string, promise: Promise<Value>): Promise<Value> {
-    const key = Symbol(name);
-    this.#awaited.set(key, name);
     const { promise: tooLate, reject } = rejectable();
     const timer = setTimeout(() => {
       this.report(`${name} has not settled after ${this.#deadlineMs} ms`);
@@ -41,7 +32,6 @@ export class Watchdog {
       return await Promise.race([promise, tooLate]);
     } finally {
       clearTimeout(timer);
-      this.#awaited.delete(key);
     }
   }
 }

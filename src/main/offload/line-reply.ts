@@ -14,12 +14,16 @@ import type { UnknownRecord } from './reply.js';
 import type { LineOutcome } from './resident-line.js';
 
 /**
- * Checks the reply to a delta.
+ * Checks the reply to a delta, on a line whose worker counts tokens or does not.
  *
  * @throws WorkerPoolError `WORKER_INVALID_RESULT` for one that does not answer it; the revived error
  * when the delta was refused.
  */
-export function readDeltaReply(delta: HistoryDelta, reply: unknown): LineOutcome<DeltaValue> {
+export function readDeltaReply(
+  delta: HistoryDelta,
+  countsTokens: boolean,
+  reply: unknown,
+): LineOutcome<DeltaValue> {
   const { value, runMs } = readEnvelope(reply);
   const staged = delta.steps.reduce(
     (sum, step) => sum + (step.kind === 'stage' ? step.contents.length : 0),
@@ -29,6 +33,7 @@ export function readDeltaReply(delta: HistoryDelta, reply: unknown): LineOutcome
   if (!(tokens instanceof Int32Array) || tokens.length !== staged) {
     throw invalid('not one count per entry');
   }
+  if (countsTokens && tokens.some((count) => count < 0)) throw invalid('a negative count');
   if (typeof totalTokens !== 'number') throw invalid('no total');
   if (!isBase(value.base, delta.after)) throw invalid('another state');
   if ((pass !== undefined) !== (delta.pass !== undefined))

@@ -59,7 +59,7 @@ export class ResidentHost implements LineHost {
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
-      const line = this.#watch(guest, value.threadId, port1);
+      const line = this.#watch(guest, value.threadId, port1, options.countsTokens);
       this.#openings += 1;
       this.#guests.set(guest, line);
       this.#evict();
@@ -78,9 +78,15 @@ export class ResidentHost implements LineHost {
     this.#guests.set(guest, line);
   }
 
-  #watch(guest: ResidentGuest, threadId: number, port: MessagePort): ResidentLine {
+  #watch(
+    guest: ResidentGuest,
+    threadId: number,
+    port: MessagePort,
+    countsTokens: boolean,
+  ): ResidentLine {
     this.#pool.noteResident(threadId, 1);
     const line = new ResidentLine(port, {
+      countsTokens,
       timeoutMs: this.#pool.taskTimeoutMs,
       lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
       onHeard: () => {

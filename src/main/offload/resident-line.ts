@@ -29,6 +29,8 @@ export interface LineOutcome<Value> {
 }
 
 export interface ResidentLineOptions {
+  /** Whether the worker counts the tokens of what comes in. */
+  readonly countsTokens: boolean;
   /** How long a thread may be silent while it owes an answer. */
   readonly timeoutMs: number;
   /** When the thread last answered anybody, on the clock of `performance.now`. */
@@ -89,7 +91,7 @@ export class ResidentLine {
   receive(delta: HistoryDelta): Promise<LineOutcome<DeltaValue>> {
     return this.#call(
       () => this.#calls.receive(delta),
-      (reply) => readDeltaReply(delta, reply),
+      (reply) => readDeltaReply(delta, this.#options.countsTokens, reply),
     );
   }
 

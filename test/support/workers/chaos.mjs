@@ -52,7 +52,7 @@ const deeds = {
 const negative = Int32Array.of(-7);
 const beyond = Int32Array.of(1_000_000_000, 0);
 
-/** What a call answers in place of what it should; drawn in turn. */
+/** What any call answers in place of what it should. */
 const nonsense = [
   () => undefined,
   () => 'a text',
@@ -61,23 +61,30 @@ const nonsense = [
   () => ({ ok: true, value: null, runMs: 0 }),
   () => ({ ok: false, error: null, runMs: 0 }),
   (reply) => ({ ...reply, runMs: NaN }),
-  (reply) => changed(reply, { tokens: negative }),
-  (reply) => changed(reply, { tokens: reply.value.tokens?.map(() => -7) ?? negative }),
-  (reply) => changed(reply, { tokens: [] }),
-  (reply) => changed(reply, { base: { revision: -1, length: 0 } }),
-  (reply) => changed(reply, { plan: { drops: beyond, pointers: beyond, cuts: beyond } }),
-  (reply) => changed(reply, { pass: { ...reply.value.pass, tokensAfter: beyond } }),
-  (reply) => changed(reply, { pass: undefined, plan: undefined }),
-  (reply) => changed(reply, { threadId: 'one' }),
 ];
 
-function changed(reply, changes) {
-  return { ...reply, value: { ...reply.value, ...changes } };
-}
+/** By property of a value, what is put in its place. */
+const nonsenseIn = {
+  tokens: [() => negative, () => [], (tokens) => tokens.map(() => -7)],
+  base: [() => ({ revision: -1, length: 0 })],
+  plan: [() => undefined, (plan) => ({ ...plan, drops: beyond })],
+  pass: [() => undefined, (pass) => ({ ...pass, tokensAfter: beyond })],
+  drops: [() => beyond],
+  threadId: [() => 'one'],
+};
 
+/** Draws in turn, and every other time something that is nearly right. */
 function garbage(reply) {
   if (reply?.ok !== true) return {};
-  return nonsense[Atomics.add(dial.drawn, 0, 1) % nonsense.length](reply);
+  const draw = Atomics.add(dial.drawn, 0, 1);
+  const near = Object.entries(nonsenseIn).flatMap(([name, ways]) =>
+    Object.hasOwn(reply.value ?? {}, name) ? ways.map((spoil) => [name, spoil]) : [],
+  );
+  if (draw % 2 === 1 || near.length === 0) {
+    return nonsense[(draw >> 1) % nonsense.length](reply);
+  }
+  const [name, spoil] = near[(draw >> 1) % near.length];
+  return { ...reply, value: { ...reply.value, [name]: spoil(reply.value[name]) } };
 }
 
 /** What a call answers by a fault that spoils its reply. */

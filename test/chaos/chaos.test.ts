@@ -1,0 +1,46 @@
+// The chaos proof in little; `npm run chaos` is the long one. It runs as a process of its own: a crash of
+// the host is seen instead of taking this suite along, nothing that the suite does counts as stray, it
+// may collect garbage, and whether it ends by itself shows. Deadlines there are measured in cold starts
+// of a thread, and a run goes on until each fault has come; memory is judged in long runs alone.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it, describe, onTestFinished } from 'vitest';
+import { FAULTS, LINE_PLACES, TASK_PLACES } from '../support/chaos-dial.js';
+import type { Place } from '../support/chaos-dial.js';
+import type { StormReport } from './storm.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const SEED = 7;
+const PASSES = 60;
+
+/** Runs the proof; resolves to its exit code and its report. */
+async function runChaos(): Promise<{ readonly code: unknown; readonly report: StormReport }> {
+  const options = ['--json', '--passes', String(PASSES), '--seed', String(SEED)];
+  const child = spawn(process.execPath, ['scripts/chaos.js', ...options], { cwd: ROOT });
+  onTestFinished(() => void child.kill());
+  const closed = once(child, 'close') as Promise<[unknown]>;
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await closed;
+  if (output === '') throw new Error(`The run gave no report: ${errors}`);
+  return { code, report: JSON.parse(output) as StormReport };
+}
+
+describe('runStorm', () => {
+  // However slow the machine is, the limit is not what ends it.
+  it(`breaks no promise, whatever goes wrong (seed ${SEED})`, { timeout: 600_000 }, async () => {
+    const { code, report } = await runChaos();
+    expect(report.violations, `seed ${SEED}`).toEqual([]);
+    expect(code).toBe(0);
+    expect(report.passes).toBeGreaterThanOrEqual(PASSES);
+    expect(report.terminations).toBeGreaterThan(0);
+    expect(report.residentPasses).toBeGreaterThan(0);
+    const hasCome = (places: readonly Place[], fault: (typeof FAULTS)[number]): boolean =>
+      places.some((place) => report.faults[place][fault] > 0);
+    expect(FAULTS.filter((fault) => !hasCome(TASK_PLACES, fault))).toEqual([]);
+    expect(FAULTS.filter((fault) => !hasCome(LINE_PLACES, fault))).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+// Counts what the sessions of a chaos run went through. Judges nothing.
+
+import type { FallbackEvent, OffloadStats } from '../../src/main/offload/offload.js';
+
+/** What all sessions of a run went through together. */
+export interface StormFigures {
+  /** Windows, those that were called off among them. */
+  readonly passes: number;
+  readonly lives: number;
+  readonly aborts: number;
+  /** How long windows took that were not called off. */
+  readonly waitMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly fallbacks: number;
+  /** By task and code of the error. */
+  readonly fallbackReasons: Readonly<Record<string, number>>;
+  /** What the pool's tasks came to that failed, tries that were repeated included, by task and code. */
+  readonly failedTasks: Readonly<Record<string, number>>;
+  /** Lines that were opened in place of a lost one. */
+  readonly reopenings: number;
+  /** Passes that a resident history planned; the others ran from snapshots or inline. */
+  readonly residentPasses: number;
+  /** By mode and outcome. */
+  readonly compressions: Readonly<Record<string, number>>;
+}
+
+const TIMEOUT = 'WORKER_TIMEOUT';
+
+export class StormTally {
+  passes = 0;
+  fallbacks = 0;
+  residentPasses = 0;
+  #lives = 0;
+  #aborts = 0;
+  #reopenings = 0;
+  readonly #waitsMs: number[] = [];
+  readonly #fallbackReasons: Record<string, number> = {};
+  readonly #failedTasks: Record<string, number> = {};
+  readonly #compressions: Record<string, number> = {};
+
+  /** Returns the number of the life that begins. */
+  noteLife(): number {
+    this.#lives += 1;
+    return this.#lives;
+  }
+
+  noteEnd({ openings, residentPasses }: OffloadStats): void {
+    this.#reopenings += Math.max(0, openings - 1);
+    this.residentPasses += residentPasses;
+  }
+
+  noteWindow(waitMs: number, wasAborted: boolean): void {
+    this.passes += 1;
+    if (wasAborted) this.#aborts += 1;
+    else this.#waitsMs.push(waitMs);
+  }
+
+  noteFallback({ task, error }: FallbackEvent): void {
+    this.fallbacks += 1;
+    countIn(this.#fallbackReasons, `${task} ${codeOf(error)}`);
+  }
+
+  noteFailedTask(kind: string, thrown: unknown): void {
+    countIn(this.#failedTasks, `${kind} ${codeOf(thrown)}`);
+  }
+
+  /** Whether deadlines have ended tasks, and calls on lines: others than those tell of endings from outside. */
+  get hasSeenDeadlines(): boolean {
+    const ofTasks = Object.keys(this.#failedTasks).some((reason) => reason.endsWith(TIMEOUT));
+    const lost = this.#fallbackReasons[`open ${TIMEOUT}`] ?? 0;
+    return ofTasks && lost > (this.#failedTasks[`open ${TIMEOUT}`] ?? 0);
+  }
+
+  noteCompression(mode: string, outcome: string): void {
+    countIn(this.#compressions, `${mode} ${outcome}`);
+  }
+
+  get figures(): StormFigures {
+    const waits = this.#waitsMs.toSorted((a, b) => a - b);
+    const waitAt = (share: number): number => waits[Math.ceil(share * waits.length) - 1] ?? 0;
+    return {
+      passes: this.passes,
+      lives: this.#lives,
+      aborts: this.#aborts,
+      waitMs: { p50: waitAt(0.5), p99: waitAt(0.99), max: waitAt(1) },
+      fallbacks: this.fallbacks,
+      fallbackReasons: this.#fallbackReasons,
+      failedTasks: this.#failedTasks,
+      reopenings: this.#reopenings,
+      residentPasses: this.residentPasses,
+      compressions: this.#compressions,
+    };
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  return 'code' in thrown ? String(thrown.code) : thrown.name;
+}
+
+function countIn(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}

@@ -1,0 +1,31 @@
+// The pool of a chaos run, which tells what its tasks failed with: an offload tries once more and says nothing.
+
+import type { TaskOutcome } from '../../src/main/offload/pool-job.js';
+import { WorkerPool } from '../../src/main/offload/worker-pool.js';
+import type { RunTaskOptions, WorkerPoolInternals } from '../../src/main/offload/worker-pool.js';
+import type { WorkerPoolOptions } from '../../src/main/offload/worker-pool-options.js';
+import type { TaskRequest } from '../../src/shared/protocol.js';
+
+export class WatchedPool extends WorkerPool {
+  readonly #onFailure: (kind: TaskRequest['kind'], thrown: unknown) => void;
+
+  constructor(
+    options: WorkerPoolOptions,
+    internals: WorkerPoolInternals,
+    onFailure: (kind: TaskRequest['kind'], thrown: unknown) => void,
+  ) {
+    super(options, internals);
+    this.#onFailure = onFailure;
+  }
+
+  override run<Request extends TaskRequest>(
+    request: Request,
+    options?: RunTaskOptions,
+  ): Promise<TaskOutcome<Request>> {
+    const outcome = super.run(request, options);
+    outcome.catch((thrown: unknown) => {
+      this.#onFailure(request.kind, thrown);
+    });
+    return outcome;
+  }
+}
