@@ -203,13 +203,14 @@ describe('a session whose threads are killed', () => {
       };
       const entries = generateHistory({ entries: 60 + TURNS * 5 });
       const playing = play(compactor, entries, script);
+      while (compactor.stats().pool?.runningTasks === 0) await nextImmediate();
       dying = threads.killAll();
       const killed = await playing;
       await expectAsInline(killed, entries, script);
       expect(failures[0]).toBeGreaterThan(0);
       expect(openings[2]).toBeGreaterThan(0);
       // One line was lost, and another one not opened.
-      expect(failures[3]).toBeGreaterThanOrEqual((failures[2] ?? 0) + 2);
+      expect(failures.at(-1)).toBeGreaterThanOrEqual((failures[2] ?? 0) + 2);
       expect(openings[3]).toBe(openings[2]);
     }, 60_000);
   });
