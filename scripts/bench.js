@@ -11,6 +11,6 @@ function run(command, args = [], shell = false) {
 
 process.exitCode = run('tsc -p tsconfig.bench.json', [], true);
 if (process.exitCode === 0) {
-  await bundleWorker('.bench/src');
+  await bundleWorker('.bench/src/worker');
   process.exitCode = run(process.execPath, ['.bench/bench/run.js', ...process.argv.slice(2)]);
 }

@@ -26,5 +26,6 @@ process.exitCode = status ?? 1;
 if (status === 0) {
   chmodSync(COMMAND, 0o755);
   await writeTokens();
-  await bundleWorker('dist');
+  rmSync('dist/worker', { recursive: true });
+  await bundleWorker('dist/worker');
 }
