@@ -32,6 +32,7 @@ import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
 import { TranscriptWriter } from './transcript/transcript-writer.js';
 import { TurnOrchestrator } from './turn-orchestrator.js';
+import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
 
 /** What a session starts with. */
 export interface SessionOptions {
@@ -99,6 +100,12 @@ interface SessionOffload {
   readonly mirror: HistoryMirror | undefined;
 }
 
+/** What a session is made of before it has a history. */
+type SessionBasics = Pick<
+  TurnOrchestratorOptions,
+  'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'overheadTokens'
+>;
+
 class ThreadedCompactor implements Compactor {
   readonly #options: CompleteCompactorOptions;
   readonly #pool: WorkerPool | undefined;
@@ -118,43 +125,63 @@ class ThreadedCompactor implements Compactor {
 
   async createSession(options: SessionOptions = {}): Promise<TurnOrchestrator> {
     this.#assertOpen();
-    const { logger, workspaceRoot, contextLimit, tokenizer } = this.#options;
-    const { transcriptPath, activeTodos } = options;
+    const { workspaceRoot, contextLimit } = this.#options;
     const sessionId = options.sessionId ?? randomUUID();
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
     const densityOptions = { workspaceRoot, ...options.density };
-    const { offload, mirror } = this.#createOffload(
+    /** A history moves in before anybody can listen to its session: until then this waits. */
+    const early: FallbackEvent[] = [];
+    let tell = (event: FallbackEvent): void => void early.push(event);
+    const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions }),
       (event) => {
-        session.reportFallback(event);
+        tell(event);
       },
     );
+    try {
+      const about = { sessionId, settings, runtimeContext, densityOptions, overheadTokens };
+      const session = await this.#startSession(options, about, place);
+      tell = (event): void => {
+        session.reportFallback(event);
+      };
+      setImmediate(() => {
+        early.forEach(tell);
+      });
+      return session;
+    } catch (error) {
+      place.offload.close?.();
+      throw error;
+    }
+  }
+
+  async #startSession(
+    { transcriptPath, activeTodos, history: restored = [] }: SessionOptions,
+    about: SessionBasics,
+    { offload, mirror }: SessionOffload,
+  ): Promise<TurnOrchestrator> {
+    const { logger, tokenizer } = this.#options;
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
       mirror,
       logger,
     });
-    await takeIn(history, options.history ?? []);
+    await takeIn(history, restored);
     const compressionPrompt = await this.#resolvePrompt();
     const transcript =
       transcriptPath === undefined ? undefined : await TranscriptWriter.open(transcriptPath);
     const session: TurnOrchestrator = new TurnOrchestrator({
-      sessionId,
+      ...about,
       history,
-      settings,
       offload,
-      runtimeContext,
       resolveStrategy: getCompressionStrategy,
-      densityOptions,
       calibration: this.#calibration,
-      overheadTokens,
       countsAreEstimates: tokenizer === 'estimate',
       compressionInputs: (): CompressionInputs => {
-        const summarizer = this.#summarizerOf(runtimeContext.ephemerals.compressionProfile());
+        const summarizer = this.#summarizerOf(about.runtimeContext.ephemerals.compressionProfile());
         return {
           ...(summarizer !== undefined && { summarizer }),
           ...(compressionPrompt !== undefined && { compressionPrompt }),

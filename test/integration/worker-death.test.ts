@@ -153,6 +153,31 @@ describe('a session whose threads are killed', () => {
       expect(killed.session.stats().residentPasses).toBeGreaterThan(0);
     }, 60_000);
 
+    it('tells of threads that died before there was a session', async () => {
+      const threads = new Threads();
+      threads.isDeadly = true;
+      const compactor = open({ offload: 'resident', threads: 1 });
+      const entries = generateHistory({ entries: 2_000 });
+      const session = await compactor.createSession({ history: entries });
+      const fallbacks: FallbackEvent[] = [];
+      session.on('fallback', (event) => fallbacks.push(event));
+      while (!fallbacks.some(({ task }) => task === 'open')) await nextImmediate();
+      threads.isDeadly = false;
+      await session.history.waitForTokenUpdates();
+      expect(session.history.length).toBe(2_000);
+    }, 60_000);
+
+    it('gives back its place when a history cannot be taken in', async () => {
+      const compactor = open({ offload: 'resident', threads: 1 });
+      const entries = generateHistory({ entries: 2_000 });
+      const broken = [...entries, { speaker: 'nobody', blocks: [] } as unknown as IContent];
+      await expect(compactor.createSession({ history: broken })).rejects.toThrow(TypeError);
+      // What was under way may still end; nothing of it stays.
+      const session = await compactor.createSession({ history: entries });
+      await session.history.waitForTokenUpdates();
+      expect(compactor.stats()).toMatchObject({ sessions: 1, residents: { residentSessions: 1 } });
+    }, 60_000);
+
     it('moves to another thread with the next change when it was at rest', async () => {
       const threads = new Threads();
       const compactor = open({ offload: 'resident', threads: 2 });
