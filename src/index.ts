@@ -182,6 +182,14 @@ export {
   WorkerPoolError,
 } from './shared/errors.js';
 export type { ErrorCode, SummaryRejectionReason } from './shared/errors.js';
+export type { ProviderRequestOptions } from './shared/providers/provider-request.js';
+export { PROVIDER_PROFILES } from './shared/providers/provider-violation.js';
+export type {
+  ProviderProfile,
+  ProviderRule,
+  ProviderViolation,
+} from './shared/providers/provider-violation.js';
+export { validate } from './shared/providers/validate.js';
 export { DEFAULT_TOOL_CATALOG, extendToolCatalog } from './shared/tool-catalog.js';
 export type { ToolCatalog, ToolUse } from './shared/tool-catalog.js';
 export { findViolations } from './shared/validity.js';

@@ -2,7 +2,7 @@
 // the one it was made from (see continuity.ts). Finds what is broken; repairs nothing.
 
 import { carriesContent, hasSubstance } from './content.js';
-import type { ContentBlock, IContent } from './content.js';
+import type { IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
 import type { Violation } from './violation.js';
 
@@ -119,9 +119,9 @@ function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
 /** With the `u` flag, whole pairs are one code point each, so that only halves match. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Looks at every string in a block, nested ones and keys included; a stack serves any depth. */
-function hasLoneSurrogate(block: ContentBlock): boolean {
-  const pending: unknown[] = [block];
+/** Whether any string in a value holds half of a pair, nested ones and keys included; at any depth. */
+export function hasLoneSurrogate(root: unknown): boolean {
+  const pending: unknown[] = [root];
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value === 'string') {
       if (LONE_SURROGATE.test(value)) return true;

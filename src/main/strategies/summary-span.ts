@@ -24,7 +24,7 @@ export interface SummarySpan {
 /**
  * Divides a history for a summary of the entries from `start` up to `tailStart`, neither of which may
  * stand between a call and its response. Open calls stay, and what the user asked last; earlier
- * summaries leave the top too, so that they do not pile up.
+ * summaries leave the top too, so that they do not pile up, and with them what no human entry precedes.
  */
 export function summarySpan(
   history: readonly IContent[],
@@ -39,15 +39,20 @@ export function summarySpan(
   const notes: IContent[] = [];
   const kept: IContent[] = [];
   const shown: IContent[] = [];
+  /** Groups at the beginning whose summary leaves: without it, the top would begin with an ai entry. */
+  const headless = new Set<number>();
   history.slice(0, tailStart).forEach((entry, index) => {
     if (isSummaryNote(entry)) {
       notes.push(entry);
       return;
     }
     if (isAcknowledgement(entry)) return;
-    const isPinned = groups.isPinned(groups.find(index));
-    if (index === asked || (index >= start && !isPinned)) shown.push(entry);
-    if (index < start) top.push(entry);
+    const group = groups.find(index);
+    const isPinned = groups.isPinned(group);
+    if (top.length === 0 && notes.length > 0 && entry.speaker !== 'human') headless.add(group);
+    const isTop = index < start && !headless.has(group);
+    if (index === asked || (!isTop && !isPinned)) shown.push(entry);
+    if (isTop) top.push(entry);
     else if (index === asked || isPinned) kept.push(entry);
     else summarized.push(entry);
   });

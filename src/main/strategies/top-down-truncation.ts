@@ -18,8 +18,9 @@ export class TopDownTruncationStrategy implements CompressionStrategy {
 
   /**
    * Drops entries of any kind, oldest first, until at most `threshold × contextLimit × 0.6` tokens are
-   * left. A call leaves together with all that answers it; what the user asked last and calls that
-   * are open stay, also when the target is out of reach then. Linear in entries.
+   * left. A call leaves together with all that answers it, and a human entry with what was said to it;
+   * what the user asked last and calls that are open stay, also when the target is out of reach then.
+   * Linear in entries.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, logger, runtimeContext } = context;

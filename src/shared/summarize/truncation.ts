@@ -17,16 +17,17 @@ export interface Truncatable {
  * Returns the indices of the entries to drop, ascending, so that the rest holds at most
  * `targetTokens`, or as near to it as it may get. First go the oldest ai entries, together with all
  * that answers them; only when no other entry is left in the head, the oldest human ones, and the
- * instructions that a history opens with last of these. A call without response, the tail, and the
- * newest human entry always stay. Linear.
+ * instructions that a history opens with last of these. A call without response, the tail, the human
+ * entry that the tail answers, and the newest one always stay. Linear.
  */
 export function chooseDrops(input: Truncatable, targetTokens: number): readonly number[] {
   const { outline, tokens, tailStart } = input;
   const { length, flags } = outline;
   const groups = groupToolEntries(outline);
   for (let entry = tailStart; entry < length; entry += 1) groups.pin(entry);
-  const newestHuman = flags.findLastIndex(isHuman);
-  if (newestHuman !== -1) groups.pin(newestHuman);
+  // Without it, the rest could begin with what an ai entry says, which providers refuse.
+  const opening = flags.subarray(0, tailStart + 1).findLastIndex(isHuman);
+  if (opening !== -1) groups.pin(opening);
   // A summary speaks as a human too, but it is not what was asked.
   const asked = newestAsked(outline);
   if (asked !== -1) groups.pin(asked);
@@ -46,8 +47,9 @@ export function chooseDrops(input: Truncatable, targetTokens: number): readonly 
 /**
  * Returns the indices of the entries to drop, ascending, so that the rest holds at most
  * `targetTokens`, or as near to it as it may get. The oldest go first, of whatever kind, each with
- * all that its calls and responses tie to it; the instructions that a history opens with go last.
- * What the user asked last and calls without response always stay. Linear.
+ * all that its calls and responses tie to it, and a human one with what answers it; the instructions
+ * that a history opens with go last. What the user asked last and calls without response always stay.
+ * Linear.
  */
 export function chooseOldest(
   outline: HistoryOutline,
@@ -55,15 +57,38 @@ export function chooseOldest(
   targetTokens: number,
 ): readonly number[] {
   const groups = groupToolEntries(outline);
-  const asked = newestAsked(outline);
+  const asked = newestAskedOrTold(outline);
   if (asked !== -1) groups.pin(asked);
-  return dropUnits(instructionsLast(outline, groups.units()), tokens, targetTokens);
+  const units = groups.units();
+  const dropped = dropUnits(instructionsLast(outline, units), tokens, targetTokens);
+  return dropped.length === 0 ? dropped : withAnswersOf(dropped, units, outline);
+}
+
+/** Drops also what is left in front of the first human entry: providers refuse a history that begins with it. */
+function withAnswersOf(
+  dropped: readonly number[],
+  units: readonly (readonly number[])[],
+  { flags }: HistoryOutline,
+): readonly number[] {
+  const gone = new Set(dropped);
+  const start = flags.findIndex((bits, entry) => isHuman(bits) && !gone.has(entry));
+  for (const unit of units) {
+    if ((unit[0] ?? 0) >= start) break;
+    for (const entry of unit) gone.add(entry);
+  }
+  return [...gone].sort((a, b) => a - b);
 }
 
 /** Index of the newest human entry that is no summary, or -1. */
 export function newestAsked({ flags }: HistoryOutline): number {
   const { human, summary } = ENTRY_FLAG;
   return flags.findLastIndex((bits) => (bits & (human | summary)) === human);
+}
+
+/** Index of the newest human entry that is no summary, or of the newest summary where there is none; or -1. */
+export function newestAskedOrTold(outline: HistoryOutline): number {
+  const asked = newestAsked(outline);
+  return asked === -1 ? outline.flags.findLastIndex(isHuman) : asked;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { groupToolEntries } from './entry-groups.js';
 import { ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
-import { instructionsLast, newestAsked } from './truncation.js';
+import { instructionsLast, newestAskedOrTold } from './truncation.js';
 
 /** A history with what is known about its entries. */
 export interface Fittable {
@@ -74,7 +74,7 @@ function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
  */
 function droppableUnits({ outline }: Fittable): readonly (readonly number[])[] {
   const groups = groupToolEntries(outline);
-  const asked = newestAsked(outline);
+  const asked = newestAskedOrTold(outline);
   if (asked !== -1) groups.pin(asked);
   let turn = -1;
   for (let entry = 0; entry < asked; entry += 1) {

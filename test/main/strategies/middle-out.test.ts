@@ -111,6 +111,12 @@ describe('MiddleOutStrategy', () => {
     expect(askedFirst.shown).toBe('1 2 3 4 5 6 7');
   });
 
+  it('summarizes what an earlier summary at the top was answered with', async () => {
+    const [first, ...rest] = longHistoryOf('h a:r1 t:r1 a h a h a h a');
+    const summed = [{ ...first!, metadata: { isSummary: true } }, ...rest];
+    expect((await compressed(summed, [0.6, 0.2])).order).toBe('4 5 S A 8 9');
+  });
+
   it('counts what it did', async () => {
     const context = compressionContext(longHistoryOf('h a h a h a h a h a'), {
       summarizer: scriptedSummarizer(snapshot('the middle')),

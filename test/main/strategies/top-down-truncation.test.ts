@@ -36,7 +36,8 @@ describe('TopDownTruncationStrategy', () => {
   it.each([
     ['nothing while all fits', 'h:1 a:2 h:3 a:4', 40, 'h:1 a:2 h:3 a:4'],
     ['the oldest entries of any kind', 'h:1 a:2 h:3 a:4', 20, 'h:3 a:4'],
-    ['no more than it takes', 'h:1 a:2 h:3 a:4', 35, 'a:2 h:3 a:4'],
+    ['no more than it takes', 'h:1 h:2 a:3 h:4 a:5', 45, 'h:2 a:3 h:4 a:5'],
+    ['what answered a human entry with that', 'h:1 a:2 h:3 a:4', 35, 'h:3 a:4'],
     ['a call with its response', 'h:1 a:r1 t:r1 h:4 a:5', 30, 'h:4 a:5'],
     ['a call with its response later on', 'a:r1 h:1 t:r1 h:2 a:3', 30, 'h:1 h:2 a:3'],
     ['parallel calls together', 'a:r1,r2 t:r1 t:r2 h:2 a:3', 40, 'h:2 a:3'],

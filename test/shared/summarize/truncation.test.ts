@@ -7,7 +7,7 @@ import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
-import { chooseDrops } from '../../../src/shared/summarize/truncation.js';
+import { chooseDrops, chooseOldest } from '../../../src/shared/summarize/truncation.js';
 import type { Truncatable } from '../../../src/shared/summarize/truncation.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
@@ -39,7 +39,8 @@ function dropNaively(input: Case, targetTokens: number): readonly number[] {
   const pairs = pairNaively(history);
   const gone = new Set<number>();
   const isOver = (): boolean => total(tokens.filter((_, at) => !gone.has(at))) > targetTokens;
-  const newestHuman = history.findLastIndex(({ speaker }) => speaker === 'human');
+  const upToTail = history.slice(0, tailStart + 1);
+  const opening = upToTail.findLastIndex(({ speaker }) => speaker === 'human');
   const newestAsked = history.findLastIndex(
     ({ speaker, metadata }) => speaker === 'human' && metadata?.isSummary !== true,
   );
@@ -70,7 +71,7 @@ function dropNaively(input: Case, targetTokens: number): readonly number[] {
     if (!tied.some(mustStay)) tied.forEach((one) => gone.add(one));
   }
   for (let entry = 0; entry < tailStart && isOver(); entry += 1) {
-    if (entry === newestHuman || entry === newestAsked) continue;
+    if (entry === opening || entry === newestAsked) continue;
     if (history[entry]?.speaker === 'human') gone.add(entry);
   }
   return [...gone].sort((a, b) => a - b);
@@ -117,6 +118,8 @@ describe('chooseDrops', () => {
     ['no call that is still open', 'h a:r1 a h', 0, '0 2'],
     ['no pair that shares an entry with one', 'h a:r1,w2 t:r1 a h', 0, '0 3'],
     ['no entry of the tail, nor what it answers', 'h a h a:r1 t:r1', 0, '0 1'],
+    ['all but what the tail answers', 'h:1 a h:2 a:r1 h:3 t:r1', 0, '0 1'],
+    ['all in front of a tail that begins with the user', 'h:1 a h:2 a h:3', 0, '0 1 2 3'],
   ])('drops %s', (_, notation, targetTokens, drops) => {
     expect(dropsOf(notation, targetTokens)).toBe(drops);
   });
@@ -149,5 +152,33 @@ describe('chooseDrops', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('chooseOldest', () => {
+  const oldest = (history: readonly IContent[], targetTokens: number): string => {
+    const { outline, tokens } = truncatable(history);
+    return chooseOldest(outline, tokens, targetTokens).join(' ');
+  };
+
+  it('begins what is left with a human entry', () => {
+    expect(oldest(historyOf('h a h a'), 35)).toBe('0 1');
+    expect(oldest(historyOf('h h a:r1 t:r1 a h a'), 55)).toBe('0 1 2 3 4');
+    expect(oldest(historyOf('h a:r1 h t:r1 h'), 45)).toBe('0 1 3');
+  });
+
+  it('drops nothing when all fits, whatever the history begins with', () => {
+    expect(oldest(historyOf('a h a'), 30)).toBe('');
+  });
+
+  it('drops no more than it takes where no human entry is', () => {
+    expect(oldest(historyOf('a a:r1 t:r1 a'), 35)).toBe('0');
+  });
+
+  it('keeps the newest summary where nothing else was asked', () => {
+    const history = historyOf('h:1 a h:2 a a').map((entry): IContent =>
+      entry.speaker === 'human' ? { ...entry, metadata: { isSummary: true } } : entry,
+    );
+    expect(oldest(history, 0)).toBe('0 1 3 4');
   });
 });

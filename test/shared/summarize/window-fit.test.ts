@@ -78,10 +78,16 @@ function closure(
   return reached;
 }
 
+/** What was asked last, or told by a summary where nothing was. */
+function naiveAsked(history: readonly IContent[]): number {
+  const asked = history.findLastIndex(isAsked);
+  return asked === -1 ? history.findLastIndex(({ speaker }) => speaker === 'human') : asked;
+}
+
 /** The entries that nothing may take away. */
 function naivePinned(history: readonly IContent[]): ReadonlySet<number> {
   const { ties, open } = naiveTies(history);
-  const asked = history.findLastIndex(isAsked);
+  const asked = naiveAsked(history);
   return closure(asked === -1 ? open : [...open, asked], (entry) => ties[entry] ?? []);
 }
 
@@ -102,7 +108,7 @@ function fitNaively({ history, tokens, summarizedTokens }: Case, limit: number):
 
   const { ties } = naiveTies(history);
   const pinned = naivePinned(history);
-  const asked = history.findLastIndex(isAsked);
+  const asked = naiveAsked(history);
   const turnOf = (entry: number): number =>
     entry >= asked ? -1 : history.slice(0, entry + 1).findLastIndex((e) => e.speaker === 'human');
   const inTurn = (entry: number): readonly number[] =>
@@ -241,6 +247,13 @@ describe('fitToWindow', () => {
         at === 4 ? { ...entry, metadata: { isSummary: true } } : entry,
       );
       expect(fitOf(fittable(history), 0)).toBe('-0 -1 -3 -4 -5');
+    });
+
+    it('is the newest summary where nothing was asked', () => {
+      const history = historyOf('h:1 a h:2 a').map((entry): IContent =>
+        entry.speaker === 'human' ? { ...entry, metadata: { isSummary: true } } : entry,
+      );
+      expect(fitOf(fittable(history), 0)).toBe('-0 -1 -3');
     });
 
     it.each([

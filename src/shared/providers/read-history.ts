@@ -1,0 +1,219 @@
+// Reads a history into the request that it is sent as, grouped as each protocol wants it. Leaves out
+// what no adapter sends: blank text, results that are not complete, reasoning that cannot be given back.
+
+import { isBlank } from '../content.js';
+import type { ContentBlock, IContent } from '../content.js';
+import type {
+  ProviderRequest,
+  ProviderRequestOptions,
+  Turn,
+  TurnPart,
+} from './provider-request.js';
+import type { ProviderProfile } from './provider-violation.js';
+
+/** Makes the request that a history is sent as. Linear in entries and blocks; looks into no payload. */
+export function readHistory(
+  history: readonly IContent[],
+  profile: ProviderProfile,
+  options: ProviderRequestOptions,
+): ProviderRequest {
+  const entries = history.flatMap(readEntry);
+  return { ...options, turns: GROUPINGS[profile](entries) };
+}
+
+/** An entry as parts; `index` is where it stands in the history. */
+interface ReadEntry {
+  readonly index: number;
+  readonly speaker: IContent['speaker'];
+  readonly parts: readonly TurnPart[];
+}
+
+const GROUPINGS: Readonly<
+  Record<ProviderProfile, (entries: readonly ReadEntry[]) => readonly Turn[]>
+> = {
+  anthropic: alternatingTurns,
+  bedrock: alternatingTurns,
+  gemini: alternatingTurns,
+  'openai-chat': (entries) => messageTurns(entries, chatMessage),
+  'openai-responses': (entries) => messageTurns(entries, responseItems),
+};
+
+/** What follows each other on one side becomes one turn, in which results come first. */
+function alternatingTurns(entries: readonly ReadEntry[]): readonly Turn[] {
+  const runs = runsOf(entries, ({ speaker }) => speaker === 'ai');
+  return runs.map((run) => {
+    const parts = run.flatMap((entry) => entry.parts);
+    const isAssistant = run[0]?.speaker === 'ai';
+    return {
+      role: isAssistant ? 'assistant' : 'user',
+      parts: isAssistant ? parts : [...parts.filter(isResult), ...parts.filter(isNoResult)],
+      ...(run[0] !== undefined && { entry: run[0].index }),
+    };
+  });
+}
+
+/** One turn per result; what else stands beside results follows when all of them are told. */
+function messageTurns(
+  entries: readonly ReadEntry[],
+  assistantTurns: (entry: ReadEntry) => readonly Turn[],
+): readonly Turn[] {
+  return runsOf(entries, ({ speaker }) => speaker === 'tool').flatMap((run) => {
+    if (run[0]?.speaker !== 'tool') {
+      return run.flatMap((entry): readonly Turn[] =>
+        entry.speaker === 'ai'
+          ? assistantTurns(entry)
+          : [{ role: 'user', parts: entry.parts, entry: entry.index }],
+      );
+    }
+    const parts = run.flatMap((entry) => entry.parts);
+    const others = parts.filter(isNoResult);
+    const results = parts.filter(isResult).map((part): Turn => turnOf('tool', [part]));
+    return others.length === 0 ? results : [...results, turnOf('user', others)];
+  });
+}
+
+/** Chat Completions take no reasoning back. */
+function chatMessage({ index, parts }: ReadEntry): readonly Turn[] {
+  const said = parts.filter(({ kind }) => kind !== 'reasoning');
+  return [{ role: 'assistant', parts: said, entry: index }];
+}
+
+/** Every call and every reasoning is an item of its own, and so is what is said between them. */
+function responseItems({ parts }: ReadEntry): readonly Turn[] {
+  const isItem = ({ kind }: TurnPart): boolean => kind === 'call' || kind === 'reasoning';
+  return runsOf(parts, isItem).flatMap((run) => {
+    const first = run[0];
+    if (first === undefined || !isItem(first)) return [turnOf('assistant', run)];
+    return run.map((part) => {
+      const itemId = part.kind === 'reasoning' ? reasoningItemId(part.content) : undefined;
+      return { ...turnOf('assistant', [part]), ...(itemId !== undefined && { itemId }) };
+    });
+  });
+}
+
+/** The ids of other items have no place in a history. */
+function reasoningItemId(content: unknown): string | undefined {
+  const { signature } = content as { readonly signature?: string };
+  return signature?.startsWith('rs_') === true ? signature : undefined;
+}
+
+function turnOf(role: Turn['role'], parts: readonly TurnPart[]): Turn {
+  const entry = parts[0]?.entry;
+  return { role, parts, ...(entry !== undefined && { entry }) };
+}
+
+/** Cuts a list where the answer to a question changes. */
+function runsOf<T>(items: readonly T[], ask: (item: T) => boolean): readonly (readonly T[])[] {
+  const runs: T[][] = [];
+  let last: boolean | undefined;
+  for (const item of items) {
+    const answer = ask(item);
+    if (answer === last) runs.at(-1)?.push(item);
+    else runs.push([item]);
+    last = answer;
+  }
+  return runs;
+}
+
+function isResult({ kind }: TurnPart): boolean {
+  return kind === 'result';
+}
+
+function isNoResult(part: TurnPart): boolean {
+  return !isResult(part);
+}
+
+function readEntry(content: IContent, index: number): readonly ReadEntry[] {
+  const { speaker, blocks } = content;
+  // Nothing is sent yet for an entry in which everything is still on its way.
+  if (blocks.length > 0 && blocks.every(isUnderWay)) return [];
+  const marks = readMarks(content);
+  let { isSigned } = marks;
+  const parts: TurnPart[] = [];
+  blocks.forEach((block, at) => {
+    const place = { content: block, entry: index, block: at };
+    const part = readBlock(block, speaker, place, isSigned);
+    if (part === undefined) return;
+    // The first call of a step carries the signature of what was thought before it.
+    if (part.kind === 'call') isSigned = false;
+    else if (block.type === 'thinking') isSigned ||= block.signature !== undefined;
+    parts.push(part);
+  });
+  const last = parts.pop();
+  if (last !== undefined) {
+    parts.push(marks.hasCacheControl ? { ...last, hasCacheControl: true } : last);
+  }
+  return [{ index, speaker, parts }];
+}
+
+function isUnderWay(block: ContentBlock): boolean {
+  return block.type === 'tool_response' && block.isComplete === false;
+}
+
+interface Place {
+  readonly content: ContentBlock;
+  readonly entry: number;
+  readonly block: number;
+}
+
+function readBlock(
+  block: ContentBlock,
+  speaker: IContent['speaker'],
+  place: Place,
+  isSigned: boolean,
+): TurnPart | undefined {
+  switch (block.type) {
+    case 'text':
+      return isBlank(block.text) ? undefined : { kind: 'text', text: block.text, ...place };
+    case 'code':
+      // It is sent in a fence, so that nothing of it ends the text.
+      if (isBlank(block.code)) return undefined;
+      return { kind: 'text', text: block.code.trimEnd(), ...place };
+    case 'thinking': {
+      const isSealed = block.signature !== undefined || block.encryptedContent !== undefined;
+      if (speaker !== 'ai' || !isSealed) return undefined;
+      return { kind: 'reasoning', isSigned: true, ...place };
+    }
+    case 'tool_call': {
+      const { id, name, parameters } = block;
+      const hasObjectArguments =
+        typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
+      return { kind: 'call', id, name, hasObjectArguments, isSigned, ...place };
+    }
+    case 'tool_response': {
+      const { callId, result, error } = block;
+      if (isUnderWay(block)) return undefined;
+      const isEmpty = isNothing(result) && isNothing(error);
+      return { kind: 'result', callId, isError: error !== undefined, isEmpty, ...place };
+    }
+    case 'media':
+      return { kind: 'media', ...place };
+  }
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && isBlank(value));
+}
+
+interface Marks {
+  /** Whether Gemini signed what the entry says. */
+  readonly isSigned: boolean;
+  readonly hasCacheControl: boolean;
+}
+
+const UNMARKED: Marks = { isSigned: false, hasCacheControl: false };
+
+/** What the provider's metadata of an entry says, or the part of it for one provider, in the names of SDKs. */
+function readMarks({ metadata }: IContent): Marks {
+  const root = metadata?.providerMetadata;
+  if (!isObject(root)) return UNMARKED;
+  const fields = [root, ...Object.values(root).filter(isObject)];
+  return {
+    isSigned: fields.some((field) => 'thoughtSignature' in field),
+    hasCacheControl: fields.some((field) => 'cacheControl' in field || 'cache_control' in field),
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

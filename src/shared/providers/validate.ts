@@ -1,0 +1,70 @@
+// Whether a provider would take a history, or a request, as it is. Repairs nothing, calls nobody.
+
+import type { IContent } from '../content.js';
+import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
+import { PROVIDER_PROFILES } from './provider-violation.js';
+import type { ProviderProfile, ProviderRule, ProviderViolation } from './provider-violation.js';
+import { readHistory } from './read-history.js';
+import { RULES_OF_PROFILE } from './rules-of-profile.js';
+import type { RuleOfProfile } from './rules-of-profile.js';
+
+/**
+ * Lists what a provider would refuse if the history were sent to it now, in the order of the request;
+ * nothing when it would take it. An open call is refused: nothing is sent while a tool runs.
+ *
+ * The history is read as a careful adapter sends it: what follows each other on one side becomes one
+ * message (Anthropic, Bedrock, Gemini), results come first, blank text and reasoning without signature
+ * are left out. Rules about what no history tells follow `options`; the ids of items are judged as far
+ * as signatures hold them. Whether reasoning is what the model said is for `findViolations` with a
+ * base. Takes time linear in the size of the history.
+ *
+ * @throws RangeError for an unknown profile.
+ */
+export function validate(
+  history: readonly IContent[],
+  profile: ProviderProfile,
+  options: ProviderRequestOptions = {},
+): readonly ProviderViolation[] {
+  if (!PROVIDER_PROFILES.includes(profile)) {
+    throw new RangeError(
+      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${JSON.stringify(profile)}.`,
+    );
+  }
+  return findRequestViolations(readHistory(history, profile, options), profile);
+}
+
+/** Lists what a provider would refuse of a request, in the order of the request. Linear. */
+export function findRequestViolations(
+  request: ProviderRequest,
+  profile: ProviderProfile,
+): readonly ProviderViolation[] {
+  const rules = Object.entries(RULES_OF_PROFILE[profile]) as [ProviderRule, RuleOfProfile][];
+  return rules
+    .flatMap(([rule, { find, say }]) =>
+      find(request).map((finding): ProviderViolation => {
+        const { turn, part, subject = '' } = finding;
+        const message = say({ turn, part: part ?? 0, subject });
+        return {
+          rule,
+          message,
+          turn,
+          ...(part !== undefined && { part }),
+          ...placeOf(request, turn, part),
+        };
+      }),
+    )
+    .sort((a, b) => a.turn - b.turn || (a.part ?? -1) - (b.part ?? -1));
+}
+
+function placeOf(
+  { turns }: ProviderRequest,
+  turn: number,
+  part: number | undefined,
+): Pick<ProviderViolation, 'entry' | 'block'> {
+  const at = part === undefined ? undefined : turns[turn]?.parts[part];
+  const entry = at?.entry ?? turns[turn]?.entry;
+  return {
+    ...(entry !== undefined && { entry }),
+    ...(at?.block !== undefined && { block: at.block }),
+  };
+}

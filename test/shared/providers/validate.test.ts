@@ -1,0 +1,108 @@
+// What a check of a history against a provider's rules says, whatever the rules are. The rules themselves
+// are broken one by one in the tests beside this.
+
+import { describe, expect, it } from 'vitest';
+
+import { aiContent, humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { PROVIDER_PROFILES } from '../../../src/shared/providers/provider-violation.js';
+import type { ProviderProfile } from '../../../src/shared/providers/provider-violation.js';
+import { findRequestViolations, validate } from '../../../src/shared/providers/validate.js';
+import { historyOf } from '../../support/notation.js';
+import { textPart, userTurn } from '../../support/provider-cases.js';
+
+describe('validate', () => {
+  describe.each(PROVIDER_PROFILES)('for %s', (profile) => {
+    it.each([
+      ['nothing', ''],
+      ['what was asked', 'h'],
+      ['a conversation', 'h a h a h'],
+      ['calls with their results', 'h a:*s1,okay,r1,w2 t:w2,r1 a:s3 t:s3! a:done h'],
+      ['a picture beside results', 'h a:r1,w2 t:r1,% t:w2 a'],
+      ['a call whose result had a preview', 'h a:r1 t:r1? t:r1'],
+      ['blank text beside text', 'h:_,hello a:_,okay'],
+      ['reasoning that cannot be given back', 'h a:*,okay h'],
+    ])('takes %s', (_, notation) => {
+      expect(validate(historyOf(notation), profile)).toEqual([]);
+    });
+
+    it('takes no call that is open', () => {
+      for (const notation of ['h a:r1', 'h a:r1,w2 t:r1', 'h a:r1 t:r1?']) {
+        expect(validate(historyOf(notation), profile)).toHaveLength(1);
+      }
+    });
+  });
+
+  it('tells what comes between results apart', () => {
+    const refusing = PROVIDER_PROFILES.filter(
+      (profile) => validate(historyOf('h a:r1,w2 t:r1 h t:w2'), profile).length > 0,
+    );
+    expect(refusing).toEqual(['openai-chat']);
+  });
+
+  it('says where, in the request and in the history, in the order of the request', () => {
+    const history = historyOf('h h a:_,okay,r1 t:r1 a:r1(=7) h:text t:r1,r9');
+    const places = validate(history, 'anthropic').map(({ rule, turn, part, entry, block }) => {
+      return `${rule} turn ${turn}.${part ?? '-'} entry ${entry ?? '-'}.${block ?? '-'}`;
+    });
+    expect(places).toEqual([
+      'call-id-repeated turn 3.0 entry 4.0',
+      'call-arguments turn 3.0 entry 4.0',
+      'tool-call-missing turn 4.1 entry 6.1',
+    ]);
+  });
+
+  it('names the first entry of a message that no part is to blame for', () => {
+    const [violation] = validate(historyOf('h a:okay a:r1 h'), 'bedrock');
+    expect(violation).toMatchObject({ rule: 'tool-result-missing', turn: 1, entry: 1 });
+    expect(violation).not.toHaveProperty('part');
+    expect(violation).not.toHaveProperty('block');
+  });
+
+  it('judges reasoning and signatures only when it is told about the request', () => {
+    const history = historyOf('h a:*s1,r1 t:r1 a:r2 t:r2 a:*s2,done');
+    for (const profile of PROVIDER_PROFILES) expect(validate(history, profile)).toEqual([]);
+  });
+
+  it('takes the signature of a Gemini step from its entry too', () => {
+    const signed = historyOf('h a:r1,r2 t:r1,r2').map((entry): IContent => {
+      const metadata = { providerMetadata: { google: { thoughtSignature: 'sig' } } };
+      return entry.speaker === 'ai' ? { ...entry, metadata } : entry;
+    });
+    expect(validate(signed, 'gemini', { requiresThoughtSignatures: true })).toEqual([]);
+  });
+
+  it('tells the kinds of empty text apart', () => {
+    const request = { turns: [userTurn(textPart('go'), textPart(''))] };
+    expect(findRequestViolations(request, 'anthropic').map(({ message }) => message)).toEqual([
+      'messages: text content blocks must be non-empty',
+    ]);
+    const silent = validate(historyOf('h a:* h'), 'anthropic');
+    expect(silent.map(({ message }) => message)).toEqual([
+      'messages.1: all messages must have non-empty content except for the optional final assistant message',
+    ]);
+  });
+
+  it('changes nothing', () => {
+    const history = historyOf('a:_,r1 t:r1,r1 h:_ a:*s1');
+    const before = structuredClone(history);
+    for (const profile of PROVIDER_PROFILES) validate(history, profile);
+    expect(history).toEqual(before);
+  });
+
+  it('refuses a profile that it does not know', () => {
+    expect(() => validate([], 'mistral' as ProviderProfile)).toThrow(
+      new RangeError(
+        'Expected one of anthropic, openai-chat, openai-responses, gemini, bedrock, got "mistral".',
+      ),
+    );
+  });
+
+  it('takes any number of violations', () => {
+    const blocks = Array.from({ length: 200_000 }, (_, at) => toolResponse(`r${at}`, 'x', ''));
+    const history = [humanText('go'), aiContent('no'), toolContent(blocks)];
+    for (const profile of ['anthropic', 'openai-responses'] as const) {
+      expect(validate(history, profile)).toHaveLength(200_000);
+    }
+  });
+});
