@@ -12,9 +12,12 @@ export interface ThreadTime {
 /** Long enough for what the work before left behind to come to rest. */
 const REST_MS = 20;
 
-/** Times a piece of work that other threads have their part in. */
-export async function timeThread(work: () => Promise<unknown>): Promise<ThreadTime> {
-  await delay(REST_MS);
+/** Times a piece of work that other threads have their part in, after a rest of some milliseconds. */
+export async function timeThread(
+  work: () => Promise<unknown>,
+  restMs: number = REST_MS,
+): Promise<ThreadTime> {
+  await delay(restMs);
   const before = performance.eventLoopUtilization();
   const startedAt = performance.now();
   await work();

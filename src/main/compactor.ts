@@ -15,7 +15,11 @@ import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js'
 import { OffloadMeter } from './offload/offload-meter.js';
 import { ResidentHost } from './offload/resident-host.js';
 import type { ResidentHostStats } from './offload/resident-host.js';
-import { MIN_RESIDENT_ENTRIES, ResidentOffload } from './offload/resident.js';
+import {
+  MIN_RESIDENT_ENTRIES,
+  MIN_RESIDENT_ENTRIES_UNCOUNTED,
+  ResidentOffload,
+} from './offload/resident.js';
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
@@ -236,15 +240,17 @@ class ThreadedCompactor implements Compactor {
     }
     const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
     if (offload === 'snapshot') return { offload: pooled, mirror: undefined };
+    const countsTokens = tokenizer === 'o200k';
+    const minEntries = countsTokens ? MIN_RESIDENT_ENTRIES : MIN_RESIDENT_ENTRIES_UNCOUNTED;
     const resident = new ResidentOffload({
       host: this.#host,
       pooled,
       meter,
       onFallback,
       agent: indexedAgentOf(densityConfig()),
-      countsTokens: tokenizer === 'o200k',
+      countsTokens,
       passSettings: densityConfig,
-      minEntries: offload === 'resident' ? 1 : MIN_RESIDENT_ENTRIES,
+      minEntries: offload === 'resident' ? 1 : minEntries,
     });
     return { offload: resident, mirror: resident };
   }

@@ -24,7 +24,7 @@ export const SLOTS: readonly Slot[] = [
   { mode: 'auto', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
   { mode: 'snapshot', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
   // Grows into being resident.
-  { mode: 'auto', restored: 200, contextLimit: UNLIMITED, share: 3 },
+  { mode: 'auto', restored: 40, contextLimit: UNLIMITED, share: 3 },
   { mode: 'resident', restored: 300, contextLimit: UNLIMITED, share: 3 },
   // Compresses every few passes.
   { mode: 'resident', restored: 60, contextLimit: 16_000, share: 3 },

@@ -45,8 +45,14 @@ export interface ResidentOffloadOptions extends Pick<
   readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
 }
 
-/** Entries from which on a pass inline costs more than what a resident history adds to a message: see bench/README.md. */
-export const MIN_RESIDENT_ENTRIES = 256;
+/**
+ * Entries from which on `auto` keeps a history resident. What is new crosses to be counted anyway, so
+ * that a plan costs little more on the way: see bench/README.md.
+ */
+export const MIN_RESIDENT_ENTRIES = 64;
+
+/** The same where workers count nothing: a pass inline costs less than a message until then. */
+export const MIN_RESIDENT_ENTRIES_UNCOUNTED = 1_024;
 
 /** Residences that fail in a row, without any answer, after which none is tried for a while. */
 const FAILURE_THRESHOLD = 3;
