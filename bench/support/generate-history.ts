@@ -9,6 +9,7 @@ import {
   toolContent,
   toolResponse,
 } from '../../src/shared/content.js';
+import { seededRandom } from './seeded-random.js';
 
 export interface GenerateHistoryOptions {
   /** Entries that the history has; it may end with a call that still runs. */
@@ -50,7 +51,7 @@ class Session {
   #calls = 0;
 
   constructor(seed: number) {
-    this.#random = mulberry32(seed);
+    this.#random = seededRandom(seed);
   }
 
   nextTurn(): IContent[] {
@@ -131,15 +132,4 @@ class Session {
 
 function pathOf(file: number): string {
   return `src/${WORDS[file % WORDS.length] ?? ''}-${String(file)}.ts`;
-}
-
-/** Tommy Ettinger's mulberry32: numbers in [0, 1), of one 32-bit state. */
-function mulberry32(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -87,6 +87,11 @@ export interface DensityBase {
   readonly length: number;
 }
 
+/** Whether two bases are the same state of a history. */
+export function isSameBase(a: DensityBase, b: DensityBase): boolean {
+  return a.revision === b.revision && a.length === b.length;
+}
+
 /** Whether a result changes nothing. */
 export function isEmptyDensityResult(result: DensityResult): boolean {
   return result.removals.length === 0 && result.replacements.size === 0;

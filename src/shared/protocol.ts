@@ -4,8 +4,8 @@
 import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
 import type { DensityPlan } from './density/plan.js';
-import type { WireError } from './errors.js';
 import type { ResidentOptions } from './resident-protocol.js';
+import type { WireReply } from './wire-reply.js';
 
 /** A job for a worker. */
 export type TaskRequest = OptimizeRequest | CountRequest | OpenRequest | ProbeRequest;
@@ -51,7 +51,4 @@ export interface TaskValues {
 
 export type TaskValue<Request extends TaskRequest> = TaskValues[Request['kind']];
 
-/** A worker never throws: what went wrong is part of the reply. `runMs` is the time spent in the worker. */
-export type TaskReply<Request extends TaskRequest> =
-  | { readonly ok: true; readonly value: TaskValue<Request>; readonly runMs: number }
-  | { readonly ok: false; readonly error: WireError; readonly runMs: number };
+export type TaskReply<Request extends TaskRequest> = WireReply<TaskValue<Request>>;

@@ -5,7 +5,7 @@ import type { IContent } from './content.js';
 import type { DensityBase, PassSettings } from './density.js';
 import type { IndexedAgent } from './density/index-scope.js';
 import type { DensityPlan } from './density/plan.js';
-import type { WireError } from './errors.js';
+import type { WireReply } from './wire-reply.js';
 
 /** What a resident history is opened with. */
 export interface ResidentOptions {
@@ -94,16 +94,11 @@ export interface PlannedCompression {
   readonly tokensAfter: Int32Array;
 }
 
-/** A line never throws: what went wrong is part of the reply. `runMs` is the time spent in the worker. */
-export type LineReply<Value> =
-  | { readonly ok: true; readonly value: Value; readonly runMs: number }
-  | { readonly ok: false; readonly error: WireError; readonly runMs: number };
-
 /** What a session can ask of its resident history. */
 export interface ResidentCalls {
-  receive(delta: HistoryDelta): Promise<LineReply<DeltaValue>>;
+  receive(delta: HistoryDelta): Promise<WireReply<DeltaValue>>;
   /** Plans a pass with other settings on the state of the last delta. */
-  plan(base: DensityBase, pass: PassSettings): Promise<LineReply<PlannedPass>>;
+  plan(base: DensityBase, pass: PassSettings): Promise<WireReply<PlannedPass>>;
   /**
    * Plans a compression on the state of the last delta; `null` when something of it was counted
    * elsewhere, so that it is not known here what its results hold.
@@ -111,5 +106,5 @@ export interface ResidentCalls {
   compress(
     base: DensityBase,
     request: CompressionRequest,
-  ): Promise<LineReply<PlannedCompression | null>>;
+  ): Promise<WireReply<PlannedCompression | null>>;
 }

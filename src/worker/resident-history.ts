@@ -2,6 +2,7 @@
 // knows after each of them what a density pass would do. Nothing here knows that it runs on a thread.
 
 import type { IContent } from '../shared/content.js';
+import { isSameBase } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
 import { NONE } from '../shared/density/history-columns.js';
 import { HistoryIndex } from '../shared/density/history-index.js';
@@ -77,7 +78,7 @@ export class ResidentHistory {
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the history is in another state.
    */
   plan(base: DensityBase, pass: PassSettings): PlannedPass {
-    if (!isSameBase(this.#base, base)) throw outOfStep('is in another state than the plan is for');
+    this.#assertAt(base);
     return this.#planPass(base, pass);
   }
 
@@ -87,9 +88,14 @@ export class ResidentHistory {
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the history is in another state.
    */
   compress(base: DensityBase, request: CompressionRequest): PlannedCompression | null {
-    if (!isSameBase(this.#base, base)) throw outOfStep('is in another state than the plan is for');
+    this.#assertAt(base);
     if (this.#countPiece === undefined) return null;
     return planResidentCompression(this.#index, this.#facts, request, this.#countPiece);
+  }
+
+  #assertAt(base: DensityBase): void {
+    if (this.#base !== undefined && isSameBase(this.#base, base)) return;
+    throw outOfStep('is in another state than the plan is for');
   }
 
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
@@ -158,10 +164,6 @@ export class ResidentHistory {
       throw outOfStep('got a delta for another state');
     }
   }
-}
-
-function isSameBase(a: DensityBase | undefined, b: DensityBase): boolean {
-  return a?.revision === b.revision && a.length === b.length;
 }
 
 function outOfStep(problem: string): WorkerPoolError {

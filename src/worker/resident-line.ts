@@ -2,9 +2,10 @@
 
 import { expose, transfer } from 'comlink';
 import type { Endpoint } from 'comlink';
-import { toWireError } from '../shared/errors.js';
-import type { LineReply, ResidentCalls, ResidentOptions } from '../shared/resident-protocol.js';
+import type { ResidentCalls, ResidentOptions } from '../shared/resident-protocol.js';
+import type { WireReply } from '../shared/wire-reply.js';
 import { loadPieceCounter } from './encoding.js';
+import { replyTo } from './reply-to.js';
 import { ResidentHistory } from './resident-history.js';
 
 /** Opens a resident history that lives as long as the other end of `port` is open. */
@@ -43,16 +44,13 @@ class ResidentLine implements ResidentCalls {
     });
 
   /** Calls that arrive while the encoding loads keep their order: they wait for the same promise. */
-  async #reply<Value>(run: (history: ResidentHistory) => Answer<Value>): Promise<LineReply<Value>> {
+  async #reply<Value>(run: (history: ResidentHistory) => Answer<Value>): Promise<WireReply<Value>> {
     this.#history ??= this.#open();
-    const startedAt = performance.now();
-    try {
-      const [value, arrays] = run(await this.#history);
-      const runMs = performance.now() - startedAt;
-      return transfer({ ok: true, value, runMs }, buffersOf(arrays));
-    } catch (thrown) {
-      return { ok: false, error: toWireError(thrown), runMs: performance.now() - startedAt };
-    }
+    const opening = this.#history;
+    const reply = await replyTo(async () => run(await opening));
+    if (!reply.ok) return reply;
+    const [value, arrays] = reply.value;
+    return transfer({ ...reply, value }, buffersOf(arrays));
   }
 
   async #open(): Promise<ResidentHistory> {

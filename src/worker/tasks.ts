@@ -3,10 +3,10 @@
 
 import type { IContent } from '../shared/content.js';
 import { planDensity } from '../shared/density/optimize.js';
-import { toWireError } from '../shared/errors.js';
 import type { TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
 import { loadPieceCounter } from './encoding.js';
+import { replyTo } from './reply-to.js';
 import { openResidentLine } from './resident-line.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
@@ -15,17 +15,11 @@ type AnyValue = TaskValues[keyof TaskValues];
  * Carries out a request and resolves to its reply; whatever goes wrong is part of that reply.
  * `threadId` is what a probe and an opening answer with.
  */
-export async function runTask(
+export function runTask(
   request: TaskRequest,
   threadId: number = 0,
 ): Promise<TaskReply<TaskRequest>> {
-  const startedAt = performance.now();
-  try {
-    const value = await perform(request, threadId);
-    return { ok: true, value, runMs: performance.now() - startedAt };
-  } catch (thrown) {
-    return { ok: false, error: toWireError(thrown), runMs: performance.now() - startedAt };
-  }
+  return replyTo(() => perform(request, threadId));
 }
 
 function perform(request: TaskRequest, threadId: number): AnyValue | Promise<AnyValue> {

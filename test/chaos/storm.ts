@@ -16,7 +16,7 @@ import { ChaosDial } from '../support/chaos-dial.js';
 import type { DialReport } from '../support/chaos-dial.js';
 import { playLife } from '../support/chaos-life.js';
 import type { LifeBook, LifePlan } from '../support/chaos-life.js';
-import { seededRandom } from '../support/chaos-random.js';
+import { seededRandom } from '../../bench/support/seeded-random.js';
 import { openInline, openThreaded } from '../support/chaos-session.js';
 import type { ChaosSessionOptions, SessionHouse } from '../support/chaos-session.js';
 import { HangError, Watchdog } from '../support/chaos-watchdog.js';

@@ -5,7 +5,7 @@ import type fc from 'fast-check';
 import type { SessionLine } from '../../src/main/offload/residence.js';
 import type { LineHost } from '../../src/main/offload/resident.js';
 import type { ResidentGuest } from '../../src/main/offload/resident-host.js';
-import type { LineOutcome } from '../../src/main/offload/resident-line.js';
+import type { ReadReply } from '../../src/main/offload/reply.js';
 import type { DensityBase, PassSettings } from '../../src/shared/density.js';
 import { asError, WorkerPoolError } from '../../src/shared/errors.js';
 import type {
@@ -107,7 +107,7 @@ export class ScheduledLine implements SessionLine {
     return this.#openCalls.size > 0;
   }
 
-  async receive(delta: HistoryDelta): Promise<LineOutcome<DeltaValue>> {
+  async receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
     const characters = delta.steps
       .flatMap((step) => (step.kind === 'stage' ? step.contents : []))
       .reduce((sum, entry) => sum + entryCharacters(entry), 0);
@@ -121,7 +121,7 @@ export class ScheduledLine implements SessionLine {
     return outcome;
   }
 
-  async plan(base: DensityBase, pass: PassSettings): Promise<LineOutcome<PlannedPass>> {
+  async plan(base: DensityBase, pass: PassSettings): Promise<ReadReply<PlannedPass>> {
     this.#traffic.plans += 1;
     this.#plans += 1;
     this.#traffic.mostPlans = Math.max(this.#traffic.mostPlans, this.#plans);
@@ -135,7 +135,7 @@ export class ScheduledLine implements SessionLine {
   compress(
     base: DensityBase,
     request: CompressionRequest,
-  ): Promise<LineOutcome<PlannedCompression | null>> {
+  ): Promise<ReadReply<PlannedCompression | null>> {
     return this.#call('compress', () => this.#history.compress(base, request));
   }
 
@@ -151,7 +151,7 @@ export class ScheduledLine implements SessionLine {
     this.#openCalls.clear();
   }
 
-  #call<Value>(label: string, run: () => Value): Promise<LineOutcome<Value>> {
+  #call<Value>(label: string, run: () => Value): Promise<ReadReply<Value>> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {
         reject(this.#failure);

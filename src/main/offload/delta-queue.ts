@@ -22,10 +22,8 @@ export interface Parcel {
 interface QueuedChange {
   /** Entries that come in. */
   readonly contents: IContent[];
-  /** Takes the staged entries; `undefined` for an append, which takes them bit by bit. */
-  readonly step: DeltaStep | undefined;
-  /** Where the change leads; for an append, what it leads to in the end. */
-  after: DensityBase;
+  /** What takes the staged entries, and where it leads; `undefined` for an append, which takes them bit by bit. */
+  readonly edit: { readonly step: DeltaStep; readonly after: DensityBase } | undefined;
 }
 
 const APPEND: DeltaStep = { kind: 'append' };
@@ -51,7 +49,7 @@ export class DeltaQueue {
     this.#countedTokens = state.countedTokens;
     this.#base = { revision, length: 0 };
     const contents = state.entries.slice(0, length);
-    if (length > 0) this.#changes.push({ contents, step: undefined, after: { revision, length } });
+    if (length > 0) this.#changes.push({ contents, edit: undefined });
   }
 
   get isEmpty(): boolean {
@@ -73,11 +71,10 @@ export class DeltaQueue {
     const last = this.#changes.at(-1);
     switch (change.kind) {
       case 'append':
-        if (last?.step === undefined && last !== undefined) {
+        if (last !== undefined && last.edit === undefined) {
           for (const content of change.contents) last.contents.push(content);
-          last.after = base;
         } else {
-          this.#changes.push({ contents: [...change.contents], step: undefined, after: base });
+          this.#changes.push({ contents: [...change.contents], edit: undefined });
         }
         return change.contents;
       case 'edit': {
@@ -88,16 +85,17 @@ export class DeltaQueue {
           replaced: Int32Array.from(replaced, ([index]) => index),
         };
         const contents = replaced.map(([, entry]) => entry);
-        this.#changes.push({ contents, step, after: base });
+        this.#changes.push({ contents, edit: { step, after: base } });
         return contents;
       }
       case 'rewrite': {
         const { sources, added } = sourcesOfRewrite(change.former, change.contents);
-        this.#changes.push({ contents: added, step: { kind: 'rewrite', sources }, after: base });
+        const step: DeltaStep = { kind: 'rewrite', sources };
+        this.#changes.push({ contents: added, edit: { step, after: base } });
         return added;
       }
       case 'clear':
-        this.#changes.push({ contents: [], step: CLEAR, after: base });
+        this.#changes.push({ contents: [], edit: { step: CLEAR, after: base } });
         return [];
     }
   }
@@ -124,15 +122,15 @@ export class DeltaQueue {
       const drawn = change.contents.slice(from, this.#drawn);
       if (drawn.length > 0) steps.push(this.#stage(drawn));
       const isDone = this.#drawn === change.contents.length;
-      if (change.step === undefined && drawn.length > 0) {
+      if (change.edit === undefined && drawn.length > 0) {
         steps.push(APPEND);
         const { revision, length } = this.#base;
         this.#base = { revision, length: length + drawn.length };
       }
       if (!isDone) break;
-      if (change.step !== undefined) {
-        steps.push(change.step);
-        this.#base = change.after;
+      if (change.edit !== undefined) {
+        steps.push(change.edit.step);
+        this.#base = change.edit.after;
       }
       this.#changes.shift();
       this.#drawn = 0;

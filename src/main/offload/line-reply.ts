@@ -2,16 +2,15 @@
 // checked; that costs time in proportion to edits and to entries that came in.
 
 import type { DensityBase } from '../../shared/density.js';
-import { reviveError, WorkerPoolError } from '../../shared/errors.js';
+import { WorkerPoolError } from '../../shared/errors.js';
 import type {
   DeltaValue,
   HistoryDelta,
   PlannedCompression,
   PlannedPass,
 } from '../../shared/resident-protocol.js';
-import { findPlanOfBaseProblem, isDuration, isEditList, isRecord, isWireError } from './reply.js';
-import type { UnknownRecord } from './reply.js';
-import type { LineOutcome } from './resident-line.js';
+import { findPlanOfBaseProblem, isDuration, isEditList, isRecord, readEnvelope } from './reply.js';
+import type { ReadReply } from './reply.js';
 
 /**
  * Checks the reply to a delta, on a line whose worker counts tokens or does not.
@@ -23,8 +22,8 @@ export function readDeltaReply(
   delta: HistoryDelta,
   countsTokens: boolean,
   reply: unknown,
-): LineOutcome<DeltaValue> {
-  const { value, runMs } = readEnvelope(reply);
+): ReadReply<DeltaValue> {
+  const { value, runMs } = readEnvelope(reply, invalid);
   const staged = delta.steps.reduce(
     (sum, step) => sum + (step.kind === 'stage' ? step.contents.length : 0),
     0,
@@ -43,23 +42,18 @@ export function readDeltaReply(
 }
 
 /** Checks the reply to a question for a pass on the state of `base`. @throws as `readDeltaReply` does. */
-export function readPassReply(base: DensityBase, reply: unknown): LineOutcome<PlannedPass> {
-  const { value, runMs } = readEnvelope(reply);
+export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
+  const { value, runMs } = readEnvelope(reply, invalid);
   assertPass(base, value);
   return { value: value as unknown as PlannedPass, runMs };
 }
 
-interface Envelope {
-  readonly value: UnknownRecord;
-  readonly runMs: number;
-}
-
 /** Checks the reply to a compression's question. @throws as `readDeltaReply` does. */
-export function readCompressionReply(reply: unknown): LineOutcome<PlannedCompression | null> {
+export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
   if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
     return { value: null, runMs: reply.runMs };
   }
-  const { value, runMs } = readEnvelope(reply);
+  const { value, runMs } = readEnvelope(reply, invalid);
   const { length, drops, summarized, lines, tokensAfter } = value;
   if (typeof length !== 'number') throw invalid('no compression');
   const areEdits =
@@ -73,14 +67,6 @@ export function readCompressionReply(reply: unknown): LineOutcome<PlannedCompres
     lines.every((line) => typeof line === 'string');
   if (!areLines) throw invalid('not one line per result');
   return { value: value as unknown as PlannedCompression, runMs };
-}
-
-/** The value of a reply that says `ok`; the error of one that does not is thrown. */
-function readEnvelope(reply: unknown): Envelope {
-  if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');
-  if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
-  if (reply.ok !== true || !isRecord(reply.value)) throw invalid('neither value nor error');
-  return { value: reply.value, runMs: reply.runMs };
 }
 
 function assertPass(base: DensityBase, pass: unknown): void {

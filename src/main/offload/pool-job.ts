@@ -4,12 +4,10 @@ import type { Transferable } from 'node:worker_threads';
 import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
 import type { WorkPermit } from './circuit-breaker.js';
 import { readReply } from './reply.js';
+import type { ReadReply } from './reply.js';
 
 /** What a task came to. */
-export interface TaskOutcome<Request extends TaskRequest> {
-  readonly value: TaskValue<Request>;
-  /** Milliseconds that it ran in the worker. */
-  readonly runMs: number;
+export interface TaskOutcome<Request extends TaskRequest> extends ReadReply<TaskValue<Request>> {
   /** Milliseconds that it waited for a free thread. */
   readonly queueMs: number;
 }

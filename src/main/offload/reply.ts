@@ -12,9 +12,9 @@ import type {
 } from '../../shared/protocol.js';
 
 /** The value of a reply that says `ok`. */
-export interface ReadReply<Request extends TaskRequest> {
-  readonly value: TaskValue<Request>;
-  /** Milliseconds that the task ran in the worker. */
+export interface ReadReply<Value> {
+  readonly value: Value;
+  /** Milliseconds that it ran in the worker. */
   readonly runMs: number;
 }
 
@@ -27,15 +27,27 @@ export interface ReadReply<Request extends TaskRequest> {
 export function readReply<Request extends TaskRequest>(
   request: Request,
   reply: unknown,
-): ReadReply<Request> {
-  if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid(request, 'no reply envelope');
-  if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
-  if (reply.ok !== true || !isRecord(reply.value))
-    throw invalid(request, 'neither value nor error');
-  const problem = findProblem(request, reply.value);
+): ReadReply<TaskValue<Request>> {
+  const { value, runMs } = readEnvelope(reply, (problem) => invalid(request, problem));
+  const problem = findProblem(request, value);
   if (problem !== undefined) throw invalid(request, problem);
   // The one place where data from outside gets its type: `findProblem` has just checked it.
-  return { value: reply.value as unknown as TaskValue<Request>, runMs: reply.runMs };
+  return { value: value as unknown as TaskValue<Request>, runMs };
+}
+
+/**
+ * Opens a reply of any kind.
+ *
+ * @throws the revived error of a reply that says what went wrong; what `invalid` makes of one that is none.
+ */
+export function readEnvelope(
+  reply: unknown,
+  invalid: (problem: string) => Error,
+): ReadReply<UnknownRecord> {
+  if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');
+  if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
+  if (reply.ok !== true || !isRecord(reply.value)) throw invalid('neither value nor error');
+  return { value: reply.value, runMs: reply.runMs };
 }
 
 export type UnknownRecord = Readonly<Record<string, unknown>>;
@@ -100,7 +112,7 @@ function isPlanMetadata(value: unknown): boolean {
   );
 }
 
-export function isWireError(value: unknown): value is WireError & UnknownRecord {
+function isWireError(value: unknown): value is WireError & UnknownRecord {
   return isRecord(value) && typeof value.name === 'string' && typeof value.message === 'string';
 }
 

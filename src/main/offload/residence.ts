@@ -2,6 +2,7 @@
 // knows by now. Ends as a whole when anything about it fails; whether there is another one is not its business.
 
 import type { IContent } from '../../shared/content.js';
+import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index-scope.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
@@ -257,10 +258,6 @@ export class Residence {
     this.end();
     this.#options.onLoss(asError(thrown));
   }
-}
-
-function isSameBase(a: DensityBase, b: DensityBase): boolean {
-  return a.revision === b.revision && a.length === b.length;
 }
 
 function isSamePass(a: PassSettings, b: PassSettings): boolean {

@@ -10,23 +10,17 @@ import type {
   CompressionRequest,
   DeltaValue,
   HistoryDelta,
-  LineReply,
   PlannedCompression,
   PlannedPass,
   ResidentCalls,
 } from '../../shared/resident-protocol.js';
+import type { WireReply } from '../../shared/wire-reply.js';
 import { Deadline } from './deadline.js';
 import { readCompressionReply, readDeltaReply, readPassReply } from './line-reply.js';
+import type { ReadReply } from './reply.js';
 
 /** A call waits this many times its deadline at most, however alive its thread is. */
 const MAX_EXTENSIONS = 12;
-
-/** What a call came to. */
-export interface LineOutcome<Value> {
-  readonly value: Value;
-  /** Milliseconds that it ran in the worker. */
-  readonly runMs: number;
-}
 
 export interface ResidentLineOptions {
   /** Whether the worker counts the tokens of what comes in. */
@@ -88,7 +82,7 @@ export class ResidentLine {
   }
 
   /** Posts a delta, synchronously. @throws WorkerPoolError when the line fails; it is closed then. */
-  receive(delta: HistoryDelta): Promise<LineOutcome<DeltaValue>> {
+  receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
     return this.#call(
       () => this.#calls.receive(delta),
       (reply) => readDeltaReply(delta, this.#options.countsTokens, reply),
@@ -96,7 +90,7 @@ export class ResidentLine {
   }
 
   /** Asks for a pass with settings of its own. @throws as `receive` does. */
-  plan(base: DensityBase, pass: PassSettings): Promise<LineOutcome<PlannedPass>> {
+  plan(base: DensityBase, pass: PassSettings): Promise<ReadReply<PlannedPass>> {
     return this.#call(
       () => this.#calls.plan(base, pass),
       (reply) => readPassReply(base, reply),
@@ -107,7 +101,7 @@ export class ResidentLine {
   compress(
     base: DensityBase,
     request: CompressionRequest,
-  ): Promise<LineOutcome<PlannedCompression | null>> {
+  ): Promise<ReadReply<PlannedCompression | null>> {
     return this.#call(() => this.#calls.compress(base, request), readCompressionReply);
   }
 
@@ -117,9 +111,9 @@ export class ResidentLine {
   }
 
   #call<Value>(
-    post: () => Promise<LineReply<Value>>,
-    read: (reply: unknown) => LineOutcome<Value>,
-  ): Promise<LineOutcome<Value>> {
+    post: () => Promise<WireReply<Value>>,
+    read: (reply: unknown) => ReadReply<Value>,
+  ): Promise<ReadReply<Value>> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {
         reject(this.#failure);
@@ -183,9 +177,9 @@ export class ResidentLine {
 
 /** Posts at once. Whatever is thrown on the way is a rejection. */
 async function exchange<Value>(
-  post: () => Promise<LineReply<Value>>,
-  read: (reply: unknown) => LineOutcome<Value>,
-): Promise<LineOutcome<Value>> {
+  post: () => Promise<WireReply<Value>>,
+  read: (reply: unknown) => ReadReply<Value>,
+): Promise<ReadReply<Value>> {
   return read(await post());
 }
 

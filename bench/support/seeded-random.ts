@@ -1,4 +1,4 @@
-// Random numbers of a chaos run: the same seed gives the same ones.
+// Random numbers of made-up histories and chaos runs: the same seed gives the same ones.
 
 /** Tommy Ettinger's mulberry32: numbers in [0, 1), of one 32-bit state. */
 export function seededRandom(seed: number): () => number {
