@@ -3,6 +3,7 @@
 
 import { getEnvironmentData } from 'node:worker_threads';
 import run from '../../../dist/worker/entry.js';
+import { fatalDeeds, nested } from './faults.mjs';
 
 /** Without a dial nothing goes wrong. */
 const dial = getEnvironmentData('ctxfold chaos');
@@ -24,26 +25,13 @@ function faultAt(name) {
   return faults[fault];
 }
 
-function nested(levels) {
-  let value = {};
-  for (let level = 0; level < levels; level += 1) value = { value };
-  return value;
-}
-
 function overflow(depth) {
   return overflow(depth + 1) + 1;
 }
 
 /** What ends or blocks the thread before anything is done. */
 const deeds = {
-  exit: () => process.exit(7),
-  loop: () => {
-    for (;;);
-  },
-  outOfMemory: () => {
-    const hoard = [];
-    for (;;) hoard.push(Array.from({ length: 1_000 }, (_, at) => ({ at })));
-  },
+  ...fatalDeeds,
   stackOverflow: () => overflow(0),
   strayRejection: () => void Promise.reject(new Error('nobody waits for this')),
   exitLater: () => void setImmediate(() => process.exit(7)),

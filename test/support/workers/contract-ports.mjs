@@ -3,12 +3,7 @@
 
 import { parentPort, threadId } from 'node:worker_threads';
 import { expose, transfer } from 'comlink';
-
-function nested(levels) {
-  let value = {};
-  for (let level = 0; level < levels; level += 1) value = { value };
-  return value;
-}
+import { nested } from './faults.mjs';
 
 const order = [];
 const columns = Int32Array.of(1, 2, 3);

@@ -2,6 +2,7 @@
 // JavaScript, because threads load it without a compiler; it must not guard against anything itself.
 
 import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { fatalDeeds, nested } from './faults.mjs';
 
 // As long as the shared flag of the test is set, this module does not load.
 if (workerData?.isBroken !== undefined && Atomics.load(workerData.isBroken, 0) === 1)
@@ -10,12 +11,6 @@ if (workerData?.isBroken !== undefined && Atomics.load(workerData.isBroken, 0) =
 class WorkerTrouble extends Error {
   name = 'WorkerTrouble';
   code = 'TROUBLE';
-}
-
-function nested(levels) {
-  let value = {};
-  for (let level = 0; level < levels; level += 1) value = { value };
-  return value;
 }
 
 const deeds = {
@@ -34,15 +29,8 @@ const deeds = {
     throw null;
   },
   returnFunction: () => () => 0,
-  exit: () => process.exit(7),
-  loop: () => {
-    for (;;);
-  },
+  ...fatalDeeds,
   never: () => new Promise(() => {}),
-  outOfMemory: () => {
-    const hoard = [];
-    for (;;) hoard.push(Array.from({ length: 1_000 }, (_, at) => ({ at })));
-  },
   /** Blocks until the test opens the gate. */
   hold: ({ gate }) => {
     Atomics.wait(gate, 0, 0);

@@ -2,14 +2,9 @@
 // it without a compiler.
 
 import { parentPort, threadId } from 'node:worker_threads';
+import { fatalDeeds, nested } from './faults.mjs';
 
 const ok = { ok: true, value: { threadId }, runMs: 0 };
-
-function deep(levels) {
-  let value = {};
-  for (let level = 0; level < levels; level += 1) value = { value };
-  return value;
-}
 
 const faults = {
   throw: () => {
@@ -21,17 +16,10 @@ const faults = {
   throwText: () => {
     throw 'a text';
   },
-  exit: () => process.exit(7),
-  loop: () => {
-    for (;;);
-  },
+  ...fatalDeeds,
   never: () => new Promise(() => {}),
-  outOfMemory: () => {
-    const hoard = [];
-    for (;;) hoard.push(Array.from({ length: 1_000 }, (_, at) => ({ at })));
-  },
   notCloneable: () => ({ ...ok, value: () => 0 }),
-  deep: () => ({ ...ok, value: deep(5_000) }),
+  deep: () => ({ ...ok, value: nested(5_000) }),
   wrongShape: () => ({ ...ok, value: { threadId: 'one' } }),
   nothing: () => undefined,
   taskFailed: () => ({

@@ -1,0 +1,21 @@
+// What goes wrong in the same way in every worker of the tests. Plain JavaScript, because threads load it
+// without a compiler.
+
+/** An object so many levels deep. */
+export function nested(levels) {
+  let value = {};
+  for (let level = 0; level < levels; level += 1) value = { value };
+  return value;
+}
+
+/** What ends or blocks the thread. */
+export const fatalDeeds = {
+  exit: () => process.exit(7),
+  loop: () => {
+    for (;;);
+  },
+  outOfMemory: () => {
+    const hoard = [];
+    for (;;) hoard.push(Array.from({ length: 1_000 }, (_, at) => ({ at })));
+  },
+};
