@@ -37,6 +37,20 @@ const NO_TELEMETRY_API = {
   message: 'Only src/otel.ts imports OpenTelemetry; the rest publishes on channels.',
 };
 
+const ADAPTERS_ONLY = {
+  regex: '(^|/)adapters/',
+  message: 'Adapters stand on the rest; nothing else knows them.',
+};
+const FORMATS_APART =
+  'A format knows the port and the engine in src/adapters, and no other format.';
+
+/** Adapters have to load without the SDK that they are for, or with another version of it. */
+const NO_SDK_AT_RUN_TIME = {
+  regex: `${NO_PACKAGES}(?!node:|zod$)`,
+  message: 'SDKs are optional peers: import their types only.',
+  allowTypeImports: true,
+};
+
 const CLI_ONLY = 'The CLI imports its own folder, packages and ../../index.js.';
 const STRATEGIES_ONLY = {
   regex: '(^|/)(history-service|compactor)(/|\\.js$)|(^|/)offload/',
@@ -140,21 +154,34 @@ export default defineConfig(
     message: 'The entry alone touches threads.',
   }),
 
-  imports(['src/main/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API),
+  imports(['src/main/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, ADAPTERS_ONLY),
   imports(
     ['src/main/strategies/**/*.ts'],
     NO_WORKER,
     NO_ROOT,
     NO_SELF,
     NO_TELEMETRY_API,
+    ADAPTERS_ONLY,
     STRATEGIES_ONLY,
   ),
   imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./index\\.js$')),
   imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./index\\.js$')),
   { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },
 
+  imports(['src/adapters/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API),
+  imports(['src/adapters/*/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, {
+    regex: '^\\.\\./[a-z-]+/',
+    message: FORMATS_APART,
+  }),
   {
-    files: ['src/index.ts'],
+    files: ['src/adapters/**/*.ts', 'src/{ai-sdk,anthropic,google,langchain,openai}.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': ['error', { patterns: [NO_SDK_AT_RUN_TIME] }],
+    },
+  },
+
+  {
+    files: ['src/{index,ai-sdk,anthropic,google,langchain,openai}.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

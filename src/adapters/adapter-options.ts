@@ -1,0 +1,86 @@
+// What adapters can be told: once, when one is made, and with each call.
+
+import { z } from 'zod';
+import type { SessionOptions } from '../main/compactor.js';
+import { SILENT_LOGGER } from '../main/logger.js';
+import type { Logger } from '../main/logger.js';
+import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
+
+/** What the sessions of an adapter are made with. */
+type SessionSettings = Pick<
+  SessionOptions,
+  | 'edits'
+  | 'minReclaimTokens'
+  | 'cacheTtlMs'
+  | 'reasoning'
+  | 'density'
+  | 'activeTodos'
+  | 'overheadTokens'
+>;
+
+/** How an adapter works. Every option has a default; `edits` is `batched` where a session's is not. */
+export interface AdapterOptions extends SessionSettings {
+  /**
+   * Returns the file that everything which edits take away is written to, by the id of the session.
+   * @default nothing is kept
+   */
+  readonly transcriptPath?: ((sessionId: string) => string) | undefined;
+  /** Conversations that are remembered; the least recently used one makes way. @default 32 */
+  readonly maxConversations?: number | undefined;
+  /** Told of the session of each new conversation, before anything is edited in it. */
+  readonly onSession?: ((session: TurnOrchestrator) => void) | undefined;
+  /** @default one that says nothing */
+  readonly logger?: Logger | undefined;
+}
+
+/** What is known about one call. */
+export interface CompactCall {
+  /** Ends the call; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Names the conversation. One that does not go on where it stood starts over then, in a session of
+   * the same id. @default the conversation is recognized by its messages
+   */
+  readonly conversationId?: string | undefined;
+  /** The model that the messages go to. */
+  readonly modelName?: string | undefined;
+  /**
+   * Tokens that the provider reported for the request before this one, cached ones included. Used only
+   * with `overheadTokens`: without these it says nothing about the messages.
+   */
+  readonly reportedInputTokens?: number | undefined;
+  /** What the model wants done with reasoning; for a new conversation whose adapter was told nothing. @default 'keep' */
+  readonly reasoning?: SessionOptions['reasoning'];
+}
+
+const DEFAULT_MAX_CONVERSATIONS = 32;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+/** What a session checks itself is left to it. */
+const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
+  maxConversations: z.number().int().min(1).optional(),
+  transcriptPath: z.custom(isFunction, 'Expected a function of the session id').optional(),
+  onSession: z.custom(isFunction, 'Expected a function').optional(),
+});
+
+/** The options with what has a default of its own filled in. */
+export type CompleteAdapterOptions = AdapterOptions & {
+  readonly edits: NonNullable<AdapterOptions['edits']>;
+  readonly maxConversations: number;
+  readonly logger: Logger;
+};
+
+/** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
+export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
+  const parsed = OPTIONS_SCHEMA.safeParse(options);
+  if (!parsed.success) {
+    throw new RangeError(`Invalid adapter options.\n${z.prettifyError(parsed.error)}`);
+  }
+  return {
+    ...options,
+    edits: options.edits ?? 'batched',
+    maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
+    logger: options.logger ?? SILENT_LOGGER,
+  };
+}

@@ -1,0 +1,224 @@
+// One conversation: a session, and the messages that it stands for. Takes what is new among the messages
+// of a call, lets the session's pre-send window run, and tells how the messages stand then.
+
+import { randomUUID } from 'node:crypto';
+import type { Compactor } from '../main/compactor.js';
+import { abortable } from '../main/abortable.js';
+import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
+import type { IContent } from '../shared/content.js';
+import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import type { MessageFormat } from './message-format.js';
+import { MessageView } from './message-view.js';
+
+/** What one conversation has come to. Tokens are counted ones. */
+export interface ConversationReport {
+  readonly sessionId: string;
+  /** Messages that were given. */
+  readonly givenMessages: number;
+  /** Messages that they came to at the end of the last call. */
+  readonly sentMessages: number;
+  /** Tokens sent, and what the provider's cache made of them, by estimate. */
+  readonly costs: ReturnType<TurnOrchestrator['costs']>;
+}
+
+/** What a conversation is made with. */
+export interface ConversationParts<Message> {
+  readonly compactor: Compactor;
+  readonly format: MessageFormat<Message>;
+  readonly options: CompleteAdapterOptions;
+}
+
+/** Messages that begin with others: with so many of them, for lists grow. */
+interface Beginning<Message> {
+  readonly messages: readonly Message[];
+  readonly known: readonly Message[];
+  readonly length: number;
+}
+
+/** A conversation whose messages were told to one session. Calls run one after the other. */
+export class Conversation<Message> {
+  readonly #parts: ConversationParts<Message>;
+  readonly #sessionId: string | undefined;
+  #view: MessageView<Message>;
+  #session: TurnOrchestrator | undefined;
+  /** The messages of the last call that has come in, which may still wait for its turn. */
+  #awaited: readonly Message[] = [];
+  /** The messages of the call that the view holds all of: as the caller had them, edited or not. */
+  #taken: readonly Message[] = [];
+  #lastCall: Promise<unknown> = Promise.resolve();
+  /** What the last comparison has found, which nobody needs to find out twice. */
+  #found: Beginning<Message> | undefined;
+  /** Whether the session has made all messages ready that the view holds. */
+  #isReady = false;
+  /** Whether edits may have landed that the view does not know of. */
+  #hasUnknownEdits = false;
+  #isBroken = false;
+
+  /** @param sessionId of a conversation that has a name @default one that the session makes up */
+  constructor(parts: ConversationParts<Message>, sessionId?: string) {
+    this.#parts = parts;
+    this.#sessionId = sessionId;
+    this.#view = new MessageView(parts.format);
+  }
+
+  /** Whether messages could not be taken in: the conversation can go no further then. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
+  knownLength(messages: readonly Message[]): number {
+    const known = [this.#awaited, ...this.#knownLists()].find((list) =>
+      this.#startsWith(messages, list),
+    );
+    return known?.length ?? -1;
+  }
+
+  /**
+   * Returns the messages as they are to be sent: a new list. The one given must not change any more.
+   *
+   * @returns `null` when the conversation has gone on in another way meanwhile
+   * @throws what the session or the format threw, or the signal's reason.
+   */
+  compact(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
+    this.#awaited = messages;
+    const turn = this.#lastCall.then(async () => this.#run(messages, call));
+    this.#lastCall = turn.catch(() => undefined);
+    return abortable(turn, call.signal);
+  }
+
+  get report(): ConversationReport | undefined {
+    if (this.#session === undefined) return undefined;
+    return {
+      sessionId: this.#session.sessionId,
+      givenMessages: this.#view.given.length,
+      sentMessages: this.#view.standing.length,
+      costs: this.#session.costs(),
+    };
+  }
+
+  /** Closes the session once the call that runs has ended. */
+  async close(): Promise<void> {
+    await this.#lastCall;
+    await this.#session?.close();
+  }
+
+  async #run(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
+    call.signal?.throwIfAborted();
+    const fresh = this.#freshOf(messages);
+    if (fresh === null) {
+      if (this.#awaited === messages) this.#awaited = this.#taken;
+      return null;
+    }
+    if (fresh.length > 0 || !this.#isReady) {
+      this.#isReady = false;
+      // Until they are taken in, what was read of them is only half known.
+      this.#isBroken = true;
+      const session = await this.#take(fresh, call);
+      this.#isBroken = false;
+      this.#taken = messages;
+      await this.#makeReady(session, call);
+      this.#isReady = true;
+    }
+    return [...this.#view.standing];
+  }
+
+  /** What a caller may go on from: what it had, what it has kept from the beginning, what it was given back. */
+  #knownLists(): readonly (readonly Message[])[] {
+    return [this.#taken, this.#view.given, this.#view.standing];
+  }
+
+  /** What is new among the messages; all of them for a conversation with a name that starts over. */
+  #freshOf(messages: readonly Message[]): readonly Message[] | null {
+    if (this.#view.given.length === 0) return messages;
+    const known = this.#knownLists().find((list) => this.#startsWith(messages, list));
+    if (known !== undefined) return messages.slice(known.length);
+    if (this.#sessionId === undefined) return null;
+    this.#view = new MessageView(this.#parts.format);
+    this.#session?.history.clear();
+    return messages;
+  }
+
+  /** Tells the session of new messages, and what the provider said about the ones before. */
+  async #take(fresh: readonly Message[], call: CompactCall): Promise<TurnOrchestrator> {
+    const { modelName } = call;
+    const { entries, commit } = this.#view.read(fresh);
+    let session = this.#session;
+    if (session === undefined) {
+      session = await this.#createSession(entries, call);
+      if (modelName !== undefined) session.history.nameModel(modelName);
+      this.#session = session;
+    } else {
+      this.#reportUsage(session, call);
+      session.history.addAll(entries, modelName);
+    }
+    commit();
+    return session;
+  }
+
+  async #makeReady(session: TurnOrchestrator, { signal }: CompactCall): Promise<void> {
+    const view = this.#view;
+    const promptId = `${session.sessionId}#${view.given.length}`;
+    const mayBeUnknown = this.#hasUnknownEdits;
+    this.#hasUnknownEdits = true;
+    const { optimized, compressed, fitted } = await session.ensureCompressionBeforeSend(
+      promptId,
+      view.pinnedTokens,
+      'adapter',
+      { signal },
+    );
+    if (mayBeUnknown || compressed?.outcome === 'applied') {
+      view.follow(session.history.getRawHistory());
+    } else {
+      for (const edit of [optimized, fitted]) if (edit !== null) view.applyChanges(edit.changes);
+    }
+    this.#hasUnknownEdits = false;
+  }
+
+  async #createSession(
+    history: readonly IContent[],
+    { reasoning }: CompactCall,
+  ): Promise<TurnOrchestrator> {
+    const { compactor, options } = this.#parts;
+    const sessionId = this.#sessionId ?? randomUUID();
+    const session = await compactor.createSession({
+      edits: options.edits,
+      minReclaimTokens: options.minReclaimTokens,
+      cacheTtlMs: options.cacheTtlMs,
+      reasoning: options.reasoning ?? reasoning,
+      density: options.density,
+      activeTodos: options.activeTodos,
+      overheadTokens: options.overheadTokens,
+      transcriptPath: options.transcriptPath?.(sessionId),
+      sessionId,
+      history,
+    });
+    options.onSession?.(session);
+    return session;
+  }
+
+  #reportUsage(session: TurnOrchestrator, { reportedInputTokens, modelName }: CompactCall): void {
+    if (reportedInputTokens === undefined) return;
+    if (this.#parts.options.overheadTokens === undefined) return;
+    session.reportUsage({ inputTokens: reportedInputTokens, modelName });
+  }
+
+  /** Compares from the end: what goes on differs there first. Nearly all messages are the same objects. */
+  #startsWith(messages: readonly Message[], known: readonly Message[]): boolean {
+    if (known.length === 0 || messages.length < known.length) return false;
+    const { length } = known;
+    if (
+      this.#found?.messages === messages &&
+      this.#found.known === known &&
+      this.#found.length === length
+    )
+      return true;
+    for (let at = known.length - 1; at >= 0; at -= 1) {
+      const message = messages[at] as Message;
+      const former = known[at] as Message;
+      if (message !== former && !this.#parts.format.isSame(message, former)) return false;
+    }
+    this.#found = { messages, known, length };
+    return true;
+  }
+}

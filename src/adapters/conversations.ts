@@ -1,0 +1,97 @@
+// Finds the conversation that the messages of a call belong to: the one that they continue. SDKs hand
+// over the whole array each time and name nothing.
+
+import { asError } from '../shared/errors.js';
+import type { Compactor } from '../main/compactor.js';
+import { completeAdapterOptions } from './adapter-options.js';
+import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import { Conversation } from './conversation.js';
+import type { ConversationReport } from './conversation.js';
+import type { MessageFormat } from './message-format.js';
+
+/** The conversations of one adapter. Those that were not used for the longest time are closed. */
+export class Conversations<Message> {
+  readonly #compactor: Compactor;
+  readonly #format: MessageFormat<Message>;
+  readonly #options: CompleteAdapterOptions;
+  /** With the name of each that has one; the one that was used last stands last. */
+  readonly #conversations = new Map<Conversation<Message>, string | undefined>();
+
+  /** @throws RangeError naming each option that is wrong. */
+  constructor(compactor: Compactor, format: MessageFormat<Message>, options: AdapterOptions = {}) {
+    this.#compactor = compactor;
+    this.#format = format;
+    this.#options = completeAdapterOptions(options);
+  }
+
+  /**
+   * Makes the messages of a conversation ready to be sent. Messages that were handed over must not be
+   * changed afterwards. Compares the array with the ones before, object by object; reads what is new.
+   *
+   * @returns a new list; messages that nothing was edited in are the same objects
+   * @throws TypeError for what is no list of messages; what the session threw; the signal's reason.
+   */
+  async compact(given: readonly Message[], call: CompactCall = {}): Promise<Message[]> {
+    if (!Array.isArray(given)) {
+      throw new TypeError(`Expected an array of messages, got ${typeof given}.`);
+    }
+    // A copy: the caller's own list may grow while this waits.
+    const messages: readonly Message[] = [...(given as readonly Message[])];
+    call.signal?.throwIfAborted();
+    if (messages.length === 0) return [];
+    for (;;) {
+      const conversation = this.#conversationOf(messages, call.conversationId);
+      this.#use(conversation, call.conversationId);
+      try {
+        const compacted = await conversation.compact(messages, call);
+        if (compacted !== null) return compacted;
+      } finally {
+        if (conversation.isBroken) this.#drop(conversation);
+      }
+    }
+  }
+
+  /** What the conversations have come to that are remembered; the one that was used last comes last. */
+  report(): readonly ConversationReport[] {
+    return [...this.#conversations.keys()].flatMap(({ report }) => report ?? []);
+  }
+
+  #conversationOf(
+    messages: readonly Message[],
+    conversationId: string | undefined,
+  ): Conversation<Message> {
+    let best: Conversation<Message> | undefined;
+    let bestLength = 0;
+    for (const [conversation, name] of this.#conversations) {
+      if (name !== conversationId) continue;
+      if (name !== undefined) return conversation;
+      const knownLength = conversation.knownLength(messages);
+      if (knownLength < bestLength) continue;
+      best = conversation;
+      bestLength = knownLength;
+    }
+    if (best !== undefined) return best;
+    const { length } = messages;
+    this.#options.logger.debug('a conversation begins', { conversationId, messages: length });
+    const parts = { compactor: this.#compactor, format: this.#format, options: this.#options };
+    return new Conversation(parts, conversationId);
+  }
+
+  #use(conversation: Conversation<Message>, conversationId: string | undefined): void {
+    this.#conversations.delete(conversation);
+    this.#conversations.set(conversation, conversationId);
+    for (const oldest of this.#conversations.keys()) {
+      if (this.#conversations.size <= this.#options.maxConversations) break;
+      this.#drop(oldest);
+    }
+  }
+
+  /** Nobody waits for a conversation to close that nobody uses. */
+  #drop(conversation: Conversation<Message>): void {
+    this.#conversations.delete(conversation);
+    conversation.close().catch((thrown: unknown) => {
+      const error = asError(thrown);
+      this.#options.logger.error('the session of a conversation could not be closed', { error });
+    });
+  }
+}

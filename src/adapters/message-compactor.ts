@@ -1,0 +1,35 @@
+// The function form of an adapter: messages in, messages out.
+
+import type { Compactor } from '../main/compactor.js';
+import type { AdapterOptions, CompactCall } from './adapter-options.js';
+import type { ConversationReport } from './conversation.js';
+import { Conversations } from './conversations.js';
+import type { MessageFormat } from './message-format.js';
+
+/**
+ * Makes the messages of a conversation ready to be sent. Takes the whole array each time, changes nothing
+ * in it, and returns another one in which messages without an edit are the same objects.
+ */
+export interface MessageCompactor<Message> {
+  /**
+   * @returns a new list
+   * @throws TypeError for what is no list of messages of the format; `ContextWindowExceededError` when
+   * they cannot be made to fit; the signal's reason
+   */
+  (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
+  /** What its conversations have come to; the one that was used last comes last. */
+  report(): readonly ConversationReport[];
+}
+
+/** Makes the function for a format. @throws RangeError naming each option that is wrong. */
+export function createMessageCompactor<Message>(
+  compactor: Compactor,
+  format: MessageFormat<Message>,
+  options: AdapterOptions = {},
+): MessageCompactor<Message> {
+  const conversations = new Conversations(compactor, format, options);
+  return Object.assign(
+    (messages: readonly Message[], call?: CompactCall) => conversations.compact(messages, call),
+    { report: () => conversations.report() },
+  );
+}

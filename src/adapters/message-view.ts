@@ -1,0 +1,246 @@
+// The messages of one conversation as they stand: reads new ones as entries, and writes what edits left
+// of the entries back into the messages that they came from. Runs no compaction.
+
+import type { EntryChange } from '../main/entry-change.js';
+import type { ContentBlock, IContent } from '../shared/content.js';
+import type {
+  MessageFormat,
+  MessageReader,
+  Origin,
+  PlacedBlock,
+  PlacedEntry,
+} from './message-format.js';
+
+/** A message that was given. */
+interface GivenMessage<Message> {
+  /** Its index among all that were given. */
+  readonly index: number;
+  readonly given: Message;
+  /** Its parts as they were read; none when it is pinned. */
+  readonly parts: PlacedBlock[];
+  /** What is left of its parts: the same list until an edit comes. */
+  left: readonly PlacedBlock[];
+  /** The message as it stands; `null` when nothing of it does. */
+  standing: Message | null;
+}
+
+/** A message that an edit put in the place of others. */
+interface WrittenMessage<Message> {
+  readonly entry: IContent;
+  standing: Message | null;
+}
+
+/** Messages that were read, and are the conversation's only from `commit` on. */
+export interface ReadAhead {
+  readonly entries: readonly PlacedEntry[];
+  readonly commit: () => void;
+}
+
+/** The view of one conversation. */
+export class MessageView<Message> {
+  readonly #format: MessageFormat<Message>;
+  readonly #reader: MessageReader<Message>;
+  readonly #given: Message[] = [];
+  readonly #records: GivenMessage<Message>[] = [];
+  /** By the id of a tool call, the messages with parts that share its fate. */
+  readonly #dependents = new Map<string, GivenMessage<Message>[]>();
+  /** How many calls of an id stand. */
+  readonly #standingCalls = new Map<string, number>();
+  #places: (GivenMessage<Message> | WrittenMessage<Message>)[] = [];
+  #standing: Message[] = [];
+  #pinnedTokens = 0;
+
+  constructor(format: MessageFormat<Message>) {
+    this.#format = format;
+    this.#reader = format.createReader();
+  }
+
+  /** All messages, as they were given. A view that grows. */
+  get given(): readonly Message[] {
+    return this.#given;
+  }
+
+  /** The messages as they stand after all edits. A view that changes with every read and edit. */
+  get standing(): readonly Message[] {
+    return this.#standing;
+  }
+
+  /** About how many tokens the messages take that stand in no entry. */
+  get pinnedTokens(): number {
+    return this.#pinnedTokens;
+  }
+
+  /**
+   * Reads further messages.
+   *
+   * @throws TypeError for what is no message. The view is of no use then.
+   */
+  read(messages: readonly Message[]): ReadAhead {
+    const { entries, pinnedTokens } = this.#reader.read(messages, this.#records.length);
+    const commit = (): void => {
+      this.#pinnedTokens += pinnedTokens;
+      for (const given of messages) this.#append(given);
+      for (const { blocks } of entries) for (const block of blocks) this.#enter(block);
+    };
+    return { entries, commit };
+  }
+
+  /** Follows an edit that replaced entries where they stood or removed them. */
+  applyChanges(changes: readonly EntryChange[]): void {
+    const left = new Map<Origin, PlacedBlock | null>();
+    const removed = new Set<IContent>();
+    for (const { before, after } of changes) {
+      if (after === null) removed.add(before);
+      for (const block of before.blocks) {
+        if (isPlaced(block)) left.set(block.origin, null);
+      }
+      for (const block of after?.blocks ?? []) {
+        if (isPlaced(block)) left.set(block.origin, block);
+      }
+    }
+    const touched = new Set<GivenMessage<Message>>();
+    for (const [index] of left.keys()) {
+      const record = this.#records[index];
+      if (record === undefined || touched.has(record)) continue;
+      touched.add(record);
+      this.#leave(
+        record,
+        record.left.flatMap((block) => {
+          const now = left.get(block.origin);
+          return now === undefined ? block : (now ?? []);
+        }),
+      );
+    }
+    this.#redraw(touched);
+    const places = this.#places.filter((place) =>
+      'entry' in place ? !removed.has(place.entry) : place.standing !== null,
+    );
+    this.#place(places);
+  }
+
+  /** Follows an edit that put another list in the place of the history. Linear in blocks and messages. */
+  follow(history: readonly IContent[]): void {
+    const left = new Map<Origin, PlacedBlock>();
+    for (const { blocks } of history) {
+      for (const block of blocks) if (isPlaced(block)) left.set(block.origin, block);
+    }
+    const touched = new Set<GivenMessage<Message>>();
+    for (const record of this.#records) {
+      const now = record.parts.flatMap(({ origin }) => left.get(origin) ?? []);
+      if (isSameList(now, record.left)) continue;
+      touched.add(record);
+      this.#leave(record, now);
+    }
+    this.#redraw(touched);
+    this.#place(this.#arrange(history));
+  }
+
+  #append(given: Message): void {
+    const parts: PlacedBlock[] = [];
+    const index = this.#records.length;
+    const record = { index, given, parts, left: parts, standing: given };
+    this.#given.push(given);
+    this.#records.push(record);
+    this.#places.push(record);
+    this.#standing.push(given);
+  }
+
+  #enter(block: PlacedBlock): void {
+    const record = this.#records[block.origin[0]];
+    if (record === undefined) return;
+    record.parts.push(block);
+    if (block.type === 'tool_call') this.#countCall(block.id, 1);
+    if (block.type !== 'opaque' || block.callId === undefined) return;
+    const dependents = this.#dependents.get(block.callId);
+    if (dependents === undefined) this.#dependents.set(block.callId, [record]);
+    else dependents.push(record);
+  }
+
+  #countCall(id: string, change: number): void {
+    this.#standingCalls.set(id, (this.#standingCalls.get(id) ?? 0) + change);
+  }
+
+  #leave(record: GivenMessage<Message>, left: readonly PlacedBlock[]): void {
+    for (const block of record.left) if (block.type === 'tool_call') this.#countCall(block.id, -1);
+    for (const block of left) if (block.type === 'tool_call') this.#countCall(block.id, 1);
+    record.left = left;
+  }
+
+  /** Writes anew the messages that an edit has touched, and those that depend on a call in them. */
+  #redraw(touched: ReadonlySet<GivenMessage<Message>>): void {
+    const all = new Set(touched);
+    for (const { parts } of touched) {
+      for (const block of parts) {
+        if (block.type !== 'tool_call') continue;
+        for (const dependent of this.#dependents.get(block.id) ?? []) all.add(dependent);
+      }
+    }
+    for (const record of all) record.standing = this.#draw(record);
+  }
+
+  #draw({ given, parts, left }: GivenMessage<Message>): Message | null {
+    const edits = new Map<number, ContentBlock | null>();
+    const stands = new Map(
+      left.filter((block) => !this.#isOrphan(block)).map((block) => [block.origin, block]),
+    );
+    if (stands.size === 0) return null;
+    for (const block of parts) {
+      const now = stands.get(block.origin) ?? null;
+      if (now !== block) edits.set(block.origin[1], now);
+    }
+    return edits.size === 0 ? given : this.#format.rewrite(given, edits);
+  }
+
+  /** Whether a block belongs to a call that an edit took away: without it, providers refuse the block. */
+  #isOrphan(block: PlacedBlock): boolean {
+    return (
+      block.type === 'opaque' &&
+      block.callId !== undefined &&
+      this.#standingCalls.get(block.callId) === 0
+    );
+  }
+
+  /**
+   * The places of a history: messages in the order of its entries, pinned ones where they were among
+   * them. What was written stands behind pinned messages that follow the one before it.
+   */
+  #arrange(history: readonly IContent[]): (GivenMessage<Message> | WrittenMessage<Message>)[] {
+    const written = new Map<IContent, WrittenMessage<Message>>();
+    for (const place of this.#places) if ('entry' in place) written.set(place.entry, place);
+    const places: (GivenMessage<Message> | WrittenMessage<Message>)[] = [];
+    let next = 0;
+    const placeUpTo = (index: number): void => {
+      for (; next <= index; next += 1) {
+        const record = this.#records[next];
+        if (record !== undefined && record.standing !== null) places.push(record);
+      }
+    };
+    for (const entry of history) {
+      const placed = entry.blocks.filter(isPlaced);
+      for (const { origin } of placed) placeUpTo(origin[0]);
+      if (placed.length > 0 || entry.blocks.length === 0) continue;
+      while (isPinned(this.#records[next])) placeUpTo(next);
+      const known = written.get(entry);
+      places.push(known ?? { entry, standing: this.#format.write(entry, this.#given) });
+    }
+    placeUpTo(this.#records.length - 1);
+    return places;
+  }
+
+  #place(places: (GivenMessage<Message> | WrittenMessage<Message>)[]): void {
+    this.#places = places;
+    this.#standing = places.flatMap(({ standing }) => (standing === null ? [] : [standing]));
+  }
+}
+
+function isPlaced(block: ContentBlock): block is PlacedBlock {
+  return 'origin' in block;
+}
+
+function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
+  return record?.parts.length === 0;
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((value, at) => value === b[at]);
+}

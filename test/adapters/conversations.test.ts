@@ -1,0 +1,325 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
+import { Conversations } from '../../src/adapters/conversations.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { ContextWindowExceededError } from '../../src/shared/errors.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  system,
+  user,
+} from '../support/plain-message-format.js';
+import type { PlainMessage } from '../support/plain-message-format.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+
+let compactor: Compactor;
+let sessions: TurnOrchestrator[];
+
+beforeEach(() => {
+  compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' });
+  sessions = [];
+});
+
+afterEach(() => compactor.close());
+
+function conversationsWith(options: AdapterOptions = {}): Conversations<PlainMessage> {
+  return new Conversations(compactor, PLAIN_MESSAGE_FORMAT, {
+    edits: 'every-turn',
+    onSession: (session) => sessions.push(session),
+    ...options,
+  });
+}
+
+/** A call of a file tool and its answer. */
+function use(id: string, name: 'read_file' | 'write_file', path: string): readonly PlainMessage[] {
+  return [assistant(call(id, name, { file_path: path })), answer(id, name, `${name} ${path}`)];
+}
+
+const start = [system('be brief'), user('go'), ...use('1', 'read_file', 'a.ts')];
+const write = use('2', 'write_file', 'a.ts');
+/** What is left of `start` and `write`: the write supersedes the read. */
+const compacted = [start[0], start[1], ...write];
+
+describe('Conversations', () => {
+  it('returns the messages themselves in a new list while nothing is stale', async () => {
+    const messages = Object.freeze([...start]);
+    const result = await conversationsWith().compact(messages);
+    expect(result).not.toBe(messages);
+    expect(result).toHaveLength(4);
+    result.forEach((message, at) => expect(message).toBe(messages[at]));
+  });
+
+  it('drops what is stale and keeps all other messages', async () => {
+    const result = await conversationsWith().compact([...start, ...write]);
+    expect(result).toEqual(compacted);
+    expect(result[3]).toBe(write[1]);
+  });
+
+  it('reads each message once, however often the array is handed over', async () => {
+    const read = vi.fn(PLAIN_MESSAGE_FORMAT.createReader().read);
+    const format = { ...PLAIN_MESSAGE_FORMAT, createReader: () => ({ read }) };
+    const conversations = new Conversations(compactor, format);
+    await conversations.compact(start);
+    await conversations.compact([...start, write[0]!]);
+    await conversations.compact([...start, ...write]);
+    expect(read.mock.calls.map(([messages, first]) => [messages.length, first])).toEqual([
+      [4, 0],
+      [1, 4],
+      [1, 5],
+    ]);
+  });
+
+  it('gives the same for the same messages, without a window of its own', async () => {
+    const conversations = conversationsWith();
+    const messages = [...start, ...write];
+    const first = await conversations.compact(messages);
+    const window = vi.spyOn(sessions[0]!, 'ensureCompressionBeforeSend');
+    expect(await conversations.compact(messages)).toEqual(first);
+    expect(await conversations.compact(first)).toEqual(first);
+    expect(window).not.toHaveBeenCalled();
+    expect(sessions).toHaveLength(1);
+  });
+
+  it.each([
+    ['the messages as they were given', (given: PlainMessage[]) => given],
+    ['the messages that it returned', (_: PlainMessage[], returned: PlainMessage[]) => returned],
+    ['copies of them', (given: PlainMessage[]) => structuredClone(given)],
+    [
+      'copies of what it returned',
+      (_: PlainMessage[], returned: PlainMessage[]) => structuredClone(returned),
+    ],
+  ])('goes on from %s', async (_, choose) => {
+    const conversations = conversationsWith();
+    const given = [...start, ...write];
+    const returned = await conversations.compact(given);
+    const more = [user('and now'), ...use('3', 'read_file', 'b.ts')];
+    const result = await conversations.compact([...choose(given, returned), ...more]);
+    expect(result).toEqual([...compacted, ...more]);
+    expect(sessions).toHaveLength(1);
+    // A second run of the same agent starts from what the user kept, which nothing was cut out of.
+    const last = assistant('done');
+    expect(await conversations.compact([...given, ...more, last])).toEqual([
+      ...compacted,
+      ...more,
+      last,
+    ]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('begins another conversation when one goes on differently, and loses neither', async () => {
+    const conversations = conversationsWith();
+    const one = [...start, user('one')];
+    const other = [...start, user('other')];
+    await conversations.compact(start);
+    await conversations.compact(one);
+    await conversations.compact(other);
+    expect(sessions).toHaveLength(2);
+    expect(await conversations.compact([...one, ...write])).toEqual([
+      start[0],
+      start[1],
+      user('one'),
+      ...write,
+    ]);
+    expect(await conversations.compact([...other, assistant('well')])).toHaveLength(6);
+    expect(sessions).toHaveLength(2);
+  });
+
+  it('begins another conversation for fewer messages than it knows', async () => {
+    const conversations = conversationsWith();
+    await conversations.compact([...start, ...write]);
+    expect(await conversations.compact(start)).toEqual(start);
+    expect(sessions).toHaveLength(2);
+  });
+
+  it('starts a conversation with a name over in its session when its messages were rewound', async () => {
+    const conversations = conversationsWith();
+    await conversations.compact([...start, ...write], { conversationId: 'x' });
+    await conversations.compact([...start, ...write], { conversationId: 'y' });
+    expect(await conversations.compact(start, { conversationId: 'x' })).toEqual(start);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['x', 'y']);
+    const result = await conversations.compact([...start, ...write], { conversationId: 'x' });
+    expect(result).toEqual(compacted);
+    expect(sessions).toHaveLength(2);
+  });
+
+  it('lets calls of one conversation follow each other', async () => {
+    const conversations = conversationsWith();
+    const all = [...start, ...write, user('on')];
+    const results = await Promise.all(
+      [4, 6, 7, 7].map((length) => conversations.compact(all.slice(0, length))),
+    );
+    expect(results).toEqual([start, compacted, [...compacted, all[6]], [...compacted, all[6]]]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('tells apart conversations that begin with the same messages at the same time', async () => {
+    const conversations = conversationsWith();
+    const branches = ['a', 'b', 'c'].map((name) => [...start, user(name)]);
+    const results = await Promise.all([
+      conversations.compact(start),
+      ...branches.map((messages) => conversations.compact(messages)),
+    ]);
+    expect(results).toEqual([start, ...branches]);
+  });
+
+  it('takes nothing twice when a call was aborted at any moment', async () => {
+    const all = [...start, ...write, user('on'), ...use('3', 'write_file', 'b.ts')];
+    for (let ticks = 0; ticks < 40; ticks += 1) {
+      const conversations = conversationsWith();
+      await conversations.compact(start);
+      const controller = new AbortController();
+      const aborted = conversations.compact(all.slice(0, 6), { signal: controller.signal });
+      const outcome = aborted.catch((error: unknown) => error);
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+      controller.abort(new Error('enough'));
+      await outcome;
+      expect(await conversations.compact(all)).toEqual([...compacted, ...all.slice(6)]);
+    }
+    expect(sessions).toHaveLength(40);
+  });
+
+  it('rejects with the reason of a signal that is aborted already, and takes nothing in', async () => {
+    const conversations = conversationsWith();
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(conversations.compact(start, { signal })).rejects.toThrow('enough');
+    expect(sessions).toHaveLength(0);
+  });
+
+  it('says what is wrong with a message, and works with the right one afterwards', async () => {
+    const conversations = conversationsWith();
+    await conversations.compact(start);
+    const wrong = { role: 'nobody', parts: [] } as unknown as PlainMessage;
+    await expect(conversations.compact([...start, wrong])).rejects.toThrow(TypeError);
+    expect(await conversations.compact([...start, ...write])).toEqual(compacted);
+    await expect(conversations.compact('no' as unknown as PlainMessage[])).rejects.toThrow(
+      'Expected an array of messages, got string.',
+    );
+    expect(await conversations.compact([])).toEqual([]);
+  });
+
+  it('recovers when the session could not be made', async () => {
+    const conversations = conversationsWith();
+    const createSession = vi.spyOn(compactor, 'createSession');
+    createSession.mockRejectedValueOnce(new Error('not now'));
+    await expect(conversations.compact(start)).rejects.toThrow('not now');
+    expect(await conversations.compact([...start, ...write])).toEqual(compacted);
+  });
+
+  it('closes the conversation that was not used for the longest time', async () => {
+    const conversations = conversationsWith({ maxConversations: 2 });
+    await conversations.compact([user('a')]);
+    await conversations.compact([user('b')]);
+    await conversations.compact([user('a'), assistant('x')]);
+    await conversations.compact([user('c')]);
+    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(2));
+    expect(conversations.report().map(({ givenMessages }) => givenMessages)).toEqual([2, 1]);
+    await conversations.compact([user('a'), assistant('x'), user('y')]);
+    expect(sessions).toHaveLength(3);
+  });
+
+  it('throws when the messages cannot be made to fit, and goes on with what is changed then', async () => {
+    await compactor.close();
+    compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', contextLimit: 2_000 });
+    const conversations = conversationsWith();
+    const huge = [user('x'.repeat(40_000))];
+    await expect(conversations.compact(huge)).rejects.toThrow(ContextWindowExceededError);
+    await expect(conversations.compact(huge)).rejects.toThrow(ContextWindowExceededError);
+    expect(await conversations.compact([user('short')])).toEqual([user('short')]);
+  });
+
+  it('puts a summary in the place of messages, and recognizes it afterwards', async () => {
+    await compactor.close();
+    const summarizer = scriptedSummarizer(snapshot('It was long.'));
+    compactor = createCompactor({
+      offload: 'inline',
+      tokenizer: 'estimate',
+      contextLimit: 4_000,
+      summarizer,
+      settings: { 'compression.strategy': 'one-shot' },
+    });
+    const conversations = conversationsWith();
+    const talk = Array.from({ length: 20 }, (_, at) =>
+      at % 2 === 0 ? user(`${at} ${'x'.repeat(800)}`) : assistant(`${at} ${'y'.repeat(800)}`),
+    );
+    const messages = [system('be brief'), ...talk];
+    const result = await conversations.compact(messages);
+    expect(result.length).toBeLessThan(messages.length);
+    expect(result[0]).toBe(messages[0]);
+    expect(JSON.stringify(result)).toContain('It was long');
+    expect(result.at(-1)).toBe(messages.at(-1));
+    const next = user('next');
+    expect(await conversations.compact([...messages, next])).toEqual([...result, next]);
+    expect(await conversations.compact([...result, next])).toEqual([...result, next]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('names each option that is wrong', () => {
+    expect(() => conversationsWith({ maxConversations: 0 })).toThrow(RangeError);
+    expect(() => conversationsWith({ onSession: 'x' as never })).toThrow('onSession');
+  });
+
+  it('loses, repeats and reorders nothing, whichever array the next call goes on from', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            tool: fc.constantFrom('read_file' as const, 'write_file' as const),
+            path: fc.constantFrom('a.ts', 'b.ts', 'c.ts'),
+            from: fc.constantFrom('given', 'returned', 'copy'),
+            says: fc.boolean(),
+          }),
+          { minLength: 1, maxLength: 12 },
+        ),
+        fc.constantFrom('every-turn' as const, 'batched' as const, 'at-birth' as const),
+        async (steps, edits) => {
+          const conversations = conversationsWith({ edits, minReclaimTokens: 30 });
+          const before = sessions.length;
+          let given: PlainMessage[] = [user('go')];
+          let returned = await conversations.compact(given);
+          const all: PlainMessage[] = [...given];
+          for (const [at, { tool, path, from, says }] of steps.entries()) {
+            const more = [...use(String(at), tool, path), ...(says ? [user(`on ${at}`)] : [])];
+            all.push(...more);
+            const base =
+              from === 'returned' ? returned : from === 'copy' ? structuredClone(given) : given;
+            given = [...base, ...more];
+            returned = await conversations.compact(given);
+            expect(idsOf(returned, 'call')).toEqual(idsOf(returned, 'answers'));
+            expect(isSubsequence(returned, all)).toBe(true);
+            expect(
+              isSubsequence(
+                all.filter(({ role }) => role === 'user'),
+                returned,
+              ),
+            ).toBe(true);
+            expect(returned.at(-1)).toEqual(all.at(-1));
+          }
+          expect(sessions).toHaveLength(before + 1);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+function idsOf(messages: readonly PlainMessage[], kind: 'call' | 'answers'): readonly string[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (kind in part ? [String(Reflect.get(part, kind))] : [])),
+  );
+}
+
+/** Whether all of `some` stand in `all` in their order. */
+function isSubsequence(some: readonly PlainMessage[], all: readonly PlainMessage[]): boolean {
+  const texts = all.map((message) => JSON.stringify(message));
+  let from = 0;
+  return some.every((message) => {
+    const at = texts.indexOf(JSON.stringify(message), from);
+    from = at + 1;
+    return at !== -1;
+  });
+}

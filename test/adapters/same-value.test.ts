@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSameValue } from '../../src/adapters/same-value.js';
+
+describe('isSameValue', () => {
+  it('knows a copy of any plain data, and any other one from it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        expect(isSameValue(a, structuredClone(a))).toBe(true);
+        expect(isSameValue(a, b)).toBe(JSON.stringify(a) === JSON.stringify(b) || equals(a, b));
+      }),
+    );
+  });
+
+  it('takes a key without a value for no key', () => {
+    expect(isSameValue({ a: 1, b: undefined }, { a: 1 })).toBe(true);
+    expect(isSameValue({ a: 1 }, { a: 1, b: undefined, c: 2 })).toBe(false);
+    expect(isSameValue({ a: undefined, b: 1 }, { a: 1, b: undefined })).toBe(false);
+  });
+
+  it('compares bytes, dates and addresses by what they say', () => {
+    expect(isSameValue(new Uint8Array([1, 2]), new Uint8Array([1, 2]))).toBe(true);
+    expect(isSameValue(new Uint8Array([1, 2]), new Uint8Array([1, 3]))).toBe(false);
+    expect(isSameValue(new URL('http://a.example/x'), new URL('http://a.example/x'))).toBe(true);
+    expect(isSameValue(new URL('http://a.example/x'), new URL('http://a.example/y'))).toBe(false);
+    expect(isSameValue(new Date(1), new Date(1))).toBe(true);
+    expect(isSameValue(new Date(1), new Date(2))).toBe(false);
+  });
+
+  it('tells a list from an object and from a shorter list', () => {
+    expect(isSameValue([1], { 0: 1 })).toBe(false);
+    expect(isSameValue([1], [1, undefined])).toBe(false);
+    expect(isSameValue({}, null)).toBe(false);
+  });
+
+  it('ends on what holds itself and on what is a hundred thousand levels deep', () => {
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const other: { self?: unknown } = {};
+    other.self = other;
+    expect(isSameValue(circle, other)).toBe(false);
+    const nest = (): unknown => {
+      let value: unknown = 0;
+      for (let level = 0; level < 100_000; level += 1) value = [value];
+      return value;
+    };
+    expect(isSameValue(nest(), nest())).toBe(true);
+  });
+});
+
+/** The order of keys says nothing, and JSON knows neither -0 nor NaN from their neighbours. */
+function equals(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  const keys = Object.keys(a);
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equals(Reflect.get(a, key), Reflect.get(b, key)))
+  );
+}
