@@ -8,7 +8,10 @@ import type { ContentBlock, IContent } from '../shared/content.js';
 export interface IngestionLimits {
   /** Levels of nesting inside a block. @default 256, far below what structured clone and the pool survive */
   readonly maxDepth: number;
-  /** Characters of all strings and keys of an entry, counted in UTF-16 units. @default 8,388,608 */
+  /**
+   * Characters of all strings and keys of an entry, counted in UTF-16 units, and the tokens of its
+   * opaque blocks. @default 8,388,608
+   */
   readonly maxCharacters: number;
   /** Values in an entry, counting every object, array, element and primitive. @default 1,000,000 */
   readonly maxValues: number;
@@ -45,7 +48,11 @@ export function assertIngestible(
   for (const [at, block] of (blocks as readonly unknown[]).entries()) {
     const blockPath = `${where}, block ${at}`;
     walk.visitAll(block, blockPath);
-    assertBlock(asObject(block, blockPath, 'a block'), blockPath);
+    const fields = asObject(block, blockPath, 'a block');
+    assertBlock(fields, blockPath);
+    // Counts are kept as 32-bit integers, and what a block only claims to hold adds to them as well.
+    const { type, tokens } = fields;
+    if (type === 'opaque') walk.addTokens(Number(tokens), `${blockPath}.tokens`);
   }
   if (metadata !== undefined) asObject(metadata, `${where}.metadata`, 'an object');
   for (const key of Object.keys(entry)) {
@@ -53,7 +60,7 @@ export function assertIngestible(
   }
 }
 
-type Fields = Readonly<Record<string, 'string' | 'boolean'>>;
+type Fields = Readonly<Record<string, 'string' | 'boolean' | 'number'>>;
 
 interface BlockShape {
   readonly required: Fields;
@@ -84,6 +91,7 @@ const SHAPES: Readonly<Record<ContentBlock['type'], BlockShape>> = {
     },
   },
   code: { required: { code: 'string' }, optional: { language: 'string' } },
+  opaque: { required: { kind: 'string', tokens: 'number' }, optional: { callId: 'string' } },
 };
 
 function assertBlock(block: Readonly<Record<string, unknown>>, where: string): void {
@@ -103,6 +111,9 @@ function assertBlock(block: Readonly<Record<string, unknown>>, where: string): v
   }
   if (type === 'media' && block['encoding'] !== 'url' && block['encoding'] !== 'base64') {
     fail(`${where}.encoding`, "'url' or 'base64'", block['encoding']);
+  }
+  if (type === 'opaque' && !(Number.isInteger(block['tokens']) && Number(block['tokens']) >= 0)) {
+    fail(`${where}.tokens`, 'an integer of 0 or more', block['tokens']);
   }
 }
 
@@ -125,6 +136,13 @@ class PlainDataWalk {
   visitAll(root: unknown, where: string): void {
     this.#path.push(where);
     this.#visit(root);
+    this.#path.pop();
+  }
+
+  /** Counts what stands for a text that is not here. */
+  addTokens(count: number, where: string): void {
+    this.#path.push(where);
+    this.#addCharacters(count);
     this.#path.pop();
   }
 
@@ -259,6 +277,8 @@ function kindOf(value: unknown): string {
       return `the string ${JSON.stringify(value.slice(0, 40))}`;
     case 'object':
       return value === null ? 'null' : kindOfObject(value);
+    case 'number':
+      return `the number ${value}`;
     case 'undefined':
       return 'undefined';
     default:

@@ -58,9 +58,26 @@ export interface CodeBlock {
   readonly language?: string;
 }
 
+/** A part of a message that ctxfold does not look into: carried and counted, never edited. */
+export interface OpaqueBlock {
+  readonly type: 'opaque';
+  /** What its format calls it. */
+  readonly kind: string;
+  /** About how many tokens it takes: an integer, 0 or more. */
+  readonly tokens: number;
+  /** The `id` of the call whose fate it shares, as that of an approval. */
+  readonly callId?: string;
+}
+
 /** One block of an entry, told apart by `type`. */
 export type ContentBlock =
-  TextBlock | ToolCallBlock | ToolResponseBlock | MediaBlock | ThinkingBlock | CodeBlock;
+  | TextBlock
+  | ToolCallBlock
+  | ToolResponseBlock
+  | MediaBlock
+  | ThinkingBlock
+  | CodeBlock
+  | OpaqueBlock;
 
 /** What is known about an entry besides its content. Unknown keys are kept as they are. */
 export interface ContentMetadata {
@@ -109,6 +126,10 @@ export function isCodeBlock(block: ContentBlock): block is CodeBlock {
   return block.type === 'code';
 }
 
+export function isOpaqueBlock(block: ContentBlock): block is OpaqueBlock {
+  return block.type === 'opaque';
+}
+
 /** Whether a text holds nothing but white space. Looks no further than the first other character. */
 export function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
@@ -134,6 +155,7 @@ export function hasSubstance(block: ContentBlock): boolean {
     case 'tool_call':
     case 'tool_response':
     case 'media':
+    case 'opaque':
       return true;
   }
 }

@@ -1,8 +1,7 @@
 // What a compacted history must keep of its base: opaque fields to the byte, kept entries in order,
 // the newest human entry. Entries are matched first; one that matches none is new and breaks nothing.
 
-import { isThinkingBlock } from './content.js';
-import type { ContentBlock, IContent, ThinkingBlock } from './content.js';
+import type { ContentBlock, IContent } from './content.js';
 import type { Violation } from './violation.js';
 
 const UNMATCHED = -1;
@@ -93,6 +92,8 @@ function blockKey(block: ContentBlock): string | readonly [] {
       const opaque = block.signature ?? block.encryptedContent;
       return opaque === undefined ? [] : `thinking ${opaque}`;
     }
+    case 'opaque':
+      return block.callId === undefined ? [] : `opaque ${block.kind} of ${block.callId}`;
     case 'text':
     case 'code':
     case 'media':
@@ -106,18 +107,16 @@ function findChangedOpaqueFields(
   origins: readonly number[],
 ): readonly Violation[] {
   const violations: Violation[] = [];
-  const thoughts = new Set(
-    base.flatMap(({ blocks }) => blocks.filter(isThinkingBlock).map(bytesOf)),
-  );
+  const known = new Set(base.flatMap(({ blocks }) => blocks.flatMap(sealedBytes)));
   history.forEach((content, entry) => {
     const origin = base[origins[entry] ?? UNMATCHED];
-    // Of an entry that matched none, only what it thought can be looked for.
-    const left = origin?.blocks.filter(isThinkingBlock).map(bytesOf).reverse();
+    // Of an entry that matched none, only its sealed blocks can be looked for.
+    const left = origin?.blocks.flatMap(sealedBytes).reverse();
     content.blocks.forEach((block, at) => {
-      if (block.type !== 'thinking') return;
-      const bytes = bytesOf(block);
-      if (left === undefined ? thoughts.has(bytes) : popUntil(left, bytes)) return;
-      const message = 'The thinking block is not in the base as it is, where it is.';
+      const [bytes] = sealedBytes(block);
+      if (bytes === undefined) return;
+      if (left === undefined ? known.has(bytes) : popUntil(left, bytes)) return;
+      const message = `The ${block.type} block is not in the base as it is, where it is.`;
       violations.push({ rule: 'opaque-changed', entry, block: at, message });
     });
     if (origin === undefined || hasSameProviderMetadata(content, origin)) return;
@@ -127,8 +126,13 @@ function findChangedOpaqueFields(
   return violations;
 }
 
-function bytesOf({ thought, signature, encryptedContent }: ThinkingBlock): string {
-  return JSON.stringify([thought, signature, encryptedContent]);
+/** What nobody may change of a block, if it is one that is kept as it is. */
+function sealedBytes(block: ContentBlock): readonly [bytes: string] | readonly [] {
+  if (block.type === 'thinking') {
+    return [JSON.stringify([block.thought, block.signature, block.encryptedContent])];
+  }
+  if (block.type !== 'opaque') return [];
+  return [JSON.stringify([block.type, block.kind, block.tokens, block.callId])];
 }
 
 /** Takes values off the end of a stack up to and including `value`; takes none when it is not there. */

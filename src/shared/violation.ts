@@ -18,7 +18,7 @@ export type ViolationRule =
   | 'reasoning-only'
   /** A text holds half of a surrogate pair. */
   | 'lone-surrogate'
-  /** A thinking block or an entry's `providerMetadata` is not what it is in the base. */
+  /** A thinking or opaque block, or an entry's `providerMetadata`, is not what it is in the base. */
   | 'opaque-changed'
   /** Kept entries stand in another order than in the base, or one stands twice. */
   | 'out-of-order'

@@ -9,6 +9,7 @@ import { IntColumn } from '../shared/density/int-column.js';
 import type { Stretch } from '../shared/density/stretches.js';
 import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
 import { SummaryFacts } from './summary-facts.js';
+import { tokensLostWithCalls } from './tokens-lost-with-calls.js';
 
 /** An entry on its way in, and what is known of its tokens. */
 export interface MeasuredEntry {
@@ -22,7 +23,7 @@ export interface MeasuredEntry {
 /** Tokens by row of an index; `NONE` where they were not counted. */
 export class ResidentFacts {
   readonly entryTokens: IntColumn = new IntColumn();
-  /** What an entry loses together with the call. */
+  /** What an entry loses together with the call, reasoning that led to it alone included. */
   readonly callTokens: IntColumn = new IntColumn();
   /** What an entry loses together with the response. */
   readonly responseTokens: IntColumn = new IntColumn();
@@ -48,8 +49,11 @@ export class ResidentFacts {
     this.entryTokens.push(tokens);
     this.#addToTotal(this.entryTokens.length - 1);
     this.summaries.append(index, entry);
-    for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
-      this.callTokens.push(measure?.blocks[index.calls.block.at(row)] ?? NONE);
+    if (this.callTokens.length < index.calls.length) {
+      const lost = measure && tokensLostWithCalls(entry.content.blocks, measure.blocks);
+      for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
+        this.callTokens.push(lost?.[index.calls.block.at(row)] ?? NONE);
+      }
     }
     for (let row = this.responseTokens.length; row < index.responses.length; row += 1) {
       const block = index.responses.block.at(row);

@@ -7,8 +7,10 @@ import type { DensityPlan } from '../shared/density/plan.js';
 import type { ResidentFacts } from './resident-facts.js';
 
 /**
- * For every entry that the plan edits, ascending: its index, and its tokens then. Those of an entry
- * that loses text are `NONE`: tokens of a text are not the sum of those of its parts.
+ * For every entry that the plan edits, ascending: its index, and its tokens then; of an entry that the
+ * plan removes they mean nothing. Those of an entry that loses text are `NONE`: tokens of a text are not
+ * the sum of those of its parts. So are those of one that loses a call which shares its reasoning with
+ * calls alone.
  */
 export function tokensAfterPlan(
   plan: DensityPlan,

@@ -31,6 +31,11 @@ function call(parameters: unknown): object {
   return { type: 'tool_call', id: 'c1', name: 'tool', parameters };
 }
 
+/** An entry of one opaque block. */
+function opaque(change: object): unknown {
+  return { speaker: 'ai', blocks: [{ type: 'opaque', kind: 'note', tokens: 0, ...change }] };
+}
+
 function nested(levels: number): unknown {
   let value: unknown = 'leaf';
   for (let level = 0; level < levels; level += 1) value = [value];
@@ -121,7 +126,7 @@ describe('assertIngestible', () => {
   });
 
   it.each([
-    ['no object', 7, 'Expected an entry { speaker, blocks } at entry 4, got a number.'],
+    ['no object', 7, 'Expected an entry { speaker, blocks } at entry 4, got the number 7.'],
     ['nothing', null, 'Expected an entry { speaker, blocks } at entry 4, got null.'],
     ['a list', [], 'Expected an entry { speaker, blocks } at entry 4, got an array.'],
     [
@@ -142,7 +147,7 @@ describe('assertIngestible', () => {
     [
       'an unknown block',
       { speaker: 'ai', blocks: [{ type: 'audio' }] },
-      'Expected one of text, tool_call, tool_response, media, thinking, code at entry 4, block 0.type',
+      'Expected one of text, tool_call, tool_response, media, thinking, code, opaque at entry 4, block 0.type',
     ],
     [
       'a block typed like a prototype',
@@ -152,7 +157,7 @@ describe('assertIngestible', () => {
     [
       'a text that is none',
       { speaker: 'ai', blocks: [{ type: 'text', text: 7 }] },
-      'Expected a string at entry 4, block 0.text, got a number.',
+      'Expected a string at entry 4, block 0.text, got the number 7.',
     ],
     [
       'an error that is no text',
@@ -166,6 +171,26 @@ describe('assertIngestible', () => {
       'an encoding unheard of',
       { speaker: 'ai', blocks: [{ type: 'media', mimeType: 'a', data: '', encoding: 'hex' }] },
       `Expected 'url' or 'base64' at entry 4, block 0.encoding, got the string "hex".`,
+    ],
+    [
+      'an opaque block of no kind',
+      opaque({ kind: undefined }),
+      'Expected a string at entry 4, block 0.kind, got undefined.',
+    ],
+    [
+      'an opaque block of unknown size',
+      opaque({ tokens: undefined }),
+      'Expected a number at entry 4, block 0.tokens, got undefined.',
+    ],
+    ...[-1, 0.5, NaN, Infinity].map((tokens): [string, unknown, string] => [
+      `an opaque block of ${tokens} tokens`,
+      opaque({ tokens }),
+      `Expected an integer of 0 or more at entry 4, block 0.tokens, got the number ${tokens}.`,
+    ]),
+    [
+      'an opaque block that belongs to something else than a call',
+      opaque({ callId: null }),
+      'Expected a string or nothing at entry 4, block 0.callId, got null.',
     ],
     [
       'metadata that is none',
@@ -206,6 +231,14 @@ describe('assertIngestible', () => {
     expect(refusal({ speaker: 'ai', blocks: [text] }, limits)).toBeUndefined();
     expect(refusal({ speaker: 'ai', blocks: [text, text, text] }, limits)).toContain(
       'block 1.text',
+    );
+  });
+
+  it('takes opaque blocks, and counts their tokens among the characters', () => {
+    expect(refusal(opaque({}))).toBeUndefined();
+    expect(refusal(opaque({ callId: 'c1', tokens: 8_000_000 }))).toBeUndefined();
+    expect(refusal(opaque({ tokens: 2 ** 31 }))).toContain(
+      'at most 8388608 characters in entry 4, exceeded at entry 4, block 0.tokens',
     );
   });
 

@@ -28,6 +28,7 @@ describe('findViolations', () => {
       ['reasoning beside a call', 'h a:*s1,r1 t:r1'],
       ['blank text beside text', 'h:_,hello a:_,okay'],
       ['a picture and nothing else', 'h:% a'],
+      ['an opaque block and nothing else', 'h:&note a:&note t:&approval=r9'],
       ['a call that still runs', 'h a:r1,w2 t:r1'],
       ['a response that is not complete', 'h a:r1 t:r1?'],
       ['a response that follows an incomplete one', 'h a:r1 t:r1? t:r1 a'],
@@ -142,6 +143,28 @@ describe('findViolations', () => {
       expect(breaches([...historyOf('a:fresh,*s9'), ...base], base)).toContain(
         'opaque-changed@0.1',
       );
+    });
+
+    it.each([
+      ['is as it was', 'h:&one a:two,&two=r1,r1 t:r1,&three', ''],
+      ['is gone', 'h:&one a:two,r1 t:r1', ''],
+      ['takes something else', 'h:&one a:two,&two(9)=r1,r1 t:r1', 'opaque-changed@1.1'],
+      ['is of another kind', 'h:&one a:two,&other=r1,r1 t:r1', 'opaque-changed@1.1'],
+      ['belongs to another call', 'h:&one a:two,&two=r2,r1 t:r1', 'opaque-changed@1.1'],
+      ['stands twice', 'h:&one a:two,&two=r1,&two=r1,r1 t:r1', 'opaque-changed@1.2'],
+      ['stands in another entry', 'h:&one a:two,r1,&three t:r1', 'opaque-changed@1.2'],
+      ['is new', 'h:&one a:fresh,&fresh a:&two=r1,r1 t:r1', 'opaque-changed@1.1'],
+    ])('tells whether an opaque block %s', (_, notation, expected) => {
+      const sealed = historyOf('h:&one a:two,&two=r1,r1 t:r1,&three');
+      expect(breaches([...historyOf(notation), ...sealed.slice(3)], sealed)).toBe(expected);
+    });
+
+    it('knows a copy of an entry by the call of its opaque block', () => {
+      const asked = historyOf('h:one t:&ask=r1,&note t:&ask=r2,&note');
+      const [human, first, second] = copyOf(asked);
+      if (human === undefined || first === undefined || second === undefined) throw new Error();
+      expect(breaches([human, first, second], asked)).toBe('');
+      expect(breaches([human, second, first], asked)).toBe('out-of-order@2');
     });
 
     it('reports reasoning in another order', () => {

@@ -29,7 +29,7 @@ describe('arbitraryHistory', () => {
     expect(lengths.at(-1)).toBeLessThanOrEqual(300);
   });
 
-  it('gives open calls, parallel calls, repeated ids, failures and pictures', () => {
+  it('gives open calls, parallel calls, repeated ids, failures, pictures and opaque blocks', () => {
     const blocks = fc
       .sample(arbitraryHistory(), 200)
       .map((history) => history.flatMap((entry) => entry.blocks));
@@ -44,6 +44,7 @@ describe('arbitraryHistory', () => {
     expect(blocks.some(isOpen)).toBe(true);
     expect(blocks.some(hasRepeatedId)).toBe(true);
     expect(blocks.flat().some((block) => block.type === 'media')).toBe(true);
+    expect(blocks.flat().some((block) => block.type === 'opaque')).toBe(true);
     expect(
       blocks.flat().some((block) => block.type === 'tool_response' && block.error !== undefined),
     ).toBe(true);

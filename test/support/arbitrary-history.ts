@@ -7,14 +7,15 @@ import type {
   ContentBlock,
   IContent,
   MediaBlock,
+  OpaqueBlock,
   TextBlock,
   ThinkingBlock,
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../src/shared/content.js';
 import { hasSubstance } from '../../src/shared/content.js';
-import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig } from '../../src/shared/density.js';
+import { arbitraryPath, arbitraryResult, arbitraryToolUse, listOf } from './arbitrary-tool-use.js';
 
 /** The root that `arbitraryDensityConfig` resolves against. */
 export const WORKSPACE_ROOT = '/work';
@@ -72,6 +73,10 @@ interface PlannedCall {
   readonly hasFailed: boolean;
   /** An id that other calls have too, or `null` for one of its own. */
   readonly sharedId: string | null;
+  /** What was thought right before it, which is not often anything. */
+  readonly thoughts: readonly ThinkingBlock[];
+  /** Whether somebody was asked for it, and answered before it ran. */
+  readonly isApproved: boolean;
 }
 
 interface PlannedStep {
@@ -95,143 +100,9 @@ interface HistoryPlan {
   readonly isStreaming: boolean;
 }
 
-/** A list whose length is spread evenly; fast-check's default size would keep it at ten or so. */
-function listOf<T>(item: fc.Arbitrary<T>, maxLength: number, minLength = 0): fc.Arbitrary<T[]> {
-  return fc.array(item, { minLength, maxLength, size: 'max' });
-}
-
 function mostly(value: boolean): fc.Arbitrary<boolean> {
   return fc.constantFrom(value, value, value, !value);
 }
-
-// Spellings of the same few files, and names that a careless lookup would find in a prototype.
-const path = fc.constantFrom(
-  'a.ts',
-  'a.ts',
-  './a.ts',
-  '/work/a.ts',
-  'src/../a.ts',
-  'src/b.ts',
-  '/work/src//b.ts',
-  './src/b.ts',
-  'A.ts',
-  'constructor',
-  '__proto__',
-);
-const glob = fc.constantFrom('src/*.ts', '**/*', 'a.?s');
-
-const pathParameters = fc.oneof(
-  { weight: 8, arbitrary: path.map((file_path) => ({ file_path })) },
-  { weight: 2, arbitrary: path.map((absolute_path) => ({ absolute_path })) },
-  { weight: 2, arbitrary: path.map((file) => ({ path: file })) },
-  { weight: 1, arbitrary: fc.tuple(path, path).map(([a, b]) => ({ path: a, file_path: b })) },
-  { weight: 1, arbitrary: path.map((file) => ({ file_path: null, path: file })) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<unknown>(
-      null,
-      'a.ts',
-      ['a.ts'],
-      7,
-      {},
-      { file_path: '' },
-      { file_path: 7 },
-      { file_path: ['a.ts'] },
-      { name: 'a.ts' },
-    ),
-  },
-);
-
-const listParameters = fc.oneof(
-  { weight: 6, arbitrary: listOf(path, 3, 1).map((paths) => ({ paths })) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(listOf(path, 2), glob)
-      .map(([paths, last]) => ({ paths: [...paths, last] })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<unknown>(
-      null,
-      { paths: [] },
-      { paths: 'a.ts' },
-      { paths: ['a.ts', 7] },
-      { paths: ['a.ts', null] },
-      { file_path: 'a.ts' },
-    ),
-  },
-);
-
-const toolUse = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({ name: fc.constant('read_file'), parameters: pathParameters }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      name: fc.constantFrom('read_line_range', 'ast_read_file'),
-      parameters: pathParameters,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ name: fc.constant('read_many_files'), parameters: listParameters }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      name: fc.constantFrom(
-        'write_file',
-        'write_file',
-        'replace',
-        'ast_edit',
-        'insert_at_line',
-        'delete_line_range',
-      ),
-      parameters: pathParameters,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      name: fc.constant('run_shell_command'),
-      parameters: fc.constantFrom({ command: 'npm test' }, { command: 'ls' }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      name: fc.constantFrom('get_weather', 'constructor', '__proto__', 'toString'),
-      parameters: pathParameters,
-    }),
-  },
-);
-
-const result = fc.constantFrom<unknown>(
-  'one line',
-  'first line\nsecond line\n',
-  '',
-  'a face 😀 and more',
-  PRUNED_POINTER,
-  null,
-  42,
-  true,
-  { output: 'text', exitCode: 0 },
-  { output: PRUNED_POINTER },
-  ['a', 'b', ['c']],
-  { nested: { deeper: [{ still: 'text' }] }, empty: {} },
-);
-
-const call: fc.Arbitrary<PlannedCall> = fc
-  .record({
-    use: toolUse,
-    result,
-    hasFailed: fc.constantFrom(false, false, false, false, true),
-    sharedId: fc.constantFrom(null, null, null, 'call_0', 'call_1', '__proto__'),
-  })
-  .map(({ use, ...rest }) => ({ ...use, ...rest }));
 
 const line = fc.constantFrom(
   'please look',
@@ -255,10 +126,10 @@ const piece = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(path, inclusionBody)
+      .tuple(arbitraryPath, inclusionBody)
       .map(([file, body]) => `--- ${file} ---\n${body}\n--- End of content ---`),
   },
-  { weight: 1, arbitrary: path.map((file) => `--- ${file} ---\nnever closed`) },
+  { weight: 1, arbitrary: arbitraryPath.map((file) => `--- ${file} ---\nnever closed`) },
   { weight: 1, arbitrary: fc.constant('--- End of content ---') },
 );
 
@@ -272,8 +143,18 @@ const media: fc.Arbitrary<MediaBlock> = fc.constantFrom(
   { type: 'media', mimeType: 'application/pdf', data: 'https://x.test/a.pdf', encoding: 'url' },
 );
 
+const opaque: fc.Arbitrary<OpaqueBlock> = fc.constantFrom(
+  { type: 'opaque', kind: 'server_tool', tokens: 250 },
+  { type: 'opaque', kind: '', tokens: 0 },
+  { type: 'opaque', kind: 'of a call that is not there', tokens: 7, callId: 'nowhere' },
+);
+
 const message: fc.Arbitrary<ContentBlock[]> = listOf(
-  fc.oneof({ weight: 6, arbitrary: text }, { weight: 1, arbitrary: media }),
+  fc.oneof(
+    { weight: 6, arbitrary: text },
+    { weight: 1, arbitrary: media },
+    { weight: 1, arbitrary: opaque },
+  ),
   3,
   1,
 );
@@ -288,10 +169,25 @@ const thinking: fc.Arbitrary<ThinkingBlock> = fc.record(
   { requiredKeys: ['type', 'thought'], noNullPrototype: true },
 );
 
+const call: fc.Arbitrary<PlannedCall> = fc
+  .record({
+    use: arbitraryToolUse,
+    result: arbitraryResult,
+    hasFailed: fc.constantFrom(false, false, false, false, true),
+    sharedId: fc.constantFrom(null, null, null, 'call_0', 'call_1', '__proto__'),
+    isApproved: fc.constantFrom(false, false, false, false, false, true),
+    thoughts: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: listOf(thinking, 2, 1) },
+    ),
+  })
+  .map(({ use, ...rest }) => ({ ...use, ...rest }));
+
 const saidBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
   { weight: 3, arbitrary: thinking },
   { weight: 3, arbitrary: line.map((said) => ({ type: 'text' as const, text: said })) },
   { weight: 1, arbitrary: fc.constantFrom('', '\n', 'let x = 1;').map(codeBlock) },
+  { weight: 1, arbitrary: opaque },
 );
 
 const step: fc.Arbitrary<PlannedStep> = fc.record({
@@ -304,6 +200,7 @@ const step: fc.Arbitrary<PlannedStep> = fc.record({
   attachment: fc.option(
     fc.oneof(
       media,
+      opaque,
       fc.constant<ContentBlock>({ type: 'text', text: ' ' }),
       fc.constant<ContentBlock>({ type: 'text', text: 'a note beside results' }),
     ),
@@ -329,8 +226,8 @@ function assemble({ turns, running, answered, isStreaming }: HistoryPlan, max: n
       ...asked.map((blocks) => entryOf('human', substantial(blocks))),
       ...steps.flatMap((planned) => stepEntries(planned, newId)),
     ];
-    // Room for what still runs: one ai entry and one tool entry per call.
-    if (history.length + entries.length + 9 > max) break;
+    // Room for what still runs: an ai entry, its approvals, and one tool entry per call.
+    if (history.length + entries.length + 10 > max) break;
     history.push(...entries);
   }
   if (running !== null) history.push(...stepEntries(running, newId, { answered, isStreaming }));
@@ -343,7 +240,16 @@ function stepEntries(
   open: { readonly answered: number; readonly isStreaming: boolean } | null = null,
 ): IContent[] {
   const made = calls.map((planned) => callAndResponse(planned, planned.sharedId ?? newId()));
-  const blocks = [...said, ...made.map(([callBlock]) => callBlock)];
+  const thoughtAndCalled = made.flatMap(([callBlock], at) => [
+    ...(calls[at]?.thoughts ?? []),
+    callBlock,
+  ]);
+  const asked = made.filter((_, at) => calls[at]?.isApproved);
+  const blocks = [
+    ...said,
+    ...thoughtAndCalled,
+    ...asked.map(([{ id }]) => approvalBlock('request', id)),
+  ];
   const ready = made.flatMap(([, response], at) => {
     if (open === null || at < open.answered) return [response];
     return open.isStreaming ? [{ ...response, isComplete: false }] : [];
@@ -351,11 +257,23 @@ function stepEntries(
   const [first, ...others] = groups(ready, responses);
   return [
     entryOf('ai', substantial(blocks)),
+    ...(asked.length === 0
+      ? []
+      : [
+          entryOf(
+            'tool',
+            asked.map(([{ id }]) => approvalBlock('answer', id)),
+          ),
+        ]),
     ...(first === undefined
       ? []
       : [entryOf('tool', attachment === null ? first : [...first, attachment])]),
     ...others.map((group) => entryOf('tool', group)),
   ];
+}
+
+function approvalBlock(kind: string, callId: string): OpaqueBlock {
+  return { type: 'opaque', kind, tokens: 25, callId };
 }
 
 function callAndResponse(planned: PlannedCall, id: string): [ToolCallBlock, ToolResponseBlock] {

@@ -61,6 +61,10 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
       const text = cutLines(block.text, cuts);
       return text.trim() === '' ? [] : [{ ...block, text }];
     });
+    const bound = content.speaker === 'ai' ? findBound(content.blocks, blocks) : [];
+    for (const block of bound) blocks.splice(blocks.indexOf(block), 1);
+    const orphans = content.speaker === 'ai' ? findOrphans(content.blocks, blocks) : [];
+    for (const orphan of orphans) blocks.splice(blocks.indexOf(orphan), 1);
     const isUntouched =
       blocks.length === content.blocks.length &&
       blocks.every((block, at) => block === content.blocks[at]);
@@ -81,6 +85,39 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
       recencyPruned: old.length,
     },
   };
+}
+
+/** An approval goes when its call was here and is not any more. */
+function findBound(
+  before: readonly ContentBlock[],
+  after: readonly ContentBlock[],
+): readonly ContentBlock[] {
+  const holdsCall = (blocks: readonly ContentBlock[], id: string): boolean =>
+    blocks.some((block) => block.type === 'tool_call' && block.id === id);
+  return after.filter(
+    (block) =>
+      block.type === 'opaque' &&
+      block.callId !== undefined &&
+      holdsCall(before, block.callId) &&
+      !holdsCall(after, block.callId),
+  );
+}
+
+/** Reasoning goes when all goes that is said or called behind it, before there is reasoning again. */
+function findOrphans(
+  before: readonly ContentBlock[],
+  after: readonly ContentBlock[],
+): readonly ContentBlock[] {
+  return before.filter((thought, at) => {
+    if (thought.type !== 'thinking') return false;
+    const behind = before.slice(at + 1);
+    const start = behind.findIndex(saysSomething);
+    if (start === -1) return false;
+    const rest = behind.slice(start);
+    const next = rest.findIndex((block) => block.type === 'thinking');
+    const ledTo = rest.slice(0, next === -1 ? rest.length : next).filter(saysSomething);
+    return !ledTo.some((block) => after.includes(block));
+  });
 }
 
 /** Neither reasoning nor blanks are a message. */

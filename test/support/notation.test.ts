@@ -46,8 +46,8 @@ describe('historyOf', () => {
     ]);
   });
 
-  it('reads reasoning, code, media, blank text and an entry without blocks', () => {
-    expect(historyOf('a:*,*s1,`let x = 1`,%cat.png,_ a:')).toEqual([
+  it('reads reasoning, code, media, opaque blocks, blank text and an entry without blocks', () => {
+    expect(historyOf('a:*,*s1,`let x = 1`,%cat.png,&note,&approval(25)=r1,_ a:')).toEqual([
       aiContent([
         { type: 'thinking', thought: 'thought' },
         { type: 'thinking', thought: 'thought', signature: 's1' },
@@ -59,6 +59,8 @@ describe('historyOf', () => {
           encoding: 'base64',
           filename: 'cat.png',
         },
+        { type: 'opaque', kind: 'note', tokens: 10 },
+        { type: 'opaque', kind: 'approval', tokens: 25, callId: 'r1' },
         { type: 'text', text: ' ' },
       ]),
       aiContent([]),
@@ -82,6 +84,7 @@ describe('describeHistory', () => {
     'a:*,*s1,r1(b.ts),w2(={"path":"x"}),s3(npm test) t:r1(new),w2!,s3(=[1])! t:e4?,f5~,g6!~',
     'h#m-1:see+@a.ts+and+@b/c.ts(new) h:@a.ts h:@a.ts+@a.ts h:"r1" h:_ h:"\\n"',
     'h:"--- a.ts ---\\nopen" a:`x`,%,%cat.png h:r1,>r2 t:<r1',
+    'h:&note(0) a:&note,&approval(25)=r1,r1 t:&approval=r1,r1',
     'a:m1(a.ts|b/*.ts),r2(=null),r3(="text"),r4(=[])',
   ])('gives %s back', (notation) => {
     expect(describeHistory(historyOf(notation))).toBe(notation);

@@ -27,11 +27,14 @@
  * code      `let x = 1`
  * thinking  *         unsigned; *s1 has the signature "s1"
  * media     %         a picture; %cat.png has that file name
+ * opaque    "&" kind [ "(" tokens ")" ] [ "=" call ]                            &approval(25)=r1
+ *           10 tokens by default; behind "=" the id of the call whose fate it shares.
  */
 
 import type {
   ContentBlock,
   IContent,
+  OpaqueBlock,
   Speaker,
   ToolResponseBlock,
 } from '../../src/shared/content.js';
@@ -66,6 +69,7 @@ const DEFAULT_TEXT: Readonly<Record<Speaker, string | undefined>> = {
 const BLANK = ' ';
 const THOUGHT = 'thought';
 const PICTURE = { type: 'media', mimeType: 'image/png', data: 'AAAA', encoding: 'base64' } as const;
+const OPAQUE_TOKENS = 10;
 const CLOSING = '--- End of content ---';
 
 // Sticky, one per token; a token's own text never holds a character that ends it.
@@ -77,6 +81,7 @@ const INCLUSION = /@([\w./-]+)(?:\(([^()]*)\))?/y;
 const CODE = /`([^`]*)`/y;
 const THINKING = /\*([\w-]*)/y;
 const MEDIA = /%([\w.-]*)/y;
+const OPAQUE = /&([\w.-]+)(?:\((\d+)\))?(?:=([\w-]+))?/y;
 
 /**
  * Makes the history that a notation stands for. Equal notations make equal histories of new objects.
@@ -182,9 +187,20 @@ function readBlock(reader: Reader, speaker: Speaker): ContentBlock {
     const filename = media[1] ?? '';
     return { ...PICTURE, ...(filename !== '' && { filename }) };
   }
+  const opaque = reader.take(OPAQUE);
+  if (opaque !== null) return opaqueBlock(opaque);
   const pieces = [readPiece(reader)];
   while (reader.take(/\+/y) !== null) pieces.push(readPiece(reader));
   return { type: 'text', text: pieces.join('\n') };
+}
+
+function opaqueBlock([, kind = '', tokens, callId]: RegExpExecArray): ContentBlock {
+  return {
+    type: 'opaque',
+    kind,
+    tokens: tokens === undefined ? OPAQUE_TOKENS : Number(tokens),
+    ...(callId !== undefined && { callId }),
+  };
 }
 
 function callBlock(reader: Reader, use: RegExpExecArray): ContentBlock {
@@ -257,11 +273,18 @@ function describeBlock(block: ContentBlock, speaker: Speaker): string {
       return `*${block.signature ?? ''}`;
     case 'media':
       return `%${block.filename ?? ''}`;
+    case 'opaque':
+      return describeOpaque(block);
     case 'tool_call':
       return (speaker === 'tool' ? '<' : '') + block.id + describeParameters(block);
     case 'tool_response':
       return (speaker === 'tool' ? '' : '>') + block.callId + describeOutcome(block);
   }
+}
+
+function describeOpaque({ kind, tokens, callId }: OpaqueBlock): string {
+  const size = tokens === OPAQUE_TOKENS ? '' : `(${tokens})`;
+  return `&${kind}${size}${callId === undefined ? '' : `=${callId}`}`;
 }
 
 function describeParameters({ id, parameters }: { id: string; parameters: unknown }): string {

@@ -68,6 +68,13 @@ function countableBlock(block: ContentBlock): ContentBlock {
       return { type: 'tool_call', id: block.id, name: block.name, parameters: block.parameters };
     case 'tool_response':
       return responseWith(block, block.result, block.error);
+    case 'opaque':
+      return {
+        type: 'opaque',
+        kind: block.kind,
+        tokens: block.tokens,
+        ...(block.callId !== undefined && { callId: block.callId }),
+      };
   }
 }
 
@@ -75,6 +82,7 @@ function countableBlock(block: ContentBlock): ContentBlock {
 function indexableBlock(block: ContentBlock): ContentBlock {
   switch (block.type) {
     case 'tool_call':
+    case 'opaque':
       return countableBlock(block);
     case 'tool_response': {
       const result = block.result === PRUNED_POINTER ? PRUNED_POINTER : '';

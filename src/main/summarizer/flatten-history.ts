@@ -15,7 +15,7 @@ const MAX_FIELD_CHARACTERS = 1_000;
 /**
  * Returns the lines of the given entries. Texts longer than `maxPartCharacters` go on in further lines,
  * marked with the number of their part. Reasoning and the data of media are left out, as are blank
- * blocks.
+ * blocks; an opaque block is told by its kind.
  */
 export function flattenHistory(
   entries: readonly IContent[],
@@ -78,6 +78,9 @@ function describeBlock(block: ContentBlock, uses: ToolUseNumbers): ShownBlock | 
         'media',
         cleanText(block.mimeType),
       );
+    case 'opaque':
+      // Its kind tells that something happened there, at the price of a few tokens.
+      return shown({}, 'opaque', cleanText(block.kind));
     case 'thinking':
       return undefined;
   }

@@ -6,12 +6,15 @@ import type { ContentBlock, IContent, TextBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { DensityResult } from '../density.js';
 import { INCLUSION_POINTER } from './file-inclusions.js';
+import { orphanedReasoning } from './orphaned-reasoning.js';
 import type { DensityPlan } from './plan.js';
+import { blocksOfDroppedCalls } from './shared-fate.js';
 
 /**
  * Returns the edits of a plan for the history that it was computed from (or one that only grew since).
- * An entry that would keep nothing but blank text or reasoning is removed; a human one says in place
- * of its text that the file comes later.
+ * What is bound to a call of an ai entry goes with that, and so does reasoning that led to nothing that
+ * stays. An entry that would keep nothing but blank text or reasoning is removed; a human one says in place of
+ * its text that the file comes later.
  */
 export function materializeDensityPlan(
   plan: DensityPlan,
@@ -27,7 +30,7 @@ export function materializeDensityPlan(
         `The plan edits entry ${index}, but the history ends at ${history.length}.`,
       );
     }
-    const blocks = editedBlocks(entry.blocks, index, edits);
+    const blocks = editedBlocks(entry, index, edits);
     if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
@@ -44,26 +47,35 @@ function saysSomething(blocks: readonly ContentBlock[]): boolean {
 }
 
 function editedBlocks(
-  blocks: readonly ContentBlock[],
+  { speaker, blocks }: IContent,
   index: number,
   edits: PlanReader,
 ): readonly ContentBlock[] {
-  const kept: ContentBlock[] = [];
-  for (let at = 0; at < blocks.length; at += 1) {
-    const block = blocks[at];
-    if (block === undefined || edits.takesDrop(index, at)) continue;
-    const ranges = edits.takeCuts(index, at);
-    if (edits.takesPointer(index, at) && block.type === 'tool_response') {
-      kept.push({ ...block, result: PRUNED_POINTER });
-    } else if (ranges.length > 0 && block.type === 'text') {
-      const text = withoutRanges(block.text, ranges);
-      if (!isBlank(text)) kept.push({ ...block, text });
-    } else {
-      kept.push(block);
-    }
-  }
+  const edited = blocks.map((block, at) => editedBlock(block, index, at, edits));
   edits.assertTaken(index);
-  return kept;
+  if (speaker === 'ai') {
+    const isDropped = (place: number): boolean => edited[place] === null;
+    for (const at of blocksOfDroppedCalls(blocks, isDropped)) edited[at] = null;
+    for (const at of orphanedReasoning(blocks, isDropped)) edited[at] = null;
+  }
+  return edited.filter((block) => block !== null);
+}
+
+/** Returns what is left of a block; `null` when that is nothing. */
+function editedBlock(
+  block: ContentBlock,
+  index: number,
+  at: number,
+  edits: PlanReader,
+): ContentBlock | null {
+  if (edits.takesDrop(index, at)) return null;
+  const ranges = edits.takeCuts(index, at);
+  if (edits.takesPointer(index, at) && block.type === 'tool_response') {
+    return { ...block, result: PRUNED_POINTER };
+  }
+  if (ranges.length === 0 || block.type !== 'text') return block;
+  const text = withoutRanges(block.text, ranges);
+  return isBlank(text) ? null : { ...block, text };
 }
 
 type Range = readonly [start: number, end: number];

@@ -187,7 +187,8 @@ function readBlock(
       return { kind: 'result', callId, isError: error !== undefined, isEmpty, ...place };
     }
     case 'media':
-      return { kind: 'media', ...place };
+    case 'opaque':
+      return { kind: block.type, ...place };
   }
 }
 

@@ -1,5 +1,5 @@
 // What of an entry a provider turns into tokens: its texts, and constants for everything around them.
-// Opaque fields (signatures, encrypted reasoning, ids, metadata) and media payloads are no texts.
+// Opaque fields (signatures, encrypted reasoning, ids, metadata), opaque blocks and media payloads are no texts.
 
 import type { ContentBlock, IContent, MediaBlock } from '../content.js';
 
@@ -20,6 +20,7 @@ export const BLOCK_OVERHEAD_TOKENS: Readonly<Record<ContentBlock['type'], number
   tool_call: 8,
   tool_response: 8,
   media: 2,
+  opaque: 2,
 };
 
 /**
@@ -31,19 +32,23 @@ export const IMAGE_TOKENS = 1_600;
 /** Tokens that any other medium (document, audio, video) stands for: its length is not known. */
 export const OTHER_MEDIA_TOKENS = 3_000;
 
-/** The token estimate for a medium's payload; its caption and file name are texts of their own. */
-export function mediaTokens(block: MediaBlock): number {
-  return /^image\//i.test(block.mimeType) ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
-}
-
-/** Tokens of an entry that depend on no text: its own overhead, that of its blocks, its media. */
+/** Tokens of an entry that depend on no text: its own overhead, and what is fixed of its blocks. */
 export function fixedEntryTokens(entry: IContent): number {
   let tokens = ENTRY_OVERHEAD_TOKENS;
-  for (const block of entry.blocks) {
-    tokens += BLOCK_OVERHEAD_TOKENS[block.type];
-    if (block.type === 'media') tokens += mediaTokens(block);
-  }
+  for (const block of entry.blocks) tokens += fixedBlockTokens(block);
   return tokens;
+}
+
+/** Tokens of a block that depend on no text: its overhead, its medium's, or those an opaque one names. */
+export function fixedBlockTokens(block: ContentBlock): number {
+  const overhead = BLOCK_OVERHEAD_TOKENS[block.type];
+  if (block.type === 'media') return overhead + mediaTokens(block);
+  return block.type === 'opaque' ? overhead + block.tokens : overhead;
+}
+
+/** The token estimate for a medium's payload; its caption and file name are texts of their own. */
+function mediaTokens(block: MediaBlock): number {
+  return /^image\//i.test(block.mimeType) ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
 }
 
 /** The texts of a block that a provider tokenizes, in their order; absent and empty ones are left out. */
@@ -65,6 +70,8 @@ function candidateTexts(block: ContentBlock): readonly (string | undefined)[] {
       return [block.toolName, payloadText(block.result), block.error];
     case 'media':
       return [block.caption, block.filename];
+    case 'opaque':
+      return [];
   }
 }
 

@@ -40,6 +40,8 @@ function blockCharacters(block: ContentBlock): number {
       return block.toolName.length + payloadCharacters(block.result) + lengthOf(block.error);
     case 'media':
       return lengthOf(block.caption) + lengthOf(block.filename);
+    case 'opaque':
+      return 0;
   }
 }
 

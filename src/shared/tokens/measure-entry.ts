@@ -3,10 +3,9 @@
 import { PRUNED_POINTER } from '../density.js';
 import type { ContentBlock, IContent } from '../content.js';
 import {
-  BLOCK_OVERHEAD_TOKENS,
   blockTexts,
   ENTRY_OVERHEAD_TOKENS,
-  mediaTokens,
+  fixedBlockTokens,
   payloadText,
 } from './content-text.js';
 import type { CountPiece } from './count-tokens.js';
@@ -51,8 +50,7 @@ export function pointerTokens(countPiece: CountPiece): number {
 
 /** What a block holds besides the result of a tool. */
 function measureRest(block: ContentBlock, countPiece: CountPiece): number {
-  let tokens = BLOCK_OVERHEAD_TOKENS[block.type];
-  if (block.type === 'media') tokens += mediaTokens(block);
+  let tokens = fixedBlockTokens(block);
   const rest = block.type === 'tool_response' ? { ...block, result: undefined } : block;
   for (const text of blockTexts(rest)) tokens += countText(text, countPiece);
   return tokens;

@@ -9,6 +9,7 @@ import { planDensity } from '../../../src/shared/density/optimize.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import { historyOf } from '../../support/notation.js';
 import { countThirds } from '../../support/piece-counters.js';
 import { RESIDENT_AGENT, withReferencedFiles } from '../../support/resident-session.js';
 
@@ -65,6 +66,12 @@ describe.each([
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('keeps what an opaque block is, what it takes and whose fate it shares', () => {
+    const [entry] = historyOf('a:&note(7),&approval(9)=r1');
+    if (entry === undefined) throw new Error();
+    expect(part(withSecrets(entry)).blocks).toEqual(entry.blocks);
   });
 
   it('carries content when the entry does', () => {

@@ -48,6 +48,13 @@ describe('flattenHistory', () => {
     expect(flattenHistory(historyOf('h:%'), 100).join()).not.toContain('AAAA');
   });
 
+  it('tells an opaque block by its kind alone', () => {
+    expect(linesOf(historyOf('a:r1,&approval(900)=r1'))).toEqual([
+      { entry: 1, from: 'ai', tool: 'read_file', use: 1, parameters: '{"file_path":"a.ts"}' },
+      { entry: 1, from: 'ai', opaque: 'approval' },
+    ]);
+  });
+
   it('continues long texts in further lines without splitting a character', () => {
     const parts = linesOf([humanText('a😀'.repeat(5))], 5);
     expect(parts).toEqual([

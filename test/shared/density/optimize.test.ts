@@ -88,6 +88,37 @@ describe('optimize', () => {
     ['the call but not what was said', 'a:reading,r1 t:r1 a:w2 t:w2', 'a:reading a:w2 t:w2'],
     ['an entry that keeps blank text only', 'a:_,r1 t:r1 a:w2 t:w2', 'a:w2 t:w2'],
     ['an entry that keeps reasoning only', 'a:*s1,r1 t:r1 a:w2 t:w2', 'a:w2 t:w2'],
+    ['reasoning that led to the call alone', 'a:okay,*s1,r1 t:r1 a:w2 t:w2', 'a:okay a:w2 t:w2'],
+    [
+      'the reasoning in front of the call, and no other',
+      'a:*s1,r1,*s2,s3 t:r1,s3 a:w2 t:w2',
+      'a:*s2,s3 t:s3 a:w2 t:w2',
+    ],
+    [
+      'reasoning that led to several calls with the last of them',
+      'a:okay,*s1,r1,r2 t:r1,r2 a:w3 t:w3',
+      'a:okay a:w3 t:w3',
+    ],
+    [
+      'all of the reasoning in front of a call, and no blank in between',
+      'a:okay,*s1,_,*s2,r1 t:r1 a:w2 t:w2',
+      'a:okay,_ a:w2 t:w2',
+    ],
+    [
+      'no reasoning that led to another call as well',
+      'a:*s1,r1(a.ts),s2 t:r1,s2 a:w3 t:w3',
+      'a:*s1,s2 t:s2 a:w3 t:w3',
+    ],
+    [
+      'no reasoning that led to what was said with the call',
+      'a:*s1,okay,r1 t:r1 a:w2 t:w2',
+      'a:*s1,okay a:w2 t:w2',
+    ],
+    [
+      'no reasoning that led to nothing before either',
+      'a:okay,r1,*s1 t:r1 a:w2 t:w2',
+      'a:okay,*s1 a:w2 t:w2',
+    ],
     [
       'reads under other spellings',
       'a:r1(./a.ts) t:r1 a:r2(/work/a.ts) t:r2 a:r3(x/../a.ts) t:r3 a:w4(a.ts) t:w4',
@@ -140,6 +171,7 @@ describe('optimize', () => {
     ['the earlier of two blocks', 'h:@a.ts(old),@a.ts(new)', 'h:@a.ts(new)'],
     ['only the repeated one', 'h:x+@a.ts+@b.ts h:@a.ts', 'h:x+@b.ts h:@a.ts'],
     ['a block of nothing else', 'h:hi,@a.ts h:@a.ts', 'h:hi h:@a.ts'],
+    ['reasoning in front stays', 'h:hi,*,@a.ts h:@a.ts', 'h:hi,* h:@a.ts'],
   ])('cuts superseded inclusions: %s', (_, before, after) => {
     expect(outcome(before)).toBe(describeHistory(historyOf(after)));
   });

@@ -4,6 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { hasSubstance } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import {
   PRUNED_POINTER,
@@ -57,6 +58,23 @@ function countBlocks(
   isCounted: (block: IContent['blocks'][number]) => boolean,
 ): number {
   return history.flatMap((entry) => entry.blocks).filter(isCounted).length;
+}
+
+/** What is sent of an entry: reasoning, and what has substance. */
+function toldBlocks(blocks: IContent['blocks']): IContent['blocks'] {
+  return blocks.filter((block) => block.type === 'thinking' || hasSubstance(block));
+}
+
+/** Whether anything is left that the reasoning at a place led to. */
+function isLedTo(told: IContent['blocks'], place: number, left: IContent['blocks']): boolean {
+  let at = place;
+  while (told[at]?.type === 'thinking') at += 1;
+  if (at === told.length) return true;
+  for (let block = told[at]; block !== undefined && block.type !== 'thinking'; block = told[at]) {
+    if (left.includes(block)) return true;
+    at += 1;
+  }
+  return false;
 }
 
 describe('optimize', () => {
@@ -130,6 +148,39 @@ describe('optimize', () => {
         }
       }
     });
+  });
+
+  it('leaves no reasoning without what it led to, and takes no other', () => {
+    let taken = 0;
+    let kept = 0;
+    let behindReasoning = 0;
+    holds(3_000, (history, config) => {
+      const { removals, replacements } = optimize(history, config);
+      for (const [index, { speaker, blocks }] of replacements) {
+        if (speaker !== 'ai') continue;
+        const before = toldBlocks(history[index]?.blocks ?? []);
+        const after = before.filter((block) => blocks.includes(block));
+        before.forEach((block, at) => {
+          if (block.type !== 'thinking') return;
+          const isOrphan = before[at + 1] !== undefined && !isLedTo(before, at, blocks);
+          expect(after.includes(block)).toBe(!isOrphan);
+          if (isOrphan) taken += 1;
+          else kept += 1;
+        });
+        if (before.at(-1)?.type !== 'thinking') expect(after.at(-1)?.type).not.toBe('thinking');
+        after.forEach((block, at) => {
+          const next = after[at + 1];
+          if (block.type !== 'thinking' || next?.type !== 'thinking') return;
+          behindReasoning += 1;
+          expect(before[before.indexOf(block) + 1]).toBe(next);
+        });
+      }
+      const edited = new Set([...removals, ...replacements.keys()]);
+      const untouched = history.filter((_, at) => !edited.has(at));
+      const left = new Set(applied(history, { ...EMPTY, removals, replacements }));
+      expect(untouched.every((entry) => left.has(entry))).toBe(true);
+    });
+    expect(Math.min(taken, kept, behindReasoning)).toBeGreaterThan(100);
   });
 
   it('counts what it changed', () => {

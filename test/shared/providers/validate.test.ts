@@ -19,6 +19,7 @@ describe('validate', () => {
       ['a conversation', 'h a h a h'],
       ['calls with their results', 'h a:*s1,okay,r1,w2 t:w2,r1 a:s3 t:s3! a:done h'],
       ['a picture beside results', 'h a:r1,w2 t:r1,% t:w2 a'],
+      ['what nobody looks into', 'h:&note a:&ask=r1,r1 t:&answer=r1 t:r1,&note a:&note h'],
       ['a call whose result had a preview', 'h a:r1 t:r1? t:r1'],
       ['blank text beside text', 'h:_,hello a:_,okay'],
       ['reasoning that cannot be given back', 'h a:*,okay h'],

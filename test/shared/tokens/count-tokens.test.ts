@@ -22,6 +22,7 @@ import {
 } from '../../../src/shared/tokens/content-text.js';
 import { countEachEntry, countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
+import { historyOf } from '../../support/notation.js';
 
 const countPiece = createBytePairCounter(arrangeTokens(tokens));
 
@@ -72,6 +73,12 @@ describe('countEntryTokens', () => {
       bare + OTHER_MEDIA_TOKENS,
     );
     expect(blockTexts(media('image/png', { caption: 'c', filename: 'f' }))).toEqual(['c', 'f']);
+  });
+
+  test('takes an opaque block at its word and counts nothing else of it', () => {
+    const tokens = ENTRY_OVERHEAD_TOKENS + BLOCK_OVERHEAD_TOKENS.opaque + 250;
+    expect(tokensOf(historyOf('a:&a-very-long-kind(250)=call_1')[0] ?? aiContent([]))).toBe(tokens);
+    expect(blockTexts({ type: 'opaque', kind: 'kind', tokens: 250, callId: 'id' })).toEqual([]);
   });
 
   test.each([

@@ -25,6 +25,7 @@ describe('entryCharacters', () => {
         { type: 'thinking', thought: 'thought', signature: 'signature' },
         { type: 'tool_response', callId: '1', toolName: 'tool', result: 'result', error: 'error' },
         { type: 'media', mimeType: 'image/png', data: 'data', encoding: 'url', caption: 'caption' },
+        { type: 'opaque', kind: 'kind', tokens: 250, callId: 'id' },
       ],
     };
     expect(entryCharacters(entry)).toBe(charactersOfTexts(entry));
@@ -60,5 +61,11 @@ describe('estimateEntryTokens', () => {
   test('is a quarter of the characters, rounded up, and the constants', () => {
     expect(estimateEntryTokens(humanText('x'.repeat(9)))).toBe(3 + 3);
     expect(estimateEntryTokens(humanText(''))).toBe(3);
+    expect(
+      estimateEntryTokens({
+        speaker: 'ai',
+        blocks: [{ type: 'opaque', kind: 'kind', tokens: 250 }],
+      }),
+    ).toBe(3 + 2 + 250);
   });
 });
