@@ -1,0 +1,22 @@
+/** A tool as SDKs want it described, and what it does. */
+export interface FileTool {
+  readonly name: 'read_file' | 'write_file' | 'replace' | 'list_directory' | 'search';
+  readonly description: string;
+  /** JSON Schema of the input. */
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<
+      Record<string, { readonly type: 'string'; readonly description?: string }>
+    >;
+    readonly required: string[];
+    readonly additionalProperties: false;
+  };
+  /** Takes an input that fits the schema; rejects with a message for the model. */
+  run(input: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/**
+ * Makes the tools for one directory. Every tool takes all of its parameters. `DEFAULT_TOOL_CATALOG` knows
+ * those that read and write: `read_file`, `write_file`, `replace`.
+ */
+export declare function fileTools(workspaceRoot: string): FileTool[];

@@ -1,0 +1,76 @@
+// Reads the body of Gemini's `generateContent` as a request whose rules can be checked.
+
+import type { JsonRecord } from '../../../src/main/formats/json-value.js';
+import { asArray, asRecord, asText } from '../../../src/main/formats/json-value.js';
+import type {
+  ProviderRequest,
+  Turn,
+  TurnPart,
+} from '../../../src/shared/providers/provider-request.js';
+import { isNothing, isObject } from './request-parts.js';
+
+/** Models that want the calls of the present turn signed. */
+const SIGNING_MODELS = /\/models\/gemini-([3-9]|\d\d)/;
+
+/**
+ * Content by content; but what the model said in several goes as one turn, for so the SDK's own chat keeps
+ * what was streamed. Ids of calls are made up where there are none.
+ *
+ * @param path of the request, which names the model
+ */
+export function readGeminiRequest(body: JsonRecord, path: string): ProviderRequest {
+  const turns: Turn[] = [];
+  asArray(body['contents']).forEach((value, index) => {
+    const turn = readContent(asRecord(value) ?? {}, index);
+    const last = turns.at(-1);
+    if (last?.role === 'assistant' && turn.role === 'assistant' && turn.parts.length > 0) {
+      turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
+    } else {
+      turns.push(turn);
+    }
+  });
+  return {
+    turns,
+    definesTools: asArray(body['tools']).length > 0,
+    requiresThoughtSignatures: SIGNING_MODELS.test(path),
+  };
+}
+
+function readContent(content: JsonRecord, index: number): Turn {
+  return {
+    role: content['role'] === 'model' ? 'assistant' : 'user',
+    parts: asArray(content['parts']).map((part, at) => readPart(part, `${index}.${at}`)),
+  };
+}
+
+function readPart(value: unknown, place: string): TurnPart {
+  const part = asRecord(value) ?? {};
+  const isSigned = typeof part['thoughtSignature'] === 'string';
+  const call = asRecord(part['functionCall']);
+  const result = asRecord(part['functionResponse']);
+  const text = asText(part['text']);
+  if (call !== undefined) {
+    const args = call['args'];
+    return {
+      kind: 'call',
+      id: asText(call['id']) ?? place,
+      name: asText(call['name']) ?? '',
+      hasObjectArguments: args === undefined || isObject(args),
+      isSigned,
+      content: value,
+    };
+  }
+  if (result !== undefined) {
+    return {
+      kind: 'result',
+      callId: asText(result['id']) ?? place,
+      isError: asRecord(result['response'])?.['error'] !== undefined,
+      isEmpty: isNothing(result['response']),
+      content: value,
+    };
+  }
+  if (part['thought'] === true) return { kind: 'reasoning', isSigned, content: value };
+  if (text !== undefined) return { kind: 'text', text, content: value };
+  const isMedia = 'inlineData' in part || 'fileData' in part;
+  return { kind: isMedia ? 'media' : 'opaque', content: value };
+}
