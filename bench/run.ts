@@ -2,6 +2,7 @@
 // against goals: `npm run bench -- [--scope name] [--size n,n] [--json]`.
 
 import { parseArgs } from 'node:util';
+import { measureAdapters } from './adapters.js';
 import { measureApply } from './apply.js';
 import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
@@ -26,6 +27,7 @@ const SCOPES: Readonly<
 > = {
   density: measureDensity,
   apply: measureApply,
+  adapters: measureAdapters,
   compress: measureCompress,
   transfer: measureTransfer,
   counting: measureCounting,

@@ -1,0 +1,126 @@
+// One more message at the end of a long array, as SDKs hand it over before each call: what that costs the
+// main thread, held against reading the whole array once.
+
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { ModelMessage } from 'ai';
+import { SdkMessageFormat } from '../src/adapters/ai-sdk/sdk-message-format.js';
+import { MessageParamFormat } from '../src/adapters/anthropic/message-param-format.js';
+import { createMessageCompactor } from '../src/adapters/message-compactor.js';
+import type { MessageFormat } from '../src/adapters/message-format.js';
+import { createCompactor } from '../src/index.js';
+import type { IContent } from '../src/index.js';
+import { check } from './support/check.js';
+import { timeThread } from './support/main-thread.js';
+import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
+import { toMessageParam } from './support/message-params.js';
+import { toModelMessage } from './support/model-messages.js';
+import { ENDLESS_CONTEXT, followingOf, historyOf, runsFor } from './support/sessions.js';
+import { median, medianMs } from './support/timing.js';
+
+const SCOPE = 'adapters';
+const WARM_UP_TURNS = 50;
+const TURNS = 100;
+const BETWEEN_TURNS_MS = 1;
+const GOAL_ENTRIES = 10_000;
+const GOAL_SHARE = 0.1;
+
+/** One way in which an SDK hands over its messages. */
+interface HandOver<Message> {
+  readonly name: string;
+  readonly format: MessageFormat<Message>;
+  readonly toMessage: (entry: IContent) => Message;
+  /** Whether the SDK builds all of them anew each time, so that they can be known by what they say alone. */
+  readonly isRebuilt: boolean;
+}
+
+const MODEL_MESSAGES: HandOver<ModelMessage> = {
+  name: 'AI SDK messages',
+  format: new SdkMessageFormat<ModelMessage>(),
+  toMessage: toModelMessage,
+  isRebuilt: false,
+};
+
+const MESSAGE_PARAMS: HandOver<MessageParam> = {
+  name: 'Anthropic messages',
+  format: new MessageParamFormat<MessageParam>(),
+  toMessage: toMessageParam,
+  isRebuilt: false,
+};
+
+export async function measureAdapters({ sizes }: ScopeContext): Promise<ScopeResult> {
+  const measurements: Measurement[] = [];
+  const goals: Goal[] = [];
+  for (const entries of sizes) {
+    for (const result of [
+      await measure(entries, MODEL_MESSAGES),
+      await measure(entries, {
+        ...MODEL_MESSAGES,
+        name: 'AI SDK messages, rebuilt',
+        isRebuilt: true,
+      }),
+      await measure(entries, MESSAGE_PARAMS),
+    ]) {
+      measurements.push(...result.measurements);
+      if (entries === GOAL_ENTRIES) goals.push(...result.goals);
+    }
+  }
+  return { measurements, goals };
+}
+
+async function measure<Message extends object>(
+  entries: number,
+  { name, format, toMessage, isRebuilt }: HandOver<Message>,
+): Promise<ScopeResult> {
+  const messages = historyOf(entries).map(toMessage);
+  const following = followingOf(entries).map(toMessage);
+  const runs = runsFor(entries, 50);
+  const readMs = medianMs({ runs, prepare: () => format.createReader() }, (reader) => {
+    const { entries: read } = reader.read(messages, 0);
+    check(
+      read.length === messages.length,
+      `${read.length} of ${messages.length} messages were read`,
+    );
+  });
+
+  await using compactor = createCompactor({ contextLimit: ENDLESS_CONTEXT, workspaceRoot: '/w' });
+  const compact = createMessageCompactor(compactor, format);
+  await compact(messages);
+  const busyMs: number[] = [];
+  for (let turn = 0; turn < WARM_UP_TURNS + TURNS; turn += 1) {
+    const message = following[turn];
+    check(message !== undefined, 'there are too few messages for the turns');
+    messages.push(message);
+    const given = isRebuilt ? messages.map(rebuilt) : messages;
+    let sent: readonly Message[] = [];
+    const time = await timeThread(async () => {
+      sent = await compact(given);
+    }, BETWEEN_TURNS_MS);
+    check(sent.at(-1) === given.at(-1) || isRebuilt, 'the new message was not sent');
+    check(sent.length <= messages.length, 'messages were made up');
+    if (turn >= WARM_UP_TURNS) busyMs.push(time.busyMs);
+  }
+  check(compact.report().length === 1, 'a conversation was not recognized');
+  const [report] = compact.report();
+  check(report?.givenMessages === messages.length, 'not each message was taken in once');
+
+  const busy = `${name}, one more, busy`;
+  const value = median(busyMs);
+  return {
+    measurements: [
+      { scope: SCOPE, name: `${name}, reading all`, entries, value: readMs, unit: 'ms', runs },
+      { scope: SCOPE, name: busy, entries, value, unit: 'ms', runs: TURNS },
+    ],
+    goals: isRebuilt
+      ? []
+      : [{ name: `${busy}, of reading all (10,000)`, value: value / readMs, limit: GOAL_SHARE }],
+  };
+}
+
+/** Another object with the same strings in it, as SDKs make them. */
+function rebuilt<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(rebuilt) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, rebuilt(member as unknown)]),
+  ) as Value;
+}
