@@ -184,7 +184,7 @@ export class HistoryAssembler {
     let id = recorded;
     let number = this.#usedIds.get(recorded) ?? (recorded === '' ? 1 : 2);
     while (id === '' || this.#usedIds.has(id)) {
-      id = recorded === '' ? `call-${number}` : `${recorded}#${number}`;
+      id = recorded === '' ? `call-${number}` : `${recorded}_${number}`;
       number += 1;
     }
     this.#usedIds.set(recorded, number);

@@ -65,8 +65,8 @@ describe('ChatReader', () => {
     expect(entries).toEqual([
       aiContent([toolCall('a', 'f', {})]),
       toolContent([toolResponse('a', 'f', 'x')]),
-      aiContent([toolCall('a#2', 'f', {})]),
-      toolContent([toolResponse('a#2', 'f', 'x')]),
+      aiContent([toolCall('a_2', 'f', {})]),
+      toolContent([toolResponse('a_2', 'f', 'x')]),
     ]);
   });
 
