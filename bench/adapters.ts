@@ -3,12 +3,13 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ModelMessage } from 'ai';
-import { SdkMessageFormat } from '../src/adapters/ai-sdk/sdk-message-format.js';
-import { MessageParamFormat } from '../src/adapters/anthropic/message-param-format.js';
-import { createMessageCompactor } from '../src/adapters/message-compactor.js';
-import type { MessageFormat } from '../src/adapters/message-format.js';
+import { messageCompactor as sdkMessageCompactor } from '../src/adapters/ai-sdk/message-compactor.js';
+import { MODEL_MESSAGE_FORMAT } from '../src/adapters/ai-sdk/sdk-message-format.js';
+import { messageCompactor as messageParamCompactor } from '../src/adapters/anthropic/message-compactor.js';
+import { MESSAGE_PARAM_FORMAT } from '../src/adapters/anthropic/message-param-format.js';
+import type { MessageCompactor } from '../src/adapters/message-compactor.js';
 import { createCompactor } from '../src/index.js';
-import type { IContent } from '../src/index.js';
+import type { Compactor, IContent } from '../src/index.js';
 import { check } from './support/check.js';
 import { timeThread } from './support/main-thread.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -27,7 +28,9 @@ const GOAL_SHARE = 0.1;
 /** One way in which an SDK hands over its messages. */
 interface HandOver<Message> {
   readonly name: string;
-  readonly format: MessageFormat<Message>;
+  /** Reads all messages as entries, and returns how many entries these are. */
+  readonly read: (messages: readonly Message[]) => number;
+  readonly compactorOf: (compactor: Compactor) => MessageCompactor<Message>;
   readonly toMessage: (entry: IContent) => Message;
   /** Whether the SDK builds all of them anew each time, so that they can be known by what they say alone. */
   readonly isRebuilt: boolean;
@@ -35,14 +38,16 @@ interface HandOver<Message> {
 
 const MODEL_MESSAGES: HandOver<ModelMessage> = {
   name: 'AI SDK messages',
-  format: new SdkMessageFormat<ModelMessage>(),
+  read: (messages) => MODEL_MESSAGE_FORMAT.createReader().read(messages, 0).entries.length,
+  compactorOf: sdkMessageCompactor,
   toMessage: toModelMessage,
   isRebuilt: false,
 };
 
 const MESSAGE_PARAMS: HandOver<MessageParam> = {
   name: 'Anthropic messages',
-  format: new MessageParamFormat<MessageParam>(),
+  read: (messages) => MESSAGE_PARAM_FORMAT.createReader().read(messages, 0).entries.length,
+  compactorOf: messageParamCompactor,
   toMessage: toMessageParam,
   isRebuilt: false,
 };
@@ -69,21 +74,17 @@ export async function measureAdapters({ sizes }: ScopeContext): Promise<ScopeRes
 
 async function measure<Message extends object>(
   entries: number,
-  { name, format, toMessage, isRebuilt }: HandOver<Message>,
+  { name, read, compactorOf, toMessage, isRebuilt }: HandOver<Message>,
 ): Promise<ScopeResult> {
   const messages = historyOf(entries).map(toMessage);
   const following = followingOf(entries).map(toMessage);
   const runs = runsFor(entries, 50);
-  const readMs = medianMs({ runs, prepare: () => format.createReader() }, (reader) => {
-    const { entries: read } = reader.read(messages, 0);
-    check(
-      read.length === messages.length,
-      `${read.length} of ${messages.length} messages were read`,
-    );
+  const readMs = medianMs({ runs, prepare: () => messages }, (all) => {
+    check(read(all) === all.length, 'not each message was read as one entry');
   });
 
   await using compactor = createCompactor({ contextLimit: ENDLESS_CONTEXT, workspaceRoot: '/w' });
-  const compact = createMessageCompactor(compactor, format);
+  const compact = compactorOf(compactor);
   await compact(messages);
   const busyMs: number[] = [];
   for (let turn = 0; turn < WARM_UP_TURNS + TURNS; turn += 1) {

@@ -9,6 +9,7 @@ import type { IContent } from '../shared/content.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
 import { MessageView } from './message-view.js';
+import type { KnownMessages, ReadAhead } from './message-view.js';
 
 /** What one conversation has come to. Tokens are counted ones. */
 export interface ConversationReport {
@@ -28,6 +29,11 @@ export interface ConversationParts<Message> {
   readonly options: CompleteAdapterOptions;
 }
 
+/** A session that was told of messages which the view has read ahead. */
+interface ToldSession<Message> extends Pick<ReadAhead<Message>, 'commit'> {
+  readonly session: TurnOrchestrator;
+}
+
 /** Messages that begin with others: with so many of them, for lists grow. */
 interface Beginning<Message> {
   readonly messages: readonly Message[];
@@ -44,7 +50,7 @@ export class Conversation<Message> {
   /** The messages of the last call that has come in, which may still wait for its turn. */
   #awaited: readonly Message[] = [];
   /** The messages of the call that the view holds all of: as the caller had them, edited or not. */
-  #taken: readonly Message[] = [];
+  #taken: KnownMessages<Message> = { messages: [], places: [] };
   #lastCall: Promise<unknown> = Promise.resolve();
   /** What the last comparison has found, which nobody needs to find out twice. */
   #found: Beginning<Message> | undefined;
@@ -68,10 +74,8 @@ export class Conversation<Message> {
 
   /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
   knownLength(messages: readonly Message[]): number {
-    const known = [this.#awaited, ...this.#knownLists()].find((list) =>
-      this.#startsWith(messages, list),
-    );
-    return known?.length ?? -1;
+    const lists = [this.#awaited, ...this.#knownLists().map((known) => known.messages)];
+    return lists.find((list) => this.#startsWith(messages, list))?.length ?? -1;
   }
 
   /**
@@ -105,42 +109,50 @@ export class Conversation<Message> {
 
   async #run(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
-    const fresh = this.#freshOf(messages);
-    if (fresh === null) {
-      if (this.#awaited === messages) this.#awaited = this.#taken;
+    const known = this.#goneOnFrom(messages);
+    if (known === null) {
+      if (this.#awaited === messages) this.#awaited = this.#taken.messages;
       return null;
     }
+    this.#view.adopt(known, messages);
+    // The lists of the view grow with what is taken in.
+    const places = [...known.places];
+    const fresh = messages.slice(places.length);
     if (fresh.length > 0 || !this.#isReady) {
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
       this.#isBroken = true;
-      const session = await this.#take(fresh, call);
+      const { session, commit } = await this.#tell(fresh, call);
+      places.push(...commit());
       this.#isBroken = false;
-      this.#taken = messages;
+      this.#taken = { messages, places };
       await this.#makeReady(session, call);
       this.#isReady = true;
+    } else {
+      this.#taken = { messages, places };
     }
     return [...this.#view.standing];
   }
 
   /** What a caller may go on from: what it had, what it has kept from the beginning, what it was given back. */
-  #knownLists(): readonly (readonly Message[])[] {
-    return [this.#taken, this.#view.given, this.#view.standing];
+  #knownLists(): readonly KnownMessages<Message>[] {
+    return [this.#taken, ...this.#view.knownLists];
   }
 
-  /** What is new among the messages; all of them for a conversation with a name that starts over. */
-  #freshOf(messages: readonly Message[]): readonly Message[] | null {
-    if (this.#view.given.length === 0) return messages;
-    const known = this.#knownLists().find((list) => this.#startsWith(messages, list));
-    if (known !== undefined) return messages.slice(known.length);
+  /** The known list that the messages begin with: an empty one for a conversation that begins, or starts over. */
+  #goneOnFrom(messages: readonly Message[]): KnownMessages<Message> | null {
+    const nothing = { messages: [], places: [] };
+    if (this.#view.given.length === 0) return nothing;
+    const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
+    if (known !== undefined) return known;
     if (this.#sessionId === undefined) return null;
     this.#view = new MessageView(this.#parts.format);
     this.#session?.history.clear();
-    return messages;
+    return nothing;
   }
 
   /** Tells the session of new messages, and what the provider said about the ones before. */
-  async #take(fresh: readonly Message[], call: CompactCall): Promise<TurnOrchestrator> {
+  async #tell(fresh: readonly Message[], call: CompactCall): Promise<ToldSession<Message>> {
     const { modelName } = call;
     const { entries, commit } = this.#view.read(fresh);
     let session = this.#session;
@@ -152,8 +164,7 @@ export class Conversation<Message> {
       this.#reportUsage(session, call);
       session.history.addAll(entries, modelName);
     }
-    commit();
-    return session;
+    return { session, commit };
   }
 
   async #makeReady(session: TurnOrchestrator, { signal }: CompactCall): Promise<void> {

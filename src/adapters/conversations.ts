@@ -9,13 +9,20 @@ import { Conversation } from './conversation.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
 
+/** What a conversation is for, besides its messages. */
+interface Purpose {
+  readonly conversationId: string | undefined;
+  /** A session does one thing with reasoning: who wants another has another conversation. */
+  readonly reasoning: CompactCall['reasoning'];
+}
+
 /** The conversations of one adapter. Those that were not used for the longest time are closed. */
 export class Conversations<Message> {
   readonly #compactor: Compactor;
   readonly #format: MessageFormat<Message>;
   readonly #options: CompleteAdapterOptions;
-  /** With the name of each that has one; the one that was used last stands last. */
-  readonly #conversations = new Map<Conversation<Message>, string | undefined>();
+  /** With what each is for; the one that was used last stands last. */
+  readonly #conversations = new Map<Conversation<Message>, Purpose>();
 
   /** @throws RangeError naming each option that is wrong. */
   constructor(compactor: Compactor, format: MessageFormat<Message>, options: AdapterOptions = {}) {
@@ -39,9 +46,11 @@ export class Conversations<Message> {
     const messages: readonly Message[] = [...(given as readonly Message[])];
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
+    const { conversationId } = call;
+    const purpose = { conversationId, reasoning: this.#options.reasoning ?? call.reasoning };
     for (;;) {
-      const conversation = this.#conversationOf(messages, call.conversationId);
-      this.#use(conversation, call.conversationId);
+      const conversation = this.#conversationOf(messages, purpose);
+      this.#use(conversation, purpose);
       try {
         const compacted = await conversation.compact(messages, call);
         if (compacted !== null) return compacted;
@@ -56,15 +65,21 @@ export class Conversations<Message> {
     return [...this.#conversations.keys()].flatMap(({ report }) => report ?? []);
   }
 
+  /** Closes all conversations once their calls have ended. Whoever goes on begins another one. */
+  forgetAll(): void {
+    for (const conversation of this.#conversations.keys()) this.#drop(conversation);
+  }
+
   #conversationOf(
     messages: readonly Message[],
-    conversationId: string | undefined,
+    { conversationId, reasoning }: Purpose,
   ): Conversation<Message> {
     let best: Conversation<Message> | undefined;
     let bestLength = 0;
-    for (const [conversation, name] of this.#conversations) {
-      if (name !== conversationId) continue;
-      if (name !== undefined) return conversation;
+    for (const [conversation, purpose] of this.#conversations) {
+      if (purpose.conversationId !== conversationId) continue;
+      if (conversationId !== undefined) return conversation;
+      if (purpose.reasoning !== reasoning) continue;
       const knownLength = conversation.knownLength(messages);
       if (knownLength < bestLength) continue;
       best = conversation;
@@ -77,9 +92,9 @@ export class Conversations<Message> {
     return new Conversation(parts, conversationId);
   }
 
-  #use(conversation: Conversation<Message>, conversationId: string | undefined): void {
+  #use(conversation: Conversation<Message>, purpose: Purpose): void {
     this.#conversations.delete(conversation);
-    this.#conversations.set(conversation, conversationId);
+    this.#conversations.set(conversation, purpose);
     for (const oldest of this.#conversations.keys()) {
       if (this.#conversations.size <= this.#options.maxConversations) break;
       this.#drop(oldest);

@@ -3,8 +3,8 @@
 import type { Compactor } from '../main/compactor.js';
 import type { AdapterOptions, CompactCall } from './adapter-options.js';
 import type { ConversationReport } from './conversation.js';
-import { Conversations } from './conversations.js';
 import type { MessageFormat } from './message-format.js';
+import { sharedConversations } from './shared-conversations.js';
 
 /**
  * Makes the messages of a conversation ready to be sent. Takes the whole array each time, changes nothing
@@ -21,13 +21,18 @@ export interface MessageCompactor<Message> {
   report(): readonly ConversationReport[];
 }
 
-/** Makes the function for a format. @throws RangeError naming each option that is wrong. */
+/**
+ * Makes the function for a format. May be made anew for each run: with the same compactor and the same
+ * options, a conversation goes on in the session that it began in.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
 export function createMessageCompactor<Message>(
   compactor: Compactor,
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
-  const conversations = new Conversations(compactor, format, options);
+  const conversations = sharedConversations(compactor, format, options);
   return Object.assign(
     (messages: readonly Message[], call?: CompactCall) => conversations.compact(messages, call),
     { report: () => conversations.report() },

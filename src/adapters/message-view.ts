@@ -15,7 +15,8 @@ import type {
 interface GivenMessage<Message> {
   /** Its index among all that were given. */
   readonly index: number;
-  readonly given: Message;
+  /** As it was given last: an SDK may build it anew, or move a mark of a cache. */
+  given: Message;
   /** Its parts as they were read; none when it is pinned. */
   readonly parts: PlacedBlock[];
   /** What is left of its parts: the same list until an edit comes. */
@@ -30,10 +31,19 @@ interface WrittenMessage<Message> {
   standing: Message | null;
 }
 
+type Place<Message> = GivenMessage<Message> | WrittenMessage<Message>;
+
+/** A list of messages by which a conversation can be recognized, and what each of them stands for. */
+export interface KnownMessages<Message> {
+  readonly messages: readonly Message[];
+  readonly places: readonly Place<Message>[];
+}
+
 /** Messages that were read, and are the conversation's only from `commit` on. */
-export interface ReadAhead {
+export interface ReadAhead<Message> {
   readonly entries: readonly PlacedEntry[];
-  readonly commit: () => void;
+  /** Returns what the messages stand for from then on. */
+  readonly commit: () => readonly Place<Message>[];
 }
 
 /** The view of one conversation. */
@@ -46,7 +56,7 @@ export class MessageView<Message> {
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
   /** How many calls of an id stand. */
   readonly #standingCalls = new Map<string, number>();
-  #places: (GivenMessage<Message> | WrittenMessage<Message>)[] = [];
+  #places: Place<Message>[] = [];
   #standing: Message[] = [];
   #pinnedTokens = 0;
 
@@ -65,6 +75,14 @@ export class MessageView<Message> {
     return this.#standing;
   }
 
+  /** Both lists with what their messages stand for. */
+  get knownLists(): readonly KnownMessages<Message>[] {
+    return [
+      { messages: this.#given, places: this.#records },
+      { messages: this.#standing, places: this.#places },
+    ];
+  }
+
   /** About how many tokens the messages take that stand in no entry. */
   get pinnedTokens(): number {
     return this.#pinnedTokens;
@@ -75,14 +93,32 @@ export class MessageView<Message> {
    *
    * @throws TypeError for what is no message. The view is of no use then.
    */
-  read(messages: readonly Message[]): ReadAhead {
+  read(messages: readonly Message[]): ReadAhead<Message> {
     const { entries, pinnedTokens } = this.#reader.read(messages, this.#records.length);
-    const commit = (): void => {
+    const commit = (): readonly Place<Message>[] => {
       this.#pinnedTokens += pinnedTokens;
-      for (const given of messages) this.#append(given);
+      const places = messages.map((given) => this.#append(given));
       for (const { blocks } of entries) for (const block of blocks) this.#enter(block);
+      return places;
     };
     return { entries, commit };
+  }
+
+  /**
+   * Takes other objects that say the same in the place of those that were known: whoever builds messages
+   * anew gets back what it has built, with what an edit left out of it.
+   */
+  adopt({ messages, places }: KnownMessages<Message>, now: readonly Message[]): void {
+    let isChanged = false;
+    for (const [at, place] of places.entries()) {
+      const message = now[at];
+      const former = messages[at];
+      if (message === undefined || former === undefined || message === former) continue;
+      isChanged = true;
+      if (!('entry' in place) && place.given === former) this.#giveAnew(place, message);
+      else if (place.standing === former) place.standing = message;
+    }
+    if (isChanged) this.#place(this.#places);
   }
 
   /** Follows an edit that replaced entries where they stood or removed them. */
@@ -135,14 +171,22 @@ export class MessageView<Message> {
     this.#place(this.#arrange(history));
   }
 
-  #append(given: Message): void {
+  #giveAnew(record: GivenMessage<Message>, given: Message): void {
+    const isEdited = record.standing !== record.given;
+    record.given = given;
+    this.#given[record.index] = given;
+    record.standing = isEdited ? this.#draw(record) : given;
+  }
+
+  #append(given: Message): GivenMessage<Message> {
     const parts: PlacedBlock[] = [];
     const index = this.#records.length;
-    const record = { index, given, parts, left: parts, standing: given };
+    const record: GivenMessage<Message> = { index, given, parts, left: parts, standing: given };
     this.#given.push(given);
     this.#records.push(record);
     this.#places.push(record);
     this.#standing.push(given);
+    return record;
   }
 
   #enter(block: PlacedBlock): void {
@@ -204,10 +248,10 @@ export class MessageView<Message> {
    * The places of a history: messages in the order of its entries, pinned ones where they were among
    * them. What was written stands behind pinned messages that follow the one before it.
    */
-  #arrange(history: readonly IContent[]): (GivenMessage<Message> | WrittenMessage<Message>)[] {
+  #arrange(history: readonly IContent[]): Place<Message>[] {
     const written = new Map<IContent, WrittenMessage<Message>>();
     for (const place of this.#places) if ('entry' in place) written.set(place.entry, place);
-    const places: (GivenMessage<Message> | WrittenMessage<Message>)[] = [];
+    const places: Place<Message>[] = [];
     let next = 0;
     const placeUpTo = (index: number): void => {
       for (; next <= index; next += 1) {
@@ -227,7 +271,7 @@ export class MessageView<Message> {
     return places;
   }
 
-  #place(places: (GivenMessage<Message> | WrittenMessage<Message>)[]): void {
+  #place(places: Place<Message>[]): void {
     this.#places = places;
     this.#standing = places.flatMap(({ standing }) => (standing === null ? [] : [standing]));
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
 import { Conversations } from '../../src/adapters/conversations.js';
+import { isSameValue } from '../../src/adapters/same-value.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
@@ -111,6 +112,51 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
+  it('gives back the objects that it was handed last, also where an edit left something out', async () => {
+    const conversations = conversationsWith();
+    const pair = assistant(call('1', 'read_file', { file_path: 'a.ts' }), 'and', call('x', 'run'));
+    const given = [
+      user('go'),
+      pair,
+      answer('1', 'read_file', 'a'),
+      answer('x', 'run', 'x'),
+      ...write,
+    ];
+    await conversations.compact(given);
+    const copy = structuredClone(given);
+    const result = await conversations.compact(copy);
+    expect(result.map((message) => copy.indexOf(message))).toEqual([0, -1, 3, 4, 5]);
+    expect(result[1]?.parts[0]).toBe(copy[1]?.parts[1]);
+    const carried = structuredClone(result);
+    const more = user('on');
+    expect(await conversations.compact([...carried, more])).toEqual([...carried, more]);
+    (await conversations.compact([...carried, more])).forEach((message, at) =>
+      expect(message).toBe([...carried, more][at]),
+    );
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('sends a mark that moves on where it stands now', async () => {
+    const format = {
+      ...PLAIN_MESSAGE_FORMAT,
+      isSame: (a: PlainMessage, b: PlainMessage) => isSameValue(unmarked(a), unmarked(b)),
+    };
+    const conversations = new Conversations(compactor, format, { edits: 'every-turn' });
+    const marked = (message: PlainMessage): PlainMessage => ({
+      ...message,
+      parts: message.parts.map((part) => ('text' in part ? { ...part, mark: 'cached' } : part)),
+    });
+    const messages = [...start, ...write, user('one')];
+    expect((await conversations.compact([...messages, marked(user('two'))])).at(-1)).toEqual(
+      marked(user('two')),
+    );
+    const next = [...messages, user('two'), marked(user('three'))];
+    const result = await conversations.compact(next);
+    expect(result.slice(-3)).toEqual(next.slice(-3));
+    expect(result).toHaveLength(next.length - 2);
+    expect(conversations.report()).toHaveLength(1);
+  });
+
   it('begins another conversation when one goes on differently, and loses neither', async () => {
     const conversations = conversationsWith();
     const one = [...start, user('one')];
@@ -127,6 +173,17 @@ describe('Conversations', () => {
     ]);
     expect(await conversations.compact([...other, assistant('well')])).toHaveLength(6);
     expect(sessions).toHaveLength(2);
+  });
+
+  it('keeps apart what is to be done with reasoning', async () => {
+    const conversations = conversationsWith();
+    await conversations.compact(start, { reasoning: 'keep' });
+    await conversations.compact([...start, ...write], { reasoning: 'strip-after-first-edit' });
+    expect(sessions).toHaveLength(2);
+    const named = conversationsWith({ reasoning: 'keep' });
+    await named.compact(start, { reasoning: 'keep' });
+    await named.compact([...start, ...write], { reasoning: 'strip-after-first-edit' });
+    expect(sessions).toHaveLength(3);
   });
 
   it('begins another conversation for fewer messages than it knows', async () => {
@@ -322,4 +379,11 @@ function isSubsequence(some: readonly PlainMessage[], all: readonly PlainMessage
     from = at + 1;
     return at !== -1;
   });
+}
+
+function unmarked({ role, parts }: PlainMessage): PlainMessage {
+  return {
+    role,
+    parts: parts.map((part) => ({ ...part, mark: undefined })) as PlainMessage['parts'],
+  };
 }

@@ -263,7 +263,7 @@ function plainWalk(
     const parts = message.parts.flatMap((part, at): PlainPart | [] => {
       const block = left.get(`${index},${at}`);
       if (block === undefined) return [];
-      if ('of' in part && part.of !== undefined) {
+      if ('unknown' in part && part.of !== undefined) {
         return seen.includes(part.of) && !standing.includes(part.of) ? [] : part;
       }
       if (block.type === 'text' && 'text' in part) {

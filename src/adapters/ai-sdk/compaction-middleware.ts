@@ -1,0 +1,58 @@
+// The adapter for a single model of the AI SDK: a middleware that hands each prompt to the engine, also those of
+// calls that have no `prepareStep`. Touches nothing of a call but its prompt.
+
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions } from '../adapter-options.js';
+import { createMessageCompactor } from '../message-compactor.js';
+import { describeModel } from './anthropic-model.js';
+import type { ModelReference } from './anthropic-model.js';
+import { isSameList } from './same-list.js';
+import type { SdkMessage } from './sdk-message.js';
+import { PROMPT_FORMAT } from './sdk-message-format.js';
+
+/** What is looked at of a call to a model. */
+export interface ModelCall<Params> {
+  readonly params: Params;
+  readonly model: ModelReference;
+}
+
+/** What is looked at of the parameters of such a call. */
+export interface PromptParams {
+  readonly prompt: readonly SdkMessage[];
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+/** A `LanguageModelMiddleware` of AI SDK 6 and 7. */
+export interface CompactionMiddleware {
+  readonly specificationVersion: 'v3';
+  /**
+   * Returns the parameters with the prompt to send, or as they are when nothing is to be edited. Rejects with
+   * `ContextWindowExceededError` when the prompt cannot be made to fit, and with the reason of its signal.
+   */
+  readonly transformParams: <Params extends PromptParams>(
+    call: ModelCall<Params>,
+  ) => Promise<Params>;
+}
+
+/**
+ * Makes a middleware for `wrapLanguageModel`. It may serve many models and conversations: the AI SDK builds each
+ * prompt anew, and the conversation is recognized by what its messages say. May be made anew as well: with
+ * the same compactor and the same options, a conversation goes on in the session that it began in.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
+export function compactionMiddleware(
+  compactor: Compactor,
+  options: AdapterOptions = {},
+): CompactionMiddleware {
+  const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
+  return {
+    specificationVersion: 'v3',
+    transformParams: async ({ params, model }) => {
+      const signal = params.abortSignal;
+      const call = { ...describeModel(model), signal };
+      const prompt = await compact(params.prompt, call);
+      return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
+    },
+  };
+}

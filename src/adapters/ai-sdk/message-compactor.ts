@@ -1,0 +1,28 @@
+// The adapter for whoever calls a model of the AI SDK in a loop of their own.
+
+import type { ModelMessage } from 'ai';
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { createMessageCompactor } from '../message-compactor.js';
+import type { MessageCompactor } from '../message-compactor.js';
+import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
+import type { SdkMessage } from './sdk-message.js';
+
+/**
+ * Makes a function that takes the messages of a conversation and returns those to send. Shares its
+ * conversations with `prepareStep`.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
+export function messageCompactor<Message extends SdkMessage = ModelMessage>(
+  compactor: Compactor,
+  options: AdapterOptions = {},
+): MessageCompactor<Message> {
+  const compact = createMessageCompactor(compactor, MODEL_MESSAGE_FORMAT, options);
+  return Object.assign(
+    async (messages: readonly Message[], call?: CompactCall): Promise<Message[]> =>
+      // What comes back was given, or is a copy with fewer parts and other texts in it.
+      (await compact(messages, call)) as Message[],
+    { report: () => compact.report() },
+  );
+}

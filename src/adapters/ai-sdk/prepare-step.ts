@@ -1,0 +1,53 @@
+// The adapter for the loops of the AI SDK: a `prepareStep` that hands the messages of each step to the engine.
+
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions } from '../adapter-options.js';
+import { messageCompactor } from './message-compactor.js';
+import { describeModel } from './anthropic-model.js';
+import type { ModelReference } from './anthropic-model.js';
+import { isSameList } from './same-list.js';
+import type { SdkMessage } from './sdk-message.js';
+
+/** How a step is prepared: how conversations are, and what is known of this run. */
+export interface PrepareStepOptions extends AdapterOptions {
+  /** Ends the preparation. The AI SDK does not hand over its own: give it what `abortSignal` is given. */
+  readonly signal?: AbortSignal | undefined;
+  /** Names the conversation. @default it is recognized by its messages */
+  readonly conversationId?: string | undefined;
+}
+
+/** What is looked at of the options that the AI SDK calls a `prepareStep` with. */
+export interface StepInput<Message> {
+  readonly model: ModelReference;
+  readonly messages: readonly Message[];
+  readonly steps: readonly { readonly usage: { readonly inputTokens?: number | undefined } }[];
+}
+
+/**
+ * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send when they differ
+ * from those given. Rejects with `ContextWindowExceededError` when they cannot be made to fit, with the
+ * signal's reason, and with a `TypeError` for what is no message.
+ */
+export type PrepareStep = <Message extends SdkMessage>(
+  step: StepInput<Message>,
+) => Promise<{ messages: Message[] } | undefined>;
+
+/**
+ * Makes a `prepareStep` for `generateText`, `streamText` and agents. May be made anew for each run: with the
+ * same compactor and the same options, a conversation goes on in the session that it began in.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
+export function prepareStep(compactor: Compactor, options: PrepareStepOptions = {}): PrepareStep {
+  const { signal, conversationId, ...adapterOptions } = options;
+  const compact = messageCompactor<SdkMessage>(compactor, adapterOptions);
+  return async <Message extends SdkMessage>({ model, messages, steps }: StepInput<Message>) => {
+    const compacted = (await compact(messages, {
+      ...describeModel(model),
+      signal,
+      conversationId,
+      reportedInputTokens: steps.at(-1)?.usage.inputTokens,
+    })) as Message[];
+    return isSameList(compacted, messages) ? undefined : { messages: compacted };
+  };
+}

@@ -1,0 +1,143 @@
+// One part of an AI SDK message as a block. What a part of an unknown kind says is not looked into. Blocks are
+// plain data: no bytes, no URLs, and no payloads of media. Pure.
+
+import type { ContentBlock, ThinkingBlock } from '../../shared/content.js';
+import { fixedBlockTokens, payloadText } from '../../shared/tokens/content-text.js';
+import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { hasFields, textIn } from './sdk-message.js';
+import type { Fields, SdkMessage } from './sdk-message.js';
+import { readToolOutput } from './tool-output.js';
+
+/** Where a part stands. */
+export interface PartPlace {
+  readonly role: SdkMessage['role'];
+  /** For messages of errors. */
+  readonly where: string;
+  /** The call that an approval is for, by its id; absent when its request was not seen. */
+  readonly approvedCall: (approvalId: unknown) => string | undefined;
+}
+
+/** Fields that hold what a provider wants back byte for byte with reasoning, whatever its name. */
+const SIGNATURES = ['signature', 'thoughtSignature', 'itemId'] as const;
+const ENCRYPTED = ['redactedData', 'reasoningEncryptedContent'] as const;
+
+/**
+ * Returns the block that stands for a part.
+ *
+ * @throws TypeError naming the part when a field that its kind must have is missing
+ */
+export function readPart(part: unknown, place: PartPlace): ContentBlock {
+  const { role, where } = place;
+  if (!hasFields(part)) throw new TypeError(`Expected a part at ${where}, got ${typeof part}.`);
+  switch (textIn(part, 'type', where)) {
+    case 'text':
+      return readText(part, where);
+    case 'reasoning':
+      return role === 'assistant' ? readReasoning(part, where) : opaque(part);
+    case 'image':
+    case 'file':
+      return role === 'user' ? (readMedia(part) ?? opaque(part)) : opaque(part);
+    case 'tool-call':
+      return role === 'assistant' ? readCall(part, where) : opaque(part);
+    case 'tool-result':
+      return role === 'tool' ? readResult(part, where) : opaque(part, part['toolCallId']);
+    case 'tool-approval-request':
+      return opaque(part, part['toolCallId']);
+    case 'tool-approval-response':
+      return opaque(part, place.approvedCall(part['approvalId']));
+    default:
+      return opaque(part);
+  }
+}
+
+/** An empty text may carry what belongs to the part before it, as Gemini's signature does: it is no text then. */
+function readText(part: Fields, where: string): ContentBlock {
+  const text = textIn(part, 'text', where);
+  return text === '' && part['providerOptions'] !== undefined
+    ? opaque(part)
+    : { type: 'text', text };
+}
+
+function readReasoning(part: Fields, where: string): ThinkingBlock {
+  const signature = providerText(part, SIGNATURES);
+  const encryptedContent = providerText(part, ENCRYPTED);
+  return {
+    type: 'thinking',
+    thought: textIn(part, 'text', where),
+    ...(signature !== undefined && { signature }),
+    ...(encryptedContent !== undefined && { encryptedContent }),
+  };
+}
+
+/** The first of these fields that holds a text, in the options for any provider. */
+function providerText(part: Fields, keys: readonly string[]): string | undefined {
+  const { providerOptions } = part;
+  if (!hasFields(providerOptions)) return undefined;
+  for (const options of Object.values(providerOptions)) {
+    if (!hasFields(options)) continue;
+    for (const key of keys) {
+      const text = options[key];
+      if (typeof text === 'string') return text;
+    }
+  }
+  return undefined;
+}
+
+/** `undefined` for a file that is a text: it weighs what the text weighs. */
+function readMedia(part: Fields): ContentBlock | undefined {
+  const { type, mediaType, data, filename } = part;
+  if (hasFields(data) && data['type'] === 'text') return undefined;
+  const named = typeof mediaType === 'string' ? mediaType : String(type);
+  return {
+    type: 'media',
+    // AI SDK 7 names the class alone: `image`.
+    mimeType: named.includes('/') ? named : `${named}/*`,
+    data: '',
+    encoding: 'base64',
+    ...(typeof filename === 'string' && { filename }),
+  };
+}
+
+/** A call that the provider answers itself never gets a response in a tool message, and would count as open. */
+function readCall(part: Fields, where: string): ContentBlock {
+  if (part['providerExecuted'] === true) return opaque(part);
+  const id = textIn(part, 'toolCallId', where);
+  return {
+    type: 'tool_call',
+    id,
+    name: textIn(part, 'toolName', where),
+    parameters: part['input'],
+  };
+}
+
+function readResult(part: Fields, where: string): ContentBlock {
+  const { output } = part;
+  if (!hasFields(output)) {
+    throw new TypeError(`Expected an object at ${where}.output, got ${typeof output}.`);
+  }
+  return {
+    type: 'tool_response',
+    callId: textIn(part, 'toolCallId', where),
+    toolName: textIn(part, 'toolName', where),
+    ...readToolOutput(output),
+    isComplete: true,
+  };
+}
+
+function opaque(part: Fields, callId?: unknown): ContentBlock {
+  return {
+    type: 'opaque',
+    kind: String(part['type']),
+    tokens: opaqueTokens(part),
+    ...(typeof callId === 'string' && { callId }),
+  };
+}
+
+/** Media by their kind, for their length says nothing; anything else by the characters of its JSON. */
+function opaqueTokens(part: Fields): number {
+  const { output, data } = part;
+  const media = readMedia(part);
+  if (part['mediaType'] !== undefined && media !== undefined) return fixedBlockTokens(media);
+  const said = hasFields(output) ? readToolOutput(output).result : (data ?? part);
+  return Math.ceil(payloadText(said).length / CHARACTERS_PER_TOKEN);
+}

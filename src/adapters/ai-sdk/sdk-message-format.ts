@@ -1,0 +1,122 @@
+// The message format of the AI SDK, 6 and 7: reads messages as entries, and writes back what an edit left of them.
+// Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
+
+import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
+import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { isSameButForCacheMarks } from '../cache-marks.js';
+import type {
+  MessageFormat,
+  MessageReader,
+  PartEdits,
+  PlacedBlock,
+  PlacedEntry,
+  Reading,
+} from '../message-format.js';
+import { readPart } from './read-part.js';
+import { hasFields, partsOf, textPart } from './sdk-message.js';
+import type { Fields, SdkMessage, SdkPart } from './sdk-message.js';
+import { rewriteToolOutput } from './tool-output.js';
+
+const SPEAKERS: Readonly<Record<string, Speaker>> = {
+  user: 'human',
+  assistant: 'ai',
+  tool: 'tool',
+};
+
+/** Reads and writes messages of one kind. A message of the system is pinned. */
+export class SdkMessageFormat implements MessageFormat<SdkMessage> {
+  createReader(): MessageReader<SdkMessage> {
+    return new SdkMessageReader();
+  }
+
+  isSame(a: SdkMessage, b: SdkMessage): boolean {
+    return isSameButForCacheMarks(a, b);
+  }
+
+  rewrite(message: SdkMessage, edits: PartEdits): SdkMessage {
+    if (typeof message.content === 'string') {
+      const edit = edits.get(0);
+      return edit?.type === 'text' ? { ...message, content: edit.text } : message;
+    }
+    const content = message.content.flatMap((part, at) => {
+      const edit = edits.get(at);
+      if (edit === undefined) return part;
+      return edit === null ? [] : rewritePart(part, edit);
+    });
+    return { ...message, content };
+  }
+
+  /** Writes parts also where a text would do: a model's prompt knows nothing else. */
+  write({ speaker, blocks }: IContent): SdkMessage {
+    const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));
+    return { role: speaker === 'human' ? 'user' : 'assistant', content };
+  }
+}
+
+/** The format of `ModelMessage`. */
+export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
+
+/** The format of a model's prompt. A text reads otherwise there, and is another conversation. */
+export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
+
+/** Remembers which call an approval is for: the response to it names the request alone. */
+class SdkMessageReader implements MessageReader<SdkMessage> {
+  readonly #approvedCalls = new Map<unknown, string>();
+
+  read(messages: readonly SdkMessage[], firstIndex: number): Reading {
+    const entries: PlacedEntry[] = [];
+    let pinnedCharacters = 0;
+    messages.forEach((message, at) => {
+      const index = firstIndex + at;
+      assertMessage(message, index);
+      const { role, content } = message;
+      const speaker = SPEAKERS[role];
+      if (speaker === undefined) {
+        pinnedCharacters += content.length;
+        return;
+      }
+      const blocks = partsOf(message).map((part, number) => this.#read(part, role, index, number));
+      if (blocks.length > 0) entries.push({ speaker, blocks });
+    });
+    return { entries, pinnedTokens: Math.ceil(pinnedCharacters / CHARACTERS_PER_TOKEN) };
+  }
+
+  #read(part: SdkPart, role: SdkMessage['role'], message: number, number: number): PlacedBlock {
+    const block = readPart(part, {
+      role,
+      where: `message ${message}, part ${number}`,
+      approvedCall: (approvalId) => this.#approvedCalls.get(approvalId),
+    });
+    if (part.type === 'tool-approval-request' && block.type === 'opaque') {
+      const { approvalId }: Fields = part;
+      if (block.callId !== undefined) this.#approvedCalls.set(approvalId, block.callId);
+    }
+    return { ...block, origin: [message, number] };
+  }
+}
+
+function assertMessage(message: unknown, index: number): asserts message is SdkMessage {
+  const where = `message ${index}`;
+  if (!hasFields(message)) {
+    throw new TypeError(`Expected a message of the AI SDK at ${where}, got ${typeof message}.`);
+  }
+  const { role, content } = message;
+  if (role !== 'system' && (typeof role !== 'string' || !Object.hasOwn(SPEAKERS, role))) {
+    throw new TypeError(
+      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${JSON.stringify(role)}.`,
+    );
+  }
+  if (
+    typeof content === 'string' ? role === 'tool' : !Array.isArray(content) || role === 'system'
+  ) {
+    const expected = role === 'system' ? 'a string' : 'an array of parts';
+    throw new TypeError(`Expected ${expected} at ${where}.content, got ${typeof content}.`);
+  }
+}
+
+function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
+  if (edit.type === 'text') return { ...part, ...textPart(edit.text) };
+  const { output }: Fields = part;
+  if (edit.type !== 'tool_response' || !hasFields(output)) return part;
+  return { ...part, ...{ output: rewriteToolOutput(output, edit.result) } };
+}

@@ -1,0 +1,65 @@
+// What a tool said, in the AI SDK's `output` of a tool result: as the result of a response, and with an
+// edited result put back. Pure; never changes an output.
+
+import type { ToolResponseBlock } from '../../shared/content.js';
+import { payloadText } from '../../shared/tokens/content-text.js';
+import { hasFields } from './sdk-message.js';
+import type { Fields } from './sdk-message.js';
+
+/** What of a response comes from the output. */
+export type ToolOutcome = Pick<ToolResponseBlock, 'result' | 'error'>;
+
+const FAILED = 'The tool failed.';
+const DENIED = 'Tool execution denied.';
+
+/**
+ * Reads an output: texts and JSON are results as they are, of content the texts with stand-ins for
+ * media, and of a kind that is not known its `value`. An error and a refusal by the user set `error`.
+ */
+export function readToolOutput(output: Fields): ToolOutcome {
+  const { type, value } = output;
+  switch (type) {
+    case 'error-text':
+    case 'error-json':
+      return { result: value ?? '', error: FAILED };
+    case 'execution-denied': {
+      const { reason } = output;
+      return { result: typeof reason === 'string' ? reason : DENIED, error: DENIED };
+    }
+    case 'content':
+      return { result: contentText(value) };
+    default:
+      return { result: value ?? '' };
+  }
+}
+
+/**
+ * Returns the output with another result. It becomes a text; one that tells of an error or a refusal goes on
+ * telling so, for that is not in the text. Options of the provider stay.
+ */
+export function rewriteToolOutput(output: Fields, result: unknown): Fields {
+  const value = payloadText(result);
+  switch (output['type']) {
+    case 'execution-denied':
+      return { ...output, reason: value };
+    case 'error-text':
+    case 'error-json':
+      return { ...output, type: 'error-text', value };
+    default:
+      return { ...output, type: 'text', value };
+  }
+}
+
+function contentText(value: unknown): string {
+  if (!Array.isArray(value)) return payloadText(value);
+  return (value as readonly unknown[]).map(itemText).join('\n');
+}
+
+/** The text of an item, or what it is: its payload may be megabytes. */
+function itemText(item: unknown): string {
+  if (!hasFields(item)) return '';
+  const { type, text, mediaType, filename } = item;
+  if (typeof text === 'string') return text;
+  const names = [mediaType ?? type, filename].filter((name) => typeof name === 'string');
+  return `[${names.join(' ')}]`;
+}

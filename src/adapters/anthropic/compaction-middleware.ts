@@ -1,0 +1,114 @@
+// Compaction inside an Anthropic client: replaces the messages in the body of a request to the Messages
+// API on its way out. Touches no other field, no other request and no response.
+
+import type { Middleware } from '@anthropic-ai/sdk';
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions } from '../adapter-options.js';
+import { messageCompactor } from './message-compactor.js';
+import type { AnthropicMessage } from './message-param-format.js';
+import { isRecord } from './message-part.js';
+import { reasoningOfRequest } from './reasoning-of-request.js';
+import { ReportedUsage } from './reported-usage.js';
+
+type APIRequest = Parameters<Middleware>[0];
+
+/** A body of the Messages API. */
+interface RequestBody {
+  readonly [field: string]: unknown;
+  readonly messages: readonly AnthropicMessage[];
+}
+
+/** A request that was made ready before: an attempt that failed is made again with the same body. */
+interface ReadyRequest {
+  readonly body: string;
+  readonly ready: Promise<string>;
+}
+
+/**
+ * Returns a middleware for `new Anthropic({ middleware: [compactionMiddleware(compactor)] })`. Each
+ * request for a message, streamed or not, on every platform, goes out with its messages compacted. Your
+ * list of messages stays as it is; go on appending to it.
+ *
+ * What is not touched: counting tokens, message batches, and requests of a thread that the server holds,
+ * so `toolRunner` needs `thread: false`. Stands last in the list, behind `betaRefusalFallbackMiddleware`,
+ * which writes bodies itself. What a compaction throws, the call throws.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
+export function compactionMiddleware(
+  compactor: Compactor,
+  options: AdapterOptions = {},
+): Middleware {
+  const compact = messageCompactor<AnthropicMessage>(compactor, options);
+  const usage = new ReportedUsage();
+  const ready = new WeakMap<object, ReadyRequest>();
+
+  return async (request, next, context) => {
+    const body = bodyOf(request, context.options?.body);
+    if (body === undefined) return next(request);
+    const { messages } = body;
+    const reported = usage.of(messages);
+    const response = await next(withBody(request, await readyBody(request, body)));
+    if (isRecord(body['context_management'])) return response;
+    usage.note(messages, response, context);
+    return response;
+
+    /** Retries bring the object of the first attempt. */
+    async function readyBody(attempt: APIRequest, parsed: RequestBody): Promise<string> {
+      const key = context.options?.body;
+      const given = attempt.body as string;
+      const former = isRecord(key) ? ready.get(key) : undefined;
+      if (former?.body === given) return former.ready;
+      const making = compactBody(attempt, parsed);
+      if (isRecord(key)) {
+        ready.set(key, { body: given, ready: making });
+        making.catch(() => ready.delete(key));
+      }
+      return making;
+    }
+
+    async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<string> {
+      const compacted = await compact(parsed.messages, {
+        signal: attempt.signal ?? undefined,
+        modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
+        reportedInputTokens: reported,
+        reasoning: reasoningOfRequest(parsed['thinking']),
+      });
+      return JSON.stringify({ ...parsed, messages: compacted });
+    }
+  };
+}
+
+/** The body of a request for a message; undefined for any other request, and where the server holds messages. */
+function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
+  if (request.method?.toUpperCase() !== 'POST' || typeof request.body !== 'string')
+    return undefined;
+  if (!MESSAGES_PATH.test(request.url)) return undefined;
+  const body = isRequestBody(given) ? given : undefined;
+  // The caller's own objects are recognized at once; a middleware before this one may have written others.
+  const isOwn = body !== undefined && JSON.stringify(body) === request.body;
+  const parsed = isOwn ? body : tryParse(request.body);
+  if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
+  return isRecord(parsed['thread']) ? undefined : parsed;
+}
+
+const MESSAGES_PATH = /\/v1\/messages\/?(?:[?#]|$)/;
+
+function isRequestBody(value: unknown): value is RequestBody {
+  return isRecord(value) && Array.isArray(value['messages']);
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function withBody(request: APIRequest, body: string): APIRequest {
+  if (body === request.body) return request;
+  const headers = new Headers(request.headers);
+  headers.delete('content-length');
+  return { ...request, headers, body };
+}

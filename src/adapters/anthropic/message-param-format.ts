@@ -1,0 +1,92 @@
+// The format of Anthropic's Messages API: how its messages are read, recognized, rewritten and made.
+// Stateless; what a conversation remembers is its reader's.
+
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
+import { isBlank, isTextBlock } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { isSameButForCacheMarks } from '../cache-marks.js';
+import type { MessageFormat, MessageReader, PartEdits } from '../message-format.js';
+import { MessageParamReader } from './message-param-reader.js';
+import { isReasoning } from './message-part.js';
+import type { MessagePart } from './message-part.js';
+
+/** A message of `client.messages` or of `client.beta.messages`. */
+export type AnthropicMessage = MessageParam | BetaMessageParam;
+
+/** Reads and writes messages; one instance serves all conversations. */
+export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
+  /** What rewritten messages were made of. */
+  readonly #sources = new WeakMap<AnthropicMessage, AnthropicMessage>();
+
+  createReader(): MessageReader<AnthropicMessage> {
+    return new MessageParamReader();
+  }
+
+  /** The message that a rewritten one was made of, or else the message itself. */
+  sourceOf(message: AnthropicMessage): AnthropicMessage {
+    return this.#sources.get(message) ?? message;
+  }
+
+  isSame(a: AnthropicMessage, b: AnthropicMessage): boolean {
+    return isSameButForCacheMarks(a, b);
+  }
+
+  /**
+   * Returns the message with its parts edited. Reasoning that would come last goes as well, for the API
+   * refuses a message that ends so; a cache breakpoint on a part that is gone is gone.
+   */
+  rewrite(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
+    const rewritten = {
+      ...message,
+      content: editedContent(message.content, edits),
+    } as AnthropicMessage;
+    this.#sources.set(rewritten, message);
+    return rewritten;
+  }
+
+  write({ speaker, blocks }: IContent): AnthropicMessage {
+    const content = blocks
+      .filter(isTextBlock)
+      .map(({ text }) => text)
+      .join('\n\n');
+    return speaker === 'ai'
+      ? { role: 'assistant', content: content.trimEnd() }
+      : { role: 'user', content };
+  }
+}
+
+/** The one format of all conversations. */
+export const MESSAGE_PARAM_FORMAT: MessageParamFormat = new MessageParamFormat();
+
+function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {
+  if (typeof content === 'string') {
+    const edit = edits.get(0);
+    return edit?.type === 'text' ? edit.text : content;
+  }
+  const left: MessagePart[] = [];
+  for (const [at, part] of (content as readonly MessagePart[]).entries()) {
+    const edit = edits.get(at);
+    if (edit === undefined) left.push(part);
+    else if (edit !== null && !isBlankText(edit)) left.push(editedPart(part, edit));
+  }
+  return withoutLastReasoning(left);
+}
+
+function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
+  if (edit.type === 'text' && part.type === 'text') return { ...part, text: edit.text };
+  if (edit.type === 'tool_response' && typeof edit.result === 'string') {
+    return { ...part, content: edit.result };
+  }
+  return part;
+}
+
+/** Blank text is refused. */
+function isBlankText(block: ContentBlock): boolean {
+  return block.type === 'text' && isBlank(block.text);
+}
+
+function withoutLastReasoning(parts: readonly MessagePart[]): readonly MessagePart[] {
+  const end = parts.findLastIndex((part) => !isReasoning(part)) + 1;
+  return end === 0 ? parts : parts.slice(0, end);
+}

@@ -1,0 +1,114 @@
+// Reads a part of a message as a block. What a block does not need is left out: the part itself stays
+// where it is, and edits are written into that.
+
+import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
+import { answeredIdOf, estimatePartTokens, isFile, isRecord } from './message-part.js';
+import type { MessagePart } from './message-part.js';
+
+/** The name of a tool whose call was not seen. */
+const UNKNOWN_TOOL = 'unknown_tool';
+
+/** The line that says how a tool failed, at most 200 characters of it; the whole is in the result. */
+const ERROR_LINE = /\S[^\r\n]{0,199}/u;
+
+/**
+ * Returns a part as a block. One of a kind that is not known, or that is damaged, is `opaque`.
+ *
+ * @param toolNames the names of the tools by the ids of their calls
+ */
+export function readPart(part: MessagePart, toolNames: ReadonlyMap<string, string>): ContentBlock {
+  return readKnownPart(part, toolNames) ?? opaque(part);
+}
+
+function readKnownPart(
+  part: MessagePart,
+  toolNames: ReadonlyMap<string, string>,
+): ContentBlock | undefined {
+  switch (part.type) {
+    case 'text':
+      return typeof part['text'] === 'string' ? { type: 'text', text: part['text'] } : undefined;
+    case 'thinking':
+      return readThinking(part);
+    case 'redacted_thinking': {
+      const { data } = part;
+      if (typeof data !== 'string') return undefined;
+      return { type: 'thinking', thought: '', isHidden: true, encryptedContent: data };
+    }
+    case 'tool_use':
+      return readCall(part);
+    case 'tool_result':
+      return readResult(part, toolNames);
+    default:
+      return isFile(part) ? readFile(part) : undefined;
+  }
+}
+
+function readThinking({ thinking, signature }: MessagePart): ContentBlock | undefined {
+  if (typeof thinking !== 'string') return undefined;
+  return {
+    type: 'thinking',
+    thought: thinking,
+    ...(typeof signature === 'string' && { signature }),
+  };
+}
+
+function readCall({ id, name, input }: MessagePart): ContentBlock | undefined {
+  if (typeof id !== 'string' || typeof name !== 'string') return undefined;
+  return { type: 'tool_call', id, name, parameters: input ?? {} };
+}
+
+function readResult(
+  part: MessagePart,
+  toolNames: ReadonlyMap<string, string>,
+): ToolResponseBlock | undefined {
+  const callId = answeredIdOf(part);
+  if (callId === undefined) return undefined;
+  const result = textOf(part['content']);
+  return {
+    type: 'tool_response',
+    callId,
+    toolName: toolNames.get(callId) ?? UNKNOWN_TOOL,
+    result,
+    isComplete: true,
+    ...(part['is_error'] === true && { error: firstLine(result) }),
+  };
+}
+
+/** The payload stays where it is: a worker has no use for it. */
+function readFile({ type, source, title }: MessagePart): MediaBlock {
+  const { media_type: mediaType, type: sourceType } = isRecord(source) ? source : {};
+  const fallbackType = type === 'image' ? 'image/*' : 'application/octet-stream';
+  return {
+    type: 'media',
+    mimeType: typeof mediaType === 'string' ? mediaType : fallbackType,
+    data: '',
+    encoding: sourceType === 'url' ? 'url' : 'base64',
+    ...(typeof title === 'string' && { filename: title }),
+  };
+}
+
+function opaque(part: MessagePart): ContentBlock {
+  return { type: 'opaque', kind: part.type, tokens: estimatePartTokens(part) };
+}
+
+/** The texts of a result, and a word for what is no text. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((item: unknown) => (isRecord(item) ? textOfItem(item) : '')).join('\n');
+}
+
+function textOfItem(item: Readonly<Record<string, unknown>>): string {
+  const { type, text, content, source } = item;
+  if (typeof text === 'string') return text;
+  if (Array.isArray(content)) return textOf(content);
+  if (type === 'document' && isRecord(source) && !isFile(item)) {
+    return textOf(source['data'] ?? source['content']);
+  }
+  return `[${typeof type === 'string' ? type : 'unknown'}]`;
+}
+
+/** Cut between characters, not inside of one. */
+function firstLine(text: string): string {
+  return ERROR_LINE.exec(text)?.[0].trimEnd() ?? 'The tool failed.';
+}

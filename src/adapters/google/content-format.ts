@@ -1,0 +1,38 @@
+// The message format of Google GenAI: `Content` with its parts. Reads them as entries and writes back what
+// edits left of them; a part without an edit is never touched, nor is a thought signature.
+
+import type { Content, Part } from '@google/genai';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { MessageFormat, PartEdits } from '../message-format.js';
+import { isSameValue } from '../same-value.js';
+import { ContentReader } from './content-reader.js';
+import { withOutput } from './function-response.js';
+
+/** The format of the contents that `generateContent` takes. */
+export const contentFormat: MessageFormat<Content> = {
+  createReader: () => new ContentReader(),
+  isSame: isSameValue,
+  rewrite: rewriteContent,
+  write: writeContent,
+};
+
+function rewriteContent(content: Content, edits: PartEdits): Content {
+  const parts = (content.parts ?? []).flatMap((part, at) => {
+    const edit = edits.get(at);
+    if (edit === undefined) return part;
+    return edit === null ? [] : rewritePart(part, edit);
+  });
+  return { ...content, parts };
+}
+
+function rewritePart(part: Part, block: ContentBlock): Part {
+  const { functionResponse } = part;
+  if (block.type === 'text') return { ...part, text: block.text };
+  if (block.type !== 'tool_response' || functionResponse === undefined) return part;
+  return { ...part, functionResponse: withOutput(functionResponse, String(block.result)) };
+}
+
+function writeContent({ speaker, blocks }: IContent): Content {
+  const parts = blocks.flatMap((block) => (block.type === 'text' ? { text: block.text } : []));
+  return { role: speaker === 'ai' ? 'model' : 'user', parts };
+}

@@ -1,0 +1,63 @@
+// The message format of LangChain: `BaseMessage` and what derives from it. Reads messages as entries and
+// writes back what edits left of them, as messages of the same classes.
+
+import type { BaseMessage } from '@langchain/core/messages';
+import type { IContent } from '../../shared/content.js';
+import { isSameButForCacheMarks } from '../cache-marks.js';
+import type { MessageFormat, PartEdits } from '../message-format.js';
+import { BaseMessageReader } from './base-message-reader.js';
+import { editedContent } from './edited-content.js';
+import { copyWith, makeMessage } from './message-class.js';
+import { isFields, optionalFields, typeOf } from './message-fields.js';
+import type { Fields } from './message-fields.js';
+import { rewriteAiMessage } from './rewrite-ai-message.js';
+
+/** The format of the messages that chat models of LangChain take. */
+export const baseMessageFormat: MessageFormat<BaseMessage> = {
+  createReader: () => new BaseMessageReader(),
+  isSame,
+  rewrite,
+  write,
+};
+
+/**
+ * A checkpointer makes messages anew, and ids are given to messages that had none; what models are not
+ * sent may differ.
+ */
+function isSame(a: BaseMessage, b: BaseMessage): boolean {
+  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
+  if (typeOf(a) !== typeOf(b)) return false;
+  return isSameButForCacheMarks(sentFields(a), sentFields(b));
+}
+
+function sentFields(message: BaseMessage): Fields {
+  const { content, name, additional_kwargs: extra } = message;
+  const { tool_calls: calls, invalid_tool_calls: invalidCalls } = optionalFields(message);
+  const { tool_call_id: callId, status, role } = optionalFields(message);
+  return { content, name, extra, calls, invalidCalls, callId, status, role };
+}
+
+function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
+  if (typeOf(message) === 'ai') return rewriteAiMessage(message, edits);
+  const { content } = message;
+  const edit = edits.get(0);
+  if (edit?.type === 'tool_response') {
+    return copyWith(message, { content: withResult(content, String(edit.result)) });
+  }
+  return copyWith(message, { content: editedContent(content, (at) => edits.get(at)) });
+}
+
+/** Blocks become one; a mark of the provider on any of them, as that of a cache, stays. */
+function withResult(content: BaseMessage['content'], text: string): BaseMessage['content'] {
+  if (!Array.isArray(content)) return text;
+  const items: readonly unknown[] = content;
+  const marked = items.find((item) => isFields(item) && item['cache_control'] !== undefined);
+  const mark = isFields(marked) ? { cache_control: marked['cache_control'] } : {};
+  return [{ ...mark, type: 'text', text }];
+}
+
+function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): BaseMessage {
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? block.text : []));
+  const name = speaker === 'ai' ? 'AIMessage' : 'HumanMessage';
+  return makeMessage(name, texts.join('\n\n'), among);
+}

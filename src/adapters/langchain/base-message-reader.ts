@@ -1,0 +1,129 @@
+// Reads the messages of one conversation as entries, and remembers which calls wait for an answer.
+
+import type { BaseMessage } from '@langchain/core/messages';
+import type { ContentBlock } from '../../shared/content.js';
+import { payloadText } from '../../shared/tokens/content-text.js';
+import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { CallPairing } from '../call-pairing.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { aiMessageParts, callIdOf, contentList, isCallBlock } from './ai-message-parts.js';
+import { isFields, optionalFields, textField, typeOf } from './message-fields.js';
+import { contentTokens, opaqueContent, readContent, readResult } from './read-content.js';
+
+/** A reader of messages. */
+export class BaseMessageReader implements MessageReader<BaseMessage> {
+  readonly #pairing = new CallPairing();
+
+  read(messages: readonly BaseMessage[], firstIndex: number): Reading {
+    const entries: PlacedEntry[] = [];
+    let pinnedTokens = 0;
+    messages.forEach((message, at) => {
+      const entry = this.#readMessage(message, firstIndex + at);
+      if (entry.blocks.length > 0) entries.push(entry);
+      else pinnedTokens += contentTokens(message.content);
+    });
+    return { entries, pinnedTokens };
+  }
+
+  /** Returns an entry without blocks for a message that is pinned. */
+  #readMessage(message: BaseMessage, index: number): PlacedEntry {
+    assertMessage(message, index);
+    switch (typeOf(message)) {
+      case 'human':
+        return { speaker: 'human', blocks: readParts(message.content, index) };
+      case 'ai':
+        this.#pairing.beginStep();
+        return { speaker: 'ai', blocks: this.#readAi(message, index) };
+      case 'tool':
+        return { speaker: 'tool', blocks: [this.#readTool(message, index)] };
+      case 'remove':
+        throw new TypeError(
+          `Expected a message to send at messages[${index}], got a RemoveMessage. ` +
+            'It is for the state of a graph: compact the messages that the state holds.',
+        );
+      default:
+        // System messages, and those whose role only their provider knows.
+        return { speaker: 'human', blocks: [] };
+    }
+  }
+
+  #readAi(message: BaseMessage, index: number): readonly PlacedBlock[] {
+    const parts = aiMessageParts(message);
+    const blocks: PlacedBlock[] = [];
+    parts.content.forEach((item, at) => {
+      if (parts.partOfContent[at] !== at) return;
+      if (isCallBlock(item)) {
+        const { input, args, arguments: text } = item;
+        const name = textField(item, 'name') ?? '';
+        blocks.push(this.#readCall(callIdOf(item), name, input ?? args ?? text, [index, at]));
+      } else {
+        blocks.push(placed(readContent(item), index, at));
+      }
+    });
+    parts.calls.forEach(({ id, name, args }, at) => {
+      blocks.push(this.#readCall(id, name, args, [index, parts.firstCall + at]));
+    });
+    parts.invalidCalls.forEach((call, at) => {
+      const tokens = Math.ceil(payloadText(call).length / CHARACTERS_PER_TOKEN);
+      const block = { type: 'opaque', kind: 'invalid_tool_call', tokens } as const;
+      blocks.push(placed(block, index, parts.firstInvalidCall + at));
+    });
+    return blocks;
+  }
+
+  #readCall(
+    id: string | undefined,
+    name: string,
+    parameters: unknown,
+    origin: readonly [number, number],
+  ): PlacedBlock {
+    const blockId = this.#pairing.call({ id, name }, origin);
+    return { type: 'tool_call', id: blockId, name, parameters: parameters ?? {}, origin };
+  }
+
+  #readTool(message: BaseMessage, index: number): PlacedBlock {
+    const { tool_call_id: id, status } = optionalFields(message);
+    const { name } = message;
+    const call = this.#pairing.answer({ id: id === '' ? undefined : id, name }, [index, 0], true);
+    const result = readResult(message.content);
+    return placed(
+      {
+        type: 'tool_response',
+        callId: call.blockId,
+        toolName: call.name,
+        result,
+        ...(status === 'error' && { error: errorLine(result) }),
+        isComplete: true,
+      },
+      index,
+      0,
+    );
+  }
+}
+
+function readParts(content: unknown, index: number): readonly PlacedBlock[] {
+  return contentList(content).map((item, at) => {
+    // Calls and their results have no place in what a human says, and are not looked into there.
+    const isForeign = isCallBlock(item) || (isFields(item) && item['tool_use_id'] !== undefined);
+    return placed(isForeign ? opaqueContent(item) : readContent(item), index, at);
+  });
+}
+
+function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
+  return { ...block, origin: [message, part] };
+}
+
+/** The first line of what went wrong, at most 200 characters of it; the result has all. */
+function errorLine(result: unknown): string {
+  // With the `u` flag no pair of surrogates is cut.
+  return /\S[^\r\n]{0,199}/u.exec(payloadText(result))?.[0] ?? 'The tool failed.';
+}
+
+function assertMessage(message: unknown, index: number): void {
+  if (isFields(message) && ('getType' in message || '_getType' in message)) return;
+  const got = message === null ? 'null' : typeof message;
+  throw new TypeError(
+    `Expected a message of LangChain at messages[${index}], got ${got}. ` +
+      'Make messages of plain objects by coerceMessageLikeToMessage first.',
+  );
+}

@@ -1,0 +1,28 @@
+// What is known about the model that a request goes to: its name, and what it wants done with reasoning.
+
+import type { CompactCall } from '../adapter-options.js';
+import { isFields, textField } from './message-fields.js';
+import type { Fields } from './message-fields.js';
+
+/** What a model says of itself. */
+export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning'>;
+
+/**
+ * Reads what a chat model says of itself. Models of Anthropic bind reasoning to what stands before it, so
+ * that after an edit it has to go, on whichever platform they run.
+ */
+export function modelFacts(model: unknown): ModelFacts {
+  if (!isFields(model)) return {};
+  const modelName = textField(model, 'model') ?? textField(model, 'modelName');
+  const said = [modelName, answer(model, '_llmType'), answer(model, 'getName')].join(' ');
+  return {
+    ...(modelName !== undefined && { modelName }),
+    reasoning: /anthropic|claude/i.test(said) ? 'strip-after-first-edit' : 'keep',
+  };
+}
+
+/** A model that the application made up may lack these. */
+function answer(model: Fields, method: '_llmType' | 'getName'): string {
+  const ask = model[method];
+  return typeof ask === 'function' ? String(ask.call(model)) : '';
+}

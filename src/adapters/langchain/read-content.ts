@@ -1,0 +1,128 @@
+// Content of a LangChain message as blocks: what providers write and what LangChain 1.0 makes of it. What a
+// block of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
+
+import type { ContentBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
+import { fixedBlockTokens, payloadText } from '../../shared/tokens/content-text.js';
+import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { contentList } from './ai-message-parts.js';
+import { isFields, textField } from './message-fields.js';
+import type { Fields } from './message-fields.js';
+
+/** What media of a type are, where they do not say it themselves. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  image: 'image/*',
+  image_url: 'image/*',
+  input_image: 'image/*',
+  audio: 'audio/*',
+  input_audio: 'audio/*',
+  video: 'video/*',
+  file: 'application/octet-stream',
+  input_file: 'application/octet-stream',
+  document: 'application/pdf',
+  media: 'application/octet-stream',
+};
+
+/** Returns the block that stands for a block of content that is no call. */
+export function readContent(item: unknown): ContentBlock {
+  if (typeof item === 'string') return { type: 'text', text: item };
+  if (!isFields(item)) return opaqueContent({ type: typeof item });
+  const text = textField(item, 'text');
+  if (item['type'] === 'text' && text !== undefined && text !== '') return { type: 'text', text };
+  return readReasoning(item) ?? readMedia(item) ?? opaqueContent(item);
+}
+
+/** The block of content that is carried as it is. */
+export function opaqueContent(item: Fields): OpaqueBlock {
+  const { type, tool_use_id: callId } = item;
+  const tokens = Math.ceil(payloadText(withoutMedia(item)).length / CHARACTERS_PER_TOKEN);
+  return {
+    type: 'opaque',
+    kind: typeof type === 'string' ? type : 'unknown',
+    tokens: item['text'] === '' ? 0 : tokens,
+    ...(typeof callId === 'string' && { callId }),
+  };
+}
+
+/**
+ * What a tool returned: its text, or its blocks when they hold more than text. Media stand in them by
+ * their kind alone.
+ */
+export function readResult(content: unknown): unknown {
+  if (typeof content === 'string') return content;
+  const items = contentList(content);
+  const texts = items.map((item) => (isFields(item) ? textField(item, 'text') : item));
+  if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
+  return items.map(withoutMedia);
+}
+
+/** About how many tokens content takes that stands in no entry. */
+export function contentTokens(content: unknown): number {
+  return contentList(content).reduce<number>((sum, item) => {
+    const media = isFields(item) ? readMedia(item) : undefined;
+    if (media !== undefined) return sum + fixedBlockTokens(media);
+    return sum + Math.ceil(payloadText(item).length / CHARACTERS_PER_TOKEN);
+  }, 0);
+}
+
+function withoutMedia(item: unknown): unknown {
+  const media = isFields(item) ? readMedia(item) : undefined;
+  return media ?? item;
+}
+
+function readMedia(item: Fields): ContentBlock | undefined {
+  const { type, source } = item;
+  const known = typeof type === 'string' ? MEDIA_TYPES[type] : undefined;
+  const origin = isFields(source) ? source : item;
+  // A file that is a text weighs what the text weighs.
+  const isText = origin['type'] === 'text' || item['source_type'] === 'text';
+  if (known === undefined || isText) return undefined;
+  const mimeType =
+    textField(item, 'mimeType') ?? textField(item, 'mime_type') ?? textField(origin, 'media_type');
+  const filename = textField(item, 'filename');
+  return {
+    type: 'media',
+    mimeType: mimeType ?? known,
+    data: '',
+    encoding: 'base64',
+    ...(filename !== undefined && { filename }),
+  };
+}
+
+function readReasoning(item: Fields): ThinkingBlock | undefined {
+  switch (item['type']) {
+    case 'thinking':
+      return thinking(textField(item, 'thinking'), item['signature']);
+    case 'redacted_thinking':
+      return thinking('', undefined, item['data']);
+    case 'reasoning':
+      return thinking(
+        textField(item, 'reasoning') ?? summaryText(item['summary']),
+        item['signature'],
+        item['encrypted_content'],
+      );
+    case 'reasoning_content': {
+      const said = item['reasoningText'];
+      const sealed = item['redactedContent'];
+      return isFields(said)
+        ? thinking(textField(said, 'text'), said['signature'], sealed)
+        : thinking('', undefined, sealed);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function summaryText(summary: unknown): string {
+  return contentList(summary)
+    .map((item) => (isFields(item) ? (textField(item, 'text') ?? '') : ''))
+    .join('\n');
+}
+
+function thinking(thought = '', signature?: unknown, encryptedContent?: unknown): ThinkingBlock {
+  return {
+    type: 'thinking',
+    thought,
+    ...(typeof signature === 'string' && { signature }),
+    ...(typeof encryptedContent === 'string' && { encryptedContent }),
+  };
+}

@@ -1,0 +1,92 @@
+// Writes back what edits left of a message of the model. One call may be told in five places, and leaves
+// all of them: providers are sent now this one and now that one.
+
+import type { BaseMessage } from '@langchain/core/messages';
+import type { PartEdits } from '../message-format.js';
+import { aiMessageParts, callIdOf } from './ai-message-parts.js';
+import { editedContent } from './edited-content.js';
+import type { PartEdit } from './edited-content.js';
+import { copyWith } from './message-class.js';
+import { isFields, optionalFields } from './message-fields.js';
+import type { Fields, ListedCall } from './message-fields.js';
+
+/** Returns the message without the parts that are gone, and with the texts that stand in place of others. */
+export function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
+  const parts = aiMessageParts(message);
+  const isLeft = (part: number): boolean => edits.get(part) !== null;
+  const changes: Record<string, unknown> = {};
+
+  const editOf = (at: number): PartEdit => edits.get(parts.partOfContent[at] ?? at);
+  if (parts.content.some((_, at) => editOf(at) !== undefined)) {
+    changes['content'] = editedContent(message.content, editOf);
+  }
+  const calls = parts.calls.filter((_, at) => isLeft(parts.firstCall + at));
+  if (calls.length < parts.calls.length) {
+    changes['tool_calls'] = calls;
+    Object.assign(changes, withoutCalls(message, goneIds(parts.calls, calls)));
+  }
+  const invalid = parts.invalidCalls.filter((_, at) => isLeft(parts.firstInvalidCall + at));
+  if (invalid.length < parts.invalidCalls.length) changes['invalid_tool_calls'] = invalid;
+  return copyWith(message, changes);
+}
+
+/** Ids that no call has any more. */
+function goneIds(before: readonly ListedCall[], after: readonly ListedCall[]): ReadonlySet<string> {
+  const ids = new Set(before.flatMap(({ id }) => id ?? []));
+  for (const { id } of after) if (id !== undefined) ids.delete(id);
+  return ids;
+}
+
+/** The other places where calls are told: pieces of a stream, and what the provider itself said. */
+function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): Fields {
+  const { additional_kwargs: extra, response_metadata: metadata } = message as {
+    readonly additional_kwargs: Fields;
+    readonly response_metadata: Fields;
+  };
+  const chunks = optionalFields(message).tool_call_chunks;
+  const raw = extra['tool_calls'];
+  const output = metadata['output'];
+  return {
+    ...(chunks !== undefined && { tool_call_chunks: withoutChunks(chunks, ids) }),
+    ...(Array.isArray(raw) && { additional_kwargs: withoutRaw(extra, raw, ids) }),
+    ...(Array.isArray(output) && {
+      response_metadata: { ...metadata, output: withoutItems(output, ids) },
+    }),
+  };
+}
+
+function isCall(value: unknown, ids: ReadonlySet<string>): value is Fields {
+  if (!isFields(value)) return false;
+  const id = callIdOf(value);
+  return id !== undefined && ids.has(id);
+}
+
+/** Only the first piece of a call has its id; the others have its index. */
+function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
+  const indices = new Set(chunks.flatMap((chunk) => (isCall(chunk, ids) ? [chunk['index']] : [])));
+  indices.delete(undefined);
+  return chunks.filter(
+    (chunk) => !isCall(chunk, ids) && !(isFields(chunk) && indices.has(chunk['index'])),
+  );
+}
+
+/** An empty list would be sent in the place of `tool_calls`, and is refused. */
+function withoutRaw(extra: Fields, raw: readonly unknown[], ids: ReadonlySet<string>): Fields {
+  const { tool_calls: _, ...rest } = extra;
+  const left = raw.filter((call) => !isCall(call, ids));
+  return left.length === 0 ? rest : { ...rest, tool_calls: left };
+}
+
+/** Items of the Responses API: reasoning must be followed by what it led to, and goes with it. */
+function withoutItems(items: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
+  const left: unknown[] = [];
+  for (const item of items) {
+    if (!isCall(item, ids)) left.push(item);
+    else while (isReasoning(left.at(-1))) left.pop();
+  }
+  return left;
+}
+
+function isReasoning(item: unknown): boolean {
+  return isFields(item) && item['type'] === 'reasoning';
+}

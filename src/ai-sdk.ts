@@ -1,0 +1,16 @@
+// The adapter for the Vercel AI SDK, 6 and 7: names, nothing else.
+
+export { compactionMiddleware } from './adapters/ai-sdk/compaction-middleware.js';
+export type {
+  CompactionMiddleware,
+  ModelCall,
+  PromptParams,
+} from './adapters/ai-sdk/compaction-middleware.js';
+export { messageCompactor } from './adapters/ai-sdk/message-compactor.js';
+export { prepareStep } from './adapters/ai-sdk/prepare-step.js';
+export type { PrepareStep, PrepareStepOptions, StepInput } from './adapters/ai-sdk/prepare-step.js';
+export type { ModelReference } from './adapters/ai-sdk/anthropic-model.js';
+export type { SdkMessage, SdkPart } from './adapters/ai-sdk/sdk-message.js';
+export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';
+export type { ConversationReport } from './adapters/conversation.js';
+export type { MessageCompactor } from './adapters/message-compactor.js';

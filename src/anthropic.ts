@@ -1,0 +1,8 @@
+// The adapter for `@anthropic-ai/sdk`: names, nothing else.
+
+export { compactionMiddleware } from './adapters/anthropic/compaction-middleware.js';
+export { messageCompactor } from './adapters/anthropic/message-compactor.js';
+export type { AnthropicMessage } from './adapters/anthropic/message-param-format.js';
+export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';
+export type { ConversationReport } from './adapters/conversation.js';
+export type { MessageCompactor } from './adapters/message-compactor.js';

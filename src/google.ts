@@ -1,0 +1,3 @@
+// The adapter for Google GenAI (`@google/genai`): names, nothing else.
+
+export { contentsCompactor } from './adapters/google/contents-compactor.js';

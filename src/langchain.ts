@@ -1,0 +1,5 @@
+// The adapter for LangChain (`langchain`, `@langchain/core`): names, nothing else.
+
+export { compactionMiddleware } from './adapters/langchain/compaction-middleware.js';
+export { contextEdit } from './adapters/langchain/context-edit.js';
+export { messageCompactor } from './adapters/langchain/message-compactor.js';

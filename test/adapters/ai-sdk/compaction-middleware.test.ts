@@ -1,0 +1,109 @@
+// A model of AI SDK 6 and 7 that prunes its own prompts, against a provider that refuses what real ones refuse.
+
+import type { ModelMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { compactionMiddleware } from '../../../src/adapters/ai-sdk/compaction-middleware.js';
+import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import type { AdapterOptions } from '../../../src/ai-sdk.js';
+import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
+import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import type { Sdk } from './sdk-versions.js';
+
+const SCRIPT = [
+  { toolCalls: [{ name: 'read_file', input: { file_path: 'a.ts' } }] },
+  { toolCalls: [{ name: 'write_file', input: { file_path: 'a.ts', content: 'new' } }] },
+  { toolCalls: [{ name: 'read_file', input: { file_path: 'b.ts' } }] },
+  { text: 'Done.' },
+];
+
+const PICTURE: ModelMessage = {
+  role: 'user',
+  content: [
+    { type: 'text', text: 'Make it look like this.' },
+    { type: 'image', image: new Uint8Array([137, 80, 78, 71]) },
+  ],
+};
+
+function toolNames(body: Readonly<Record<string, unknown>> | undefined): string {
+  const names = JSON.stringify(body?.['messages']).match(/"name":"\w+"/g) ?? [];
+  return names.map((name) => name.slice(8, -1)).join(' ');
+}
+
+describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
+  const runs = it.runIf(loaded !== undefined);
+  const sdk = loaded as Sdk;
+
+  runs.each(['generate', 'stream'])('takes a stale read out of a prompt to %s', async (way) => {
+    const provider = await startStrictProvider(SCRIPT);
+    const sessions: TurnOrchestrator[] = [];
+    const onSession = (session: TurnOrchestrator): void => void sessions.push(session);
+    const middleware = compactionMiddleware(openCompactor(), { edits: 'every-turn', onSession });
+    const model = sdk.wrapLanguageModel({ model: chatModel(provider), middleware });
+    const run = {
+      model,
+      tools: mapTools(sdk),
+      stopWhen: sdk.stepCountIs(10),
+      system: 'Be brief.',
+      messages: [PICTURE],
+    };
+    const { text } = way === 'generate' ? await sdk.generateText(run) : sdk.streamText(run);
+    expect(await text).toBe('Done.');
+    expect(provider.requests.map(({ body }) => toolNames(body))).toEqual([
+      '',
+      'read_file',
+      'write_file',
+      'write_file read_file',
+    ]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  runs('takes out the reasoning of Anthropic behind an edit', async () => {
+    const thinking = SCRIPT.map((step) => ({ reasoning: 'Hm.', ...step }));
+    const provider = await startStrictProvider(thinking);
+    const middleware = compactionMiddleware(openCompactor(), { edits: 'every-turn' });
+    const model = sdk.wrapLanguageModel({ model: claude(provider), middleware });
+    const stopWhen = sdk.stepCountIs(10);
+    await sdk.generateText({ model, tools: mapTools(sdk), stopWhen, messages: [PICTURE] });
+    const thoughts = provider.requests.map(({ body }) => {
+      return (JSON.stringify(body['messages']).match(/"type":"thinking"/g) ?? []).length;
+    });
+    expect(thoughts).toEqual([0, 1, 0, 1]);
+  });
+});
+
+const PROMPT: readonly SdkMessage[] = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: [{ type: 'text', ...{ text: 'Go.' } }] },
+];
+const MODEL = { provider: 'loopback', modelId: 'scripted' };
+
+describe('compactionMiddleware', () => {
+  it('hands the parameters on as they are when nothing is to be edited', async () => {
+    const { transformParams } = compactionMiddleware(openCompactor());
+    const params = { prompt: PROMPT, temperature: 0.5 };
+    expect(await transformParams({ params, model: MODEL })).toBe(params);
+  });
+
+  it('knows a prompt again that was built anew', async () => {
+    const names: string[] = [];
+    const onSession = ({ sessionId }: TurnOrchestrator): void => void names.push(sessionId);
+    const { transformParams } = compactionMiddleware(openCompactor(), { onSession });
+    await transformParams({ params: { prompt: PROMPT }, model: MODEL });
+    const prompt = [...structuredClone(PROMPT), ...structuredClone(PROMPT.slice(1))];
+    expect((await transformParams({ params: { prompt }, model: MODEL })).prompt).toEqual(prompt);
+    expect(names).toHaveLength(1);
+  });
+
+  it('ends with the reason of the signal of the call', async () => {
+    const { transformParams } = compactionMiddleware(openCompactor());
+    const reason = new Error('enough');
+    const params = { prompt: PROMPT, abortSignal: AbortSignal.abort(reason) };
+    await expect(transformParams({ params, model: MODEL })).rejects.toBe(reason);
+  });
+
+  it('refuses wrong options when it is made', () => {
+    const options: AdapterOptions = { maxConversations: 0 };
+    expect(() => compactionMiddleware(openCompactor(), options)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,448 @@
+// How messages of the AI SDK read as entries, and what edits leave of them.
+
+import type { ModelMessage } from 'ai';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SdkMessageFormat } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
+import { partsOf } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
+import { MessageView } from '../../../src/adapters/message-view.js';
+import { assertIngestible } from '../../../src/main/ingestion.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { arbitraryMessages } from './arbitrary-messages.js';
+
+const format = new SdkMessageFormat();
+
+/** The entries of messages, without origins. */
+function read(...messages: readonly SdkMessage[]): unknown {
+  return format
+    .createReader()
+    .read(messages, 0)
+    .entries.map(({ speaker, blocks }) => ({
+      speaker,
+      blocks: blocks.map(({ origin: _, ...block }) => block),
+    }));
+}
+
+const REASONING = {
+  type: 'reasoning',
+  text: 'first read it',
+  providerOptions: { anthropic: { signature: 'sig' } },
+} as const;
+const CALL = {
+  type: 'tool-call',
+  toolCallId: 'c1',
+  toolName: 'read_file',
+  input: { path: 'a.ts' },
+  providerOptions: { google: { thoughtSignature: 'thought' } },
+} as const;
+const RESULT = {
+  type: 'tool-result',
+  toolCallId: 'c1',
+  toolName: 'read_file',
+  output: {
+    type: 'text',
+    value: 'long',
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  },
+  providerOptions: { openai: { itemId: 'fc_1' } },
+} as const;
+
+const CONVERSATION: ModelMessage[] = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Read a.ts' },
+  { role: 'assistant', content: [REASONING, { type: 'text', text: 'I read it.' }, CALL] },
+  { role: 'tool', content: [RESULT] },
+  { role: 'assistant', content: 'It is empty.' },
+];
+
+describe('SdkMessageFormat', () => {
+  it('reads a conversation with a tool', () => {
+    expect(read(...CONVERSATION)).toEqual([
+      { speaker: 'human', blocks: [{ type: 'text', text: 'Read a.ts' }] },
+      {
+        speaker: 'ai',
+        blocks: [
+          { type: 'thinking', thought: 'first read it', signature: 'sig' },
+          { type: 'text', text: 'I read it.' },
+          { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { path: 'a.ts' } },
+        ],
+      },
+      {
+        speaker: 'tool',
+        blocks: [
+          {
+            type: 'tool_response',
+            callId: 'c1',
+            toolName: 'read_file',
+            result: 'long',
+            isComplete: true,
+          },
+        ],
+      },
+      { speaker: 'ai', blocks: [{ type: 'text', text: 'It is empty.' }] },
+    ]);
+  });
+
+  it('pins messages of the system, a token for four characters', () => {
+    const { entries, pinnedTokens } = format.createReader().read(CONVERSATION, 0);
+    expect(pinnedTokens).toBe(3);
+    expect(entries[0]?.blocks[0]?.origin).toEqual([1, 0]);
+  });
+
+  it('counts origins from the index of the first message', () => {
+    const { entries } = format.createReader().read(CONVERSATION, 7);
+    expect(entries[1]?.blocks.map(({ origin }) => origin)).toEqual([
+      [9, 0],
+      [9, 1],
+      [9, 2],
+    ]);
+  });
+
+  it.each([
+    ['text', { type: 'text', value: 'ok' }, { result: 'ok' }],
+    ['JSON', { type: 'json', value: { a: 1 } }, { result: { a: 1 } }],
+    ['an error', { type: 'error-text', value: 'no' }, { result: 'no', error: 'The tool failed.' }],
+    [
+      'an error in JSON',
+      { type: 'error-json', value: { code: 1 } },
+      { result: { code: 1 }, error: 'The tool failed.' },
+    ],
+    [
+      'a refusal',
+      { type: 'execution-denied', reason: 'not now' },
+      { result: 'not now', error: 'Tool execution denied.' },
+    ],
+    [
+      'content',
+      {
+        type: 'content',
+        value: [
+          { type: 'text', text: 'a page' },
+          { type: 'image-data', data: 'QUJD', mediaType: 'image/png' },
+          { type: 'file-url', url: 'https://a.example/b' },
+        ],
+      },
+      { result: 'a page\n[image/png]\n[file-url]' },
+    ],
+  ])('reads %s that a tool gives out', (_, output, expected) => {
+    const part = { ...RESULT, output };
+    const toolResponse = { type: 'tool_response', callId: 'c1', toolName: 'read_file' };
+    expect(read({ role: 'tool', content: [part] })).toEqual([
+      { speaker: 'tool', blocks: [{ ...toolResponse, ...expected, isComplete: true }] },
+    ]);
+  });
+
+  it('lets what belongs to a call share its fate', () => {
+    const request = { type: 'tool-approval-request', approvalId: 'ok1', toolCallId: 'c1' };
+    const response = { type: 'tool-approval-response', approvalId: 'ok1', approved: true };
+    const stray = { type: 'tool-approval-response', approvalId: 'ok2', approved: true };
+    const provided = { ...RESULT, toolCallId: 'p1' };
+    expect(
+      read(
+        { role: 'assistant', content: [CALL, request, provided] },
+        { role: 'tool', content: [response, stray] },
+      ),
+    ).toMatchObject([
+      {
+        blocks: [
+          { type: 'tool_call' },
+          { type: 'opaque', kind: 'tool-approval-request', callId: 'c1' },
+          { type: 'opaque', kind: 'tool-result', callId: 'p1', tokens: 1 },
+        ],
+      },
+      {
+        blocks: [
+          { type: 'opaque', kind: 'tool-approval-response', callId: 'c1' },
+          { type: 'opaque', kind: 'tool-approval-response' },
+        ],
+      },
+    ]);
+  });
+
+  it('does not take a call that the provider answers for one that waits', () => {
+    expect(
+      read({ role: 'assistant', content: [{ ...CALL, ...{ providerExecuted: true } }] }),
+    ).toMatchObject([{ blocks: [{ type: 'opaque', kind: 'tool-call' }] }]);
+  });
+
+  it('keeps an empty text that carries a signature', () => {
+    const signed = {
+      type: 'text',
+      text: '',
+      providerOptions: { google: { thoughtSignature: 't' } },
+    };
+    const empty = { type: 'text', text: '' };
+    expect(read({ role: 'assistant', content: [signed, empty] })).toMatchObject([
+      { blocks: [{ type: 'opaque', kind: 'text' }, { type: 'text' }] },
+    ]);
+  });
+
+  it('knows signed and encrypted reasoning of every provider', () => {
+    const content = [
+      { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'gAAA' } },
+      { bedrock: { redactedData: 'EmwK' } },
+      { vertex: { thoughtSignature: 't' } },
+      {},
+    ].map((providerOptions) => ({ type: 'reasoning', text: '', providerOptions }));
+    expect(read({ role: 'assistant', content })).toEqual([
+      {
+        speaker: 'ai',
+        blocks: [
+          { type: 'thinking', thought: '', signature: 'rs_1', encryptedContent: 'gAAA' },
+          { type: 'thinking', thought: '', encryptedContent: 'EmwK' },
+          { type: 'thinking', thought: '', signature: 't' },
+          { type: 'thinking', thought: '' },
+        ],
+      },
+    ]);
+  });
+
+  it('reads media of users without their payload', () => {
+    const content = [
+      { type: 'image', image: new Uint8Array(9) },
+      { type: 'file', data: 'QUJD', mediaType: 'application/pdf', filename: 'a.pdf' },
+      { type: 'file', data: { type: 'data', data: 'QUJD' }, mediaType: 'image' },
+      { type: 'file', data: { type: 'text', text: 'x'.repeat(400) }, mediaType: 'text/plain' },
+    ];
+    const media = { type: 'media', data: '', encoding: 'base64' };
+    expect(read({ role: 'user', content })).toEqual([
+      {
+        speaker: 'human',
+        blocks: [
+          { ...media, mimeType: 'image/*' },
+          { ...media, mimeType: 'application/pdf', filename: 'a.pdf' },
+          { ...media, mimeType: 'image/*' },
+          { type: 'opaque', kind: 'file', tokens: 107 },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    ['Expected a message of the AI SDK at message 3, got string.', 'hello'],
+    ['at message 3.role, got "developer".', { role: 'developer', content: 'x' }],
+    [
+      'Expected an array of parts at message 3.content, got string.',
+      { role: 'tool', content: 'x' },
+    ],
+    ['Expected a string at message 3.content, got object.', { role: 'system', content: [] }],
+    ['Expected an array of parts at message 3.content, got undefined.', { role: 'user' }],
+    ['Expected a part at message 3, part 0, got object.', { role: 'user', content: [null] }],
+    [
+      'Expected a string at message 3, part 0.type, got undefined.',
+      { role: 'user', content: [{}] },
+    ],
+    [
+      'Expected a string at message 3, part 1.toolName, got undefined.',
+      { role: 'assistant', content: [REASONING, { type: 'tool-call', toolCallId: 'c1' }] },
+    ],
+    [
+      'Expected an object at message 3, part 0.output, got undefined.',
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'x' }] },
+    ],
+  ])('refuses what is no message: %s', (message, wrong) => {
+    const reader = format.createReader();
+    expect(() => reader.read([wrong as SdkMessage], 3)).toThrow(message);
+    expect(() => reader.read([wrong as SdkMessage], 3)).toThrow(TypeError);
+  });
+
+  describe('rewrite', () => {
+    const response: ContentBlock = {
+      type: 'tool_response',
+      callId: 'c1',
+      toolName: 'read_file',
+      result: 'short',
+    };
+
+    it('replaces what a tool gave out and nothing around it', () => {
+      const message: SdkMessage = { role: 'tool', content: [RESULT, { ...RESULT }] };
+      const rewritten = format.rewrite(message, new Map([[0, response]]));
+      expect(rewritten).toEqual({
+        role: 'tool',
+        content: [{ ...RESULT, output: { ...RESULT.output, value: 'short' } }, RESULT],
+      });
+      expect(rewritten.content[1]).toBe(message.content[1]);
+    });
+
+    it.each([
+      [
+        { type: 'json', value: { a: 1 } },
+        { type: 'text', value: 'short' },
+      ],
+      [
+        { type: 'content', value: [], providerOptions: { a: { b: 1 } } },
+        { type: 'text', value: 'short', providerOptions: { a: { b: 1 } } },
+      ],
+      [
+        { type: 'error-json', value: { a: 1 } },
+        { type: 'error-text', value: 'short' },
+      ],
+      [
+        { type: 'execution-denied', reason: 'no' },
+        { type: 'execution-denied', reason: 'short' },
+      ],
+    ])('makes of the output %j the output %j', (output, expected) => {
+      const message: SdkMessage = { role: 'tool', content: [{ ...RESULT, ...{ output } }] };
+      expect(format.rewrite(message, new Map([[0, response]])).content).toEqual([
+        { ...RESULT, output: expected },
+      ]);
+    });
+
+    it('replaces a text in a part, and one that is the whole content', () => {
+      const edits = new Map<number, ContentBlock>([[0, { type: 'text', text: 'new' }]]);
+      const part = { type: 'text', text: 'old', providerOptions: { openai: { itemId: 'm' } } };
+      expect(format.rewrite({ role: 'user', content: [part] }, edits)).toEqual({
+        role: 'user',
+        content: [{ ...part, text: 'new' }],
+      });
+      const plain = { role: 'user', content: 'old', providerOptions: { a: {} } } as const;
+      expect(format.rewrite(plain, edits)).toEqual({ ...plain, content: 'new' });
+    });
+
+    it('takes parts out', () => {
+      const message: SdkMessage = { role: 'assistant', content: [REASONING, CALL] };
+      const rewritten = format.rewrite(message, new Map([[1, null]]));
+      expect(rewritten).toEqual({ role: 'assistant', content: [REASONING] });
+      expect(rewritten.content[0]).toBe(REASONING);
+    });
+  });
+
+  it('writes entries of ctxfold as messages of parts, which prompts need', () => {
+    const blocks: ContentBlock[] = [{ type: 'text', text: 'so far' }];
+    const content = [{ type: 'text', text: 'so far' }];
+    expect(format.write({ speaker: 'human', blocks })).toEqual({ role: 'user', content });
+    expect(format.write({ speaker: 'ai', blocks })).toEqual({ role: 'assistant', content });
+  });
+
+  it('gives each part of a message that is not pinned one block of plain data, in order', () => {
+    fc.assert(
+      fc.property(arbitraryMessages().map(deepFreeze), (messages) => {
+        const { entries } = format.createReader().read(messages, 0);
+        const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin));
+        expect(origins).toEqual(
+          messages.flatMap((message, index) =>
+            message.role === 'system' ? [] : partsOf(message).map((_, part) => [index, part]),
+          ),
+        );
+        entries.forEach((entry, at) => {
+          assertIngestible(entry, at);
+        });
+      }),
+    );
+  });
+
+  it('reads the same of messages one by one as of all at once', () => {
+    fc.assert(
+      fc.property(arbitraryMessages(), (messages) => {
+        const reader = format.createReader();
+        const oneByOne = messages.flatMap((message, at) => reader.read([message], at).entries);
+        expect(oneByOne).toEqual(format.createReader().read(messages, 0).entries);
+      }),
+    );
+  });
+
+  it('knows messages again that were built anew, and those that went through JSON', () => {
+    fc.assert(
+      fc.property(arbitraryMessages(), (messages) => {
+        for (const message of messages) {
+          expect(format.isSame(message, structuredCloneOf(message))).toBe(true);
+          expect(format.isSame(message, { ...message, content: 'something else' })).toBe(false);
+          const json = JSON.stringify(message);
+          if (/"image"|https:/.test(json)) continue;
+          expect(format.isSame(message, JSON.parse(json) as SdkMessage)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('leaves pairs of calls and results, with their approvals, whichever calls go', () => {
+    fc.assert(
+      fc.property(arbitraryMessages().map(deepFreeze), fc.func(fc.boolean()), (messages, goes) => {
+        const view = viewOf(messages);
+        const dropped = new Set(callIds(view.entries).filter((id) => goes(id)));
+        const changes = view.entries.flatMap((before, index) => {
+          const blocks = before.blocks.filter((block) => !dropped.has(pairIdOf(block) ?? ''));
+          if (blocks.length === before.blocks.length) return [];
+          return [{ index, before, after: blocks.length === 0 ? null : { ...before, blocks } }];
+        });
+        view.applyChanges(changes);
+        const left = view.standing.flatMap((message) => partsOf(message));
+        const ids = new Set(left.flatMap((part) => ('toolCallId' in part ? part.toolCallId : [])));
+        for (const id of dropped) expect(ids).not.toContain(id);
+        expect(unpaired(left)).toEqual(unpaired(messages.flatMap((message) => partsOf(message))));
+        const given = new Set<unknown>(
+          messages.flatMap((message) => message.content as readonly unknown[]),
+        );
+        for (const { content } of view.standing) {
+          if (typeof content === 'string') continue;
+          expect(content.every((part) => given.has(part))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('leaves messages the same objects when nothing is edited', () => {
+    fc.assert(
+      fc.property(arbitraryMessages(), (messages) => {
+        const view = viewOf(messages);
+        view.follow(view.entries);
+        expect(view.standing.every((message, at) => message === messages[at])).toBe(true);
+        expect(view.standing).toHaveLength(messages.length);
+      }),
+    );
+  });
+});
+
+type OpenView = MessageView<SdkMessage> & { readonly entries: readonly PlacedEntry[] };
+
+function viewOf(messages: readonly SdkMessage[]): OpenView {
+  const view = new MessageView(format);
+  const { entries, commit } = view.read(messages);
+  commit();
+  return Object.assign(view, { entries });
+}
+
+function callIds(entries: readonly PlacedEntry[]): string[] {
+  return entries.flatMap(({ blocks }) =>
+    blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : [])),
+  );
+}
+
+function pairIdOf(block: PlacedBlock): string | undefined {
+  if (block.type === 'tool_call') return block.id;
+  return block.type === 'tool_response' ? block.callId : undefined;
+}
+
+/** The ids of calls and of approvals of which one half is there. */
+function unpaired(parts: readonly object[]): string[] {
+  const halves = new Map<unknown, number>();
+  const count = (id: unknown): void => void halves.set(id, (halves.get(id) ?? 0) + 1);
+  for (const part of parts as readonly Record<string, unknown>[]) {
+    const { type, toolCallId, approvalId } = part;
+    if (type === 'tool-call' || type === 'tool-result') count(toolCallId);
+    if (approvalId !== undefined) count(approvalId);
+  }
+  return [...halves].flatMap(([id, times]) => (times % 2 === 0 ? [] : [String(id)]));
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array)) {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+/** Another object that says the same. Structured clone knows no URL. */
+function structuredCloneOf(value: SdkMessage): SdkMessage {
+  const clone = (part: unknown): unknown => {
+    if (part instanceof URL) return new URL(part);
+    if (part instanceof Uint8Array) return part.slice();
+    if (Array.isArray(part)) return part.map(clone);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, clone(item)]));
+  };
+  return clone(value) as SdkMessage;
+}

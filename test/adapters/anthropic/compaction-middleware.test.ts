@@ -1,0 +1,477 @@
+// Through the real SDK, to a provider on the loopback interface that refuses what Anthropic refuses.
+
+import Anthropic, { betaRefusalFallbackMiddleware } from '@anthropic-ai/sdk';
+import type { Middleware } from '@anthropic-ai/sdk';
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { startScriptedProvider } from '../../../examples/support/scripted-provider.js';
+import type {
+  IncomingRequest,
+  ScriptedProvider,
+  ScriptedStep,
+} from '../../../examples/support/scripted-provider.js';
+import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import { findBreaches, startStrictProvider } from '../../support/strict-provider.js';
+import { ask, longText, say, staleRead } from './conversations.js';
+import { deepFreeze } from './deep-freeze.js';
+
+const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
+afterAll(() => compactor.close());
+
+const REQUEST = { model: 'claude-sonnet-5-5', max_tokens: 100 };
+const ANSWER: ScriptedStep = { text: 'So be it.' };
+
+interface ClientOptions extends AdapterOptions {
+  /** Stands before the middleware of the adapter. */
+  readonly first?: Middleware;
+}
+
+function clientOf(
+  provider: ScriptedProvider,
+  { first, ...options }: ClientOptions = {},
+): Anthropic {
+  const compaction = compactionMiddleware(compactor, { edits: 'every-turn', ...options });
+  return new Anthropic({
+    apiKey: 'none',
+    baseURL: provider.url,
+    middleware: first === undefined ? [compaction] : [first, compaction],
+  });
+}
+
+function sentMessages({ body }: IncomingRequest): readonly MessageParam[] {
+  return body['messages'] as readonly MessageParam[];
+}
+
+/** Refuses reasoning before which anything has changed since the model said it. */
+async function startBindingProvider(script: readonly ScriptedStep[]): Promise<ScriptedProvider> {
+  const prefixes = new Map<string, string>();
+  let answers = 0;
+  const provider = await startScriptedProvider({
+    script,
+    check: (request) => {
+      const messages = sentMessages(request);
+      const breach = findBreaches(request)[0]?.message;
+      if (breach !== undefined) return breach;
+      for (const [at, { content }] of messages.entries()) {
+        for (const part of typeof content === 'string' ? [] : content) {
+          if (part.type !== 'thinking') continue;
+          if (prefixes.get(part.signature) !== JSON.stringify(messages.slice(0, at))) {
+            return `messages.${at}: The block is bound to a different conversation.`;
+          }
+        }
+      }
+      prefixes.set(`sig_scripted_${answers}`, JSON.stringify(messages));
+      answers += 1;
+      return undefined;
+    },
+  });
+  onTestFinished(() => provider.close());
+  return provider;
+}
+
+/** Lets a scripted model call tools, and answers each call with a long text. */
+async function runLoop(
+  client: Anthropic,
+  params: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
+): Promise<MessageParam[]> {
+  const messages = [ask('Fix a.ts.')];
+  for (;;) {
+    const { content } = await client.messages.create({ ...REQUEST, ...params, messages });
+    messages.push({ role: 'assistant', content });
+    const results = content.flatMap((part) =>
+      part.type === 'tool_use'
+        ? { type: 'tool_result' as const, tool_use_id: part.id, content: longText(part.id) }
+        : [],
+    );
+    if (results.length === 0) return messages;
+    messages.push({ role: 'user', content: results });
+  }
+}
+
+const step = (name: string, file: string, reasoning?: string): ScriptedStep => ({
+  ...(reasoning !== undefined && { reasoning }),
+  toolCalls: [{ name, input: { file_path: file } }],
+});
+
+describe('compactionMiddleware', () => {
+  it('sends what compaction leaves, and nothing else differs', async () => {
+    const provider = await startStrictProvider([ANSWER, ANSWER]);
+    const messages = deepFreeze(staleRead());
+    const params = deepFreeze({
+      ...REQUEST,
+      system: [{ type: 'text' as const, text: 'Be brief.' }],
+      messages,
+      metadata: { user_id: 'u' },
+    });
+    const plain = new Anthropic({ apiKey: 'none', baseURL: provider.url });
+
+    await plain.messages.create(params);
+    await clientOf(provider).messages.create(params);
+
+    const [whole, compacted] = provider.requests;
+    expect(Object.keys(compacted!.body)).toEqual(Object.keys(whole!.body));
+    expect({ ...compacted!.body, messages: 0 }).toEqual({ ...whole!.body, messages: 0 });
+    expect(sentMessages(compacted!)).toEqual([messages[0], ...messages.slice(3)]);
+    expect(compacted?.headers['content-length']).toBe(
+      String(Buffer.byteLength(JSON.stringify(compacted?.body))),
+    );
+  });
+
+  it('knows a conversation that goes on', async () => {
+    const provider = await startStrictProvider([ANSWER, ANSWER]);
+    const sessions: TurnOrchestrator[] = [];
+    const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
+    const messages = staleRead();
+
+    const { content } = await client.messages.create({ ...REQUEST, messages });
+    messages.push({ role: 'assistant', content }, ask('And now?'));
+    await client.messages.create({ ...REQUEST, messages });
+
+    expect(sessions).toHaveLength(1);
+    const [first, second] = provider.requests.map(sentMessages);
+    expect(second).toEqual([...first!, ...messages.slice(-2)]);
+  });
+
+  it('tries again with the same body, in the same session', async () => {
+    const provider = await startStrictProvider([ANSWER]);
+    const sessions: TurnOrchestrator[] = [];
+    const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
+    provider.failNext(503, 2);
+
+    await client.messages.create({ ...REQUEST, messages: staleRead() });
+
+    expect(provider.requests.map(({ status }) => status)).toEqual([503, 503, 200]);
+    const bodies = new Set(provider.requests.map(({ body }) => JSON.stringify(body)));
+    expect(bodies.size).toBe(1);
+    expect(sentMessages(provider.requests[0]!)).toHaveLength(5);
+    expect(sessions).toHaveLength(1);
+    expect(sessions[0]?.history.length).toBe(5);
+  });
+
+  it('tries again with the same body when the conversation has gone on meanwhile', async () => {
+    const provider = await startStrictProvider([ANSWER, ANSWER]);
+    const messages = [...staleRead(), say('Done.'), ask('Really?')];
+    const first: Middleware = async (request, next) => {
+      const isRetry = new Headers(request.headers).get('x-stainless-retry-count') === '1';
+      if (isRetry) await client.messages.create({ ...REQUEST, messages: later });
+      return next(request);
+    };
+    const later = [...messages, say('Yes.'), ask('Sure?')];
+    const sessions: TurnOrchestrator[] = [];
+    const onSession = (session: TurnOrchestrator) => sessions.push(session);
+    const client = clientOf(provider, { first, onSession });
+    provider.failNext(503);
+
+    await client.messages.create({ ...REQUEST, messages });
+
+    const [failed, other, again] = provider.requests;
+    expect(sentMessages(other!)).toHaveLength(9);
+    expect(JSON.stringify(again?.body)).toBe(JSON.stringify(failed?.body));
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('streams', async () => {
+    const provider = await startStrictProvider([ANSWER, ANSWER]);
+    const client = clientOf(provider);
+    const params = { ...REQUEST, messages: staleRead() };
+
+    const message = await client.messages.stream(params).finalMessage();
+    const events = await client.beta.messages.create({ ...params, stream: true });
+    const types = new Set<string>();
+    for await (const { type } of events) types.add(type);
+
+    expect(message.content).toEqual([{ type: 'text', text: ANSWER.text }]);
+    expect(types).toContain('message_stop');
+    expect(provider.requests.map((request) => sentMessages(request).length)).toEqual([5, 5]);
+  });
+
+  it('never gets a refusal in a long loop', async () => {
+    const files = ['a.ts', 'b.ts', 'c.ts'];
+    const script = Array.from({ length: 30 }, (_, at) =>
+      step(
+        at % 3 === 2 ? 'write_file' : 'read_file',
+        files[at % 2]!,
+        at % 4 === 0 ? 'Hm.' : undefined,
+      ),
+    );
+    const provider = await startBindingProvider([...script, ANSWER]);
+
+    const messages = await runLoop(clientOf(provider));
+
+    expect(messages).toHaveLength(62);
+    expect(provider.requests.every(({ status }) => status === 200)).toBe(true);
+    expect(sentMessages(provider.requests.at(-1)!).length).toBeLessThan(40);
+  });
+
+  describe('with reasoning', () => {
+    const SCRIPT = [
+      step('read_file', 'a.ts', 'I look.'),
+      step('write_file', 'a.ts', 'I write.'),
+      step('search', 'b.ts', 'I search.'),
+      ANSWER,
+    ];
+    const reasoningIn = (request: IncomingRequest | undefined): readonly string[] =>
+      JSON.stringify(request?.body).match(/I (?:look|write|search)\./g) ?? [];
+
+    it('takes out what is bound to messages that have changed', async () => {
+      const provider = await startBindingProvider(SCRIPT);
+
+      await runLoop(clientOf(provider), { thinking: { type: 'adaptive' } });
+
+      expect(sentMessages(provider.requests.at(-1)!)).toHaveLength(5);
+      expect(reasoningIn(provider.requests.at(-1))).toEqual(['I search.']);
+    });
+
+    it('is refused by models that bind it when it is to be kept', async () => {
+      const provider = await startBindingProvider(SCRIPT);
+
+      await expect(runLoop(clientOf(provider, { reasoning: 'keep' }))).rejects.toThrow(
+        'bound to a different conversation',
+      );
+    });
+
+    it('edits nothing before it when told so', async () => {
+      const provider = await startBindingProvider(SCRIPT);
+
+      await runLoop(clientOf(provider, { reasoning: 'forbid-edits' }));
+
+      expect(sentMessages(provider.requests.at(-1)!)).toHaveLength(7);
+    });
+
+    it('keeps it where thinking has a budget', async () => {
+      const provider = await startStrictProvider(SCRIPT);
+
+      await runLoop(clientOf(provider), {
+        max_tokens: 4_000,
+        thinking: { type: 'enabled', budget_tokens: 1_024 },
+      });
+
+      expect(sentMessages(provider.requests.at(-1)!)).toHaveLength(5);
+      expect(reasoningIn(provider.requests.at(-1))).toEqual(['I write.', 'I search.']);
+    });
+
+    it('leaves the reasoning in place that a turn has to start with', async () => {
+      const [first, ...others] = SCRIPT;
+      const silent = others.map(({ reasoning: _, ...rest }) => rest);
+      const provider = await startStrictProvider([first!, ...silent]);
+
+      await runLoop(clientOf(provider), {
+        max_tokens: 4_000,
+        thinking: { type: 'enabled', budget_tokens: 1_024 },
+      });
+
+      expect(reasoningIn(provider.requests.at(-1))).toEqual(['I look.']);
+    });
+
+    it('keeps it where the API itself drops what no longer fits', async () => {
+      const provider = await startStrictProvider([ANSWER]);
+
+      await clientOf(provider).beta.messages.create({
+        ...REQUEST,
+        messages: staleRead({ thinking: 'I look.' }),
+        thinking: { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } },
+      });
+
+      expect(reasoningIn(provider.requests[0])).toHaveLength(2);
+    });
+  });
+
+  describe('what it leaves alone', () => {
+    it('is a request that counts tokens', async () => {
+      const seen: string[] = [];
+      const client = new Anthropic({
+        apiKey: 'none',
+        middleware: [compactionMiddleware(compactor, { edits: 'every-turn' })],
+        fetch: (_, init) => {
+          seen.push(init?.body as string);
+          return Promise.resolve(Response.json({ input_tokens: 1 }));
+        },
+      });
+      const messages = staleRead();
+
+      await client.messages.countTokens({ model: REQUEST.model, messages });
+
+      expect(JSON.parse(seen[0]!)).toEqual({ model: REQUEST.model, messages });
+    });
+
+    it('is a request of a thread that the server holds', async () => {
+      const provider = await startStrictProvider([ANSWER]);
+      const messages = staleRead();
+
+      await clientOf(provider).beta.messages.create({
+        ...REQUEST,
+        messages,
+        thread: { type: 'create' },
+      });
+
+      expect(sentMessages(provider.requests[0]!)).toEqual(messages);
+    });
+
+    it('is a request for anything else', async () => {
+      const urls: string[] = [];
+      const client = new Anthropic({
+        apiKey: 'none',
+        middleware: [compactionMiddleware(compactor)],
+        fetch: (url) => {
+          urls.push(new Request(url).url);
+          return Promise.resolve(Response.json({ data: [], has_more: false }));
+        },
+      });
+
+      await client.models.list();
+
+      expect(urls).toHaveLength(1);
+    });
+  });
+
+  it('compacts the body that a middleware before it has written', async () => {
+    const provider = await startStrictProvider([ANSWER]);
+    const more = [say('Yes?'), ask('Go on.')];
+    const first: Middleware = (request, next) => {
+      const given = JSON.parse(request.body as string) as { readonly messages: MessageParam[] };
+      const body = JSON.stringify({ ...given, messages: [...given.messages, ...more] });
+      const headers = new Headers(request.headers);
+      headers.set('content-length', String(Buffer.byteLength(body)));
+      return next({ ...request, headers, body });
+    };
+
+    await clientOf(provider, { first }).messages.create({ ...REQUEST, messages: staleRead() });
+
+    const messages = sentMessages(provider.requests[0]!);
+    expect(messages).toHaveLength(7);
+    expect(messages.slice(-2)).toEqual(more);
+  });
+
+  it('stands behind the middleware for refusals', async () => {
+    const provider = await startStrictProvider([ANSWER]);
+    const first = betaRefusalFallbackMiddleware([{ model: 'claude-opus-4-8' }]);
+
+    await clientOf(provider, { first }).beta.messages.create({
+      ...REQUEST,
+      messages: staleRead(),
+    });
+
+    expect(sentMessages(provider.requests[0]!)).toHaveLength(5);
+  });
+
+  it('ends a compaction with the signal of the request', async () => {
+    const provider = await startStrictProvider([ANSWER]);
+    const controller = new AbortController();
+    // A summary that never comes.
+    const generate = vi.fn(() => {
+      controller.abort();
+      return new Promise<never>(() => {});
+    });
+    const endless = createCompactor({
+      offload: 'inline',
+      contextLimit: 4_000,
+      settings: { 'compression.strategy': 'one-shot', 'compression.threshold': 0.1 },
+      summarizer: { contextLimit: 100_000, generate },
+    });
+    onTestFinished(() => endless.close());
+    const client = new Anthropic({
+      apiKey: 'none',
+      baseURL: provider.url,
+      middleware: [compactionMiddleware(endless)],
+    });
+
+    const call = client.messages.create(
+      { ...REQUEST, messages: staleRead() },
+      { signal: controller.signal },
+    );
+
+    await expect(call).rejects.toThrow(Anthropic.APIUserAbortError);
+    expect(generate).toHaveBeenCalledOnce();
+    expect(provider.requests).toHaveLength(0);
+  });
+
+  it('throws what a compaction throws, without another try', async () => {
+    const provider = await startStrictProvider([ANSWER]);
+    let sessions = 0;
+    const client = clientOf(provider, {
+      onSession: () => {
+        sessions += 1;
+        throw new RangeError('no session');
+      },
+    });
+
+    await expect(client.messages.create({ ...REQUEST, messages: staleRead() })).rejects.toThrow(
+      'no session',
+    );
+    expect(sessions).toBe(1);
+  });
+
+  it.each([false, true])(
+    'reports the usage of the request before (streamed: %s)',
+    async (streamed) => {
+      const provider = await startStrictProvider([ANSWER, ANSWER]);
+      const learned: unknown[] = [];
+      const client = clientOf(provider, {
+        overheadTokens: 10,
+        onSession: (session) => {
+          const report = session.reportUsage.bind(session);
+          session.reportUsage = (usage) => {
+            learned.push(usage.inputTokens);
+            return report(usage);
+          };
+        },
+      });
+      const messages = staleRead();
+
+      for (let call = 0; call < 2; call += 1) {
+        const params = { ...REQUEST, messages };
+        const { content, usage } = streamed
+          ? await client.messages.stream(params).finalMessage()
+          : await client.messages.create(params);
+        if (call === 1) expect(learned).toEqual([expect.any(Number)]);
+        else expect(usage.input_tokens).toBeGreaterThan(0);
+        messages.push({ role: 'assistant', content }, ask('And now?'));
+      }
+    },
+  );
+
+  describe('in the tool runner', () => {
+    const SCRIPT = [
+      step('read_file', 'a.ts'),
+      step('write_file', 'a.ts'),
+      step('read_file', 'a.ts'),
+    ];
+    const tools = ['read_file', 'write_file'].map((name) => ({
+      type: 'custom' as const,
+      name,
+      input_schema: { type: 'object' as const },
+      parse: (input: unknown) => input,
+      run: () => longText(name),
+    }));
+    const params = { ...REQUEST, tools, messages: [ask('Fix a.ts.')] };
+
+    it('works where the loop sends all messages', async () => {
+      const provider = await startStrictProvider([...SCRIPT, ANSWER]);
+      const sessions: TurnOrchestrator[] = [];
+      const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
+
+      const message = await client.beta.messages.toolRunner({ ...params, thread: false });
+
+      expect(message.content).toMatchObject([{ type: 'text', text: ANSWER.text }]);
+      expect(provider.requests.map((request) => sentMessages(request).length)).toEqual([
+        1, 3, 3, 5,
+      ]);
+      expect(sessions).toHaveLength(1);
+    });
+
+    it('leaves a loop alone whose messages the server holds', async () => {
+      const provider = await startScriptedProvider({ script: [...SCRIPT, ANSWER] });
+      onTestFinished(() => provider.close());
+
+      await clientOf(provider).beta.messages.toolRunner(params);
+
+      expect(provider.requests.map((request) => sentMessages(request).length)).toEqual([
+        1, 1, 1, 1,
+      ]);
+    });
+  });
+});

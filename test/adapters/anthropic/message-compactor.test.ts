@@ -1,0 +1,242 @@
+import { readFile } from 'node:fs/promises';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
+
+import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
+import { MessageParamReader } from '../../../src/adapters/anthropic/message-param-reader.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import { agentPreset } from '../../../src/main/formats/presets.js';
+import { findRequestViolations } from '../../../src/shared/providers/validate.js';
+import { readAnthropicRequest } from '../../support/requests/anthropic.js';
+import { arbitraryMessages } from './arbitrary-messages.js';
+import { ask, say, staleRead } from './conversations.js';
+import { deepFreeze } from './deep-freeze.js';
+
+const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
+afterAll(() => compactor.close());
+
+/** What the API would say; with a thinking budget, turns have to start with reasoning. */
+function refusals(messages: readonly MessageParam[], hasBudget = false): readonly string[] {
+  const body = { messages, ...(hasBudget && { thinking: { type: 'enabled' } }) };
+  return findRequestViolations(readAnthropicRequest(body), 'anthropic').map(
+    ({ message }) => message,
+  );
+}
+
+function partsOf({ content }: MessageParam): readonly unknown[] {
+  return typeof content === 'string' ? [content] : content;
+}
+
+/** The messages with a breakpoint at their end, all of them new objects. */
+function marked(messages: readonly MessageParam[]): MessageParam[] {
+  const copies = structuredClone(messages) as MessageParam[];
+  const last = copies.at(-1)?.content.at(-1);
+  if (typeof last === 'object') Object.assign(last, { cache_control: { type: 'ephemeral' } });
+  return deepFreeze(copies);
+}
+
+describe('messageCompactor', () => {
+  it('takes out a stale read, and leaves the other messages the same objects', async () => {
+    const messages = deepFreeze(staleRead());
+    const compact = messageCompactor(compactor, { edits: 'every-turn' });
+
+    const compacted = await compact(messages);
+
+    expect(compacted).toHaveLength(5);
+    expect(compacted.map((message) => messages.indexOf(message))).toEqual([0, 3, 4, 5, 6]);
+  });
+
+  it('knows a conversation that goes on', async () => {
+    const messages = staleRead();
+    const sessions: string[] = [];
+    const compact = messageCompactor(compactor, {
+      edits: 'every-turn',
+      onSession: ({ sessionId }) => sessions.push(sessionId),
+    });
+    const before = await compact(messages);
+    const more = [...messages, say('Done.'), ask('Thanks.')];
+
+    const after = await compact(more);
+
+    expect(after).toEqual([...before, ...more.slice(-2)]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('knows a conversation whose breakpoint moves, and sends only the one that is set', async () => {
+    const messages = staleRead();
+    const sessions: string[] = [];
+    const compact = messageCompactor(compactor, {
+      edits: 'every-turn',
+      onSession: ({ sessionId }) => sessions.push(sessionId),
+    });
+    const breakpoints: number[] = [];
+    for (const count of [1, 3, 5, 7]) {
+      const given = marked(messages.slice(0, count));
+      const compacted = await compact(given);
+      breakpoints.push(JSON.stringify(compacted).split('cache_control').length - 1);
+      expect(compacted.at(-1)).toBe(given.at(-1));
+    }
+
+    expect(breakpoints).toEqual([0, 1, 1, 1]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it('carries breakpoints and reasoning of siblings of an edited part', async () => {
+    const [question, call, answer] = staleRead() as [MessageParam, MessageParam, MessageParam];
+    const messages = [
+      question,
+      { ...call, content: [{ type: 'text' as const, text: 'I read.' }, ...(call.content as [])] },
+      {
+        ...answer,
+        content: [
+          ...(answer.content as []),
+          {
+            type: 'text' as const,
+            text: 'Mind b.ts.',
+            cache_control: { type: 'ephemeral' as const },
+          },
+        ],
+      },
+      ...staleRead().slice(3),
+    ];
+    const compact = messageCompactor(compactor, { edits: 'every-turn' });
+
+    const compacted = await compact(deepFreeze(messages));
+
+    expect(compacted[1]?.content).toEqual([{ type: 'text', text: 'I read.' }]);
+    expect(compacted[1]?.content[0]).toBe(messages[1]?.content[0]);
+    expect(compacted[2]?.content[0]).toBe(messages[2]?.content[1]);
+  });
+
+  it('refuses what is no list, and what is no message', async () => {
+    const compact = messageCompactor(compactor);
+
+    await expect(compact({} as never)).rejects.toThrow(TypeError);
+    await expect(compact([null] as never)).rejects.toThrow(TypeError);
+  });
+
+  it('refuses options that are wrong', () => {
+    expect(() => messageCompactor(compactor, { maxConversations: 0 })).toThrow(RangeError);
+  });
+
+  it('takes messages of the beta API', () => {
+    const compact = messageCompactor<BetaMessageParam>(compactor);
+
+    expectTypeOf(compact).parameter(0).toEqualTypeOf<readonly BetaMessageParam[]>();
+    expectTypeOf(messageCompactor(compactor)).returns.resolves.toEqualTypeOf<MessageParam[]>();
+  });
+
+  describe('with reasoning', () => {
+    const thinking = { thinking: 'Hm.' };
+    const signatures = (messages: readonly MessageParam[]): readonly string[] =>
+      JSON.stringify(messages).match(/sig_toolu_\d/g) ?? [];
+
+    it('takes the reasoning behind an edit out by default', async () => {
+      const compact = messageCompactor(compactor, { edits: 'every-turn' });
+
+      expect(signatures(await compact(staleRead(thinking)))).toEqual([]);
+    });
+
+    it('keeps it to the byte when told so', async () => {
+      const messages = deepFreeze(staleRead(thinking));
+      const compact = messageCompactor(compactor, { edits: 'every-turn', reasoning: 'keep' });
+
+      const compacted = await compact(messages);
+
+      expect(signatures(compacted)).toEqual(['sig_toolu_2', 'sig_toolu_3']);
+      expect(compacted.map((message) => messages.indexOf(message))).toEqual([0, 3, 4, 5, 6]);
+    });
+
+    it('edits nothing before it when told so', async () => {
+      const messages = deepFreeze(staleRead(thinking));
+      const compact = messageCompactor(compactor, {
+        edits: 'every-turn',
+        reasoning: 'forbid-edits',
+      });
+
+      expect(await compact(messages)).toEqual(messages);
+    });
+  });
+
+  it('turns no conversation that is valid into one that is refused', async () => {
+    let edited = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryMessages,
+        fc.constantFrom('strip-after-first-edit' as const, 'keep' as const),
+        async (messages, reasoning) => {
+          const compact = messageCompactor(compactor, { edits: 'every-turn', reasoning });
+          for (let end = 1; end <= messages.length; end += 2) {
+            const given = messages.slice(0, end);
+            const compacted = await compact(given);
+            const hasBudget = reasoning === 'keep';
+            if (refusals(given, hasBudget).length === 0) {
+              expect(refusals(compacted, hasBudget)).toEqual([]);
+            }
+            const parts = new Set(given.flatMap(partsOf));
+            for (const message of compacted) {
+              if (given.includes(message)) continue;
+              edited += 1;
+              // Of what an edit leaves, all but texts and answers are the caller's own objects.
+              for (const part of message.content) {
+                if (typeof part === 'object' && !/^(?:text|tool_result)$/.test(part.type)) {
+                  expect(parts.has(part)).toBe(true);
+                }
+              }
+            }
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(edited).toBeGreaterThan(0);
+  });
+
+  describe('on recorded sessions', () => {
+    it('reads and compacts the messages that Claude Code sent', async () => {
+      const messages = deepFreeze(await claudeCodeMessages());
+      const compact = messageCompactor(compactor, {
+        edits: 'every-turn',
+        density: { toolCatalog: agentPreset('claude-code').toolCatalog },
+      });
+
+      const compacted = await compact(messages);
+
+      expect(messages.length).toBeGreaterThan(50);
+      expect(compacted.length).toBeLessThan(messages.length);
+      expect(refusals(compacted).length).toBeLessThanOrEqual(refusals(messages).length);
+    });
+
+    it('reads every part of the messages that Cline sent', async () => {
+      const text = await readFile(new URL('cline/session.messages.json', TRANSCRIPTS), 'utf8');
+      const { messages } = JSON.parse(text) as { readonly messages: readonly MessageParam[] };
+
+      const { entries } = new MessageParamReader().read(deepFreeze(messages), 0);
+
+      const blocks = entries.flatMap((entry) => entry.blocks);
+      expect(blocks).toHaveLength(messages.flatMap(partsOf).length);
+      expect(new Set(blocks.map(({ type }) => type))).toContain('opaque');
+    });
+  });
+});
+
+const TRANSCRIPTS = new URL('../../fixtures/transcripts/', import.meta.url);
+
+/** One message of the model stands on several lines; the API takes them as one. */
+async function claudeCodeMessages(): Promise<MessageParam[]> {
+  const file = new URL('claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl', TRANSCRIPTS);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  const messages: MessageParam[] = [];
+  for (const line of lines) {
+    const record = JSON.parse(line) as {
+      readonly isSidechain?: boolean;
+      readonly message?: MessageParam;
+    };
+    if (record.isSidechain === true || record.message?.role === undefined) continue;
+    const { role, content } = record.message;
+    messages.push({ role, content } as MessageParam);
+  }
+  return messages;
+}

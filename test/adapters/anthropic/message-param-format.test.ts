@@ -1,0 +1,429 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { MessageParamFormat } from '../../../src/adapters/anthropic/message-param-format.js';
+import type { AnthropicMessage } from '../../../src/adapters/anthropic/message-param-format.js';
+import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { arbitraryMessages } from './arbitrary-messages.js';
+import { deepFreeze } from './deep-freeze.js';
+
+const format = new MessageParamFormat();
+
+function read(...messages: readonly MessageParam[]): readonly PlacedEntry[] {
+  return format.createReader().read(deepFreeze(messages), 0).entries;
+}
+
+function rewrite(
+  message: MessageParam,
+  edits: Record<number, ContentBlock | null>,
+): AnthropicMessage {
+  const byPart = new Map(Object.entries(edits).map(([part, edit]) => [Number(part), edit]));
+  return format.rewrite(deepFreeze(message), byPart);
+}
+
+const text = (words: string): ContentBlock => ({ type: 'text', text: words });
+
+const CALL: MessageParam = {
+  role: 'assistant',
+  content: [
+    { type: 'thinking', thinking: 'I look.', signature: 'c2ln+/==' },
+    { type: 'text', text: 'Let me see.' },
+    {
+      type: 'tool_use',
+      id: 'toolu_1',
+      name: 'read_file',
+      input: { file_path: 'a.ts' },
+      caller: { type: 'direct' },
+    },
+  ],
+};
+
+const RESULT: MessageParam = {
+  role: 'user',
+  content: [
+    {
+      type: 'tool_result',
+      tool_use_id: 'toolu_1',
+      is_error: true,
+      content: [
+        { type: 'text', text: 'Half of it:' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+      ],
+      cache_control: { type: 'ephemeral', ttl: '1h' },
+    },
+    { type: 'text', text: 'And now?' },
+  ],
+};
+
+describe('MessageParamFormat', () => {
+  describe('reading', () => {
+    it('makes a tool entry and a human one of a message with answers and a text', () => {
+      const [, tool, human] = read(CALL, RESULT);
+
+      expect(tool).toEqual({
+        speaker: 'tool',
+        blocks: [
+          {
+            type: 'tool_response',
+            callId: 'toolu_1',
+            toolName: 'read_file',
+            result: 'Half of it:\n[image]',
+            error: 'Half of it:',
+            isComplete: true,
+            origin: [1, 0],
+          },
+        ],
+      });
+      expect(human).toEqual({
+        speaker: 'human',
+        blocks: [{ type: 'text', text: 'And now?', origin: [1, 1] }],
+      });
+    });
+
+    it('makes an ai entry of reasoning, texts and calls', () => {
+      expect(read(CALL)).toEqual([
+        {
+          speaker: 'ai',
+          blocks: [
+            { type: 'thinking', thought: 'I look.', signature: 'c2ln+/==', origin: [0, 0] },
+            { type: 'text', text: 'Let me see.', origin: [0, 1] },
+            {
+              type: 'tool_call',
+              id: 'toolu_1',
+              name: 'read_file',
+              parameters: { file_path: 'a.ts' },
+              origin: [0, 2],
+            },
+          ],
+        },
+      ]);
+    });
+
+    it('takes a message that is a text for its part 0', () => {
+      expect(read({ role: 'user', content: 'Hello' })[0]?.blocks).toEqual([
+        { type: 'text', text: 'Hello', origin: [0, 0] },
+      ]);
+    });
+
+    it('knows the tool of an answer whose call was read before', () => {
+      const reader = format.createReader();
+      reader.read([CALL], 0);
+
+      const [tool] = reader.read([RESULT], 1).entries;
+
+      expect(tool?.blocks[0]).toMatchObject({ toolName: 'read_file', origin: [1, 0] });
+    });
+
+    it('reads reasoning that is encrypted as reasoning', () => {
+      const [entry] = read({
+        role: 'assistant',
+        content: [
+          { type: 'redacted_thinking', data: 'ZW5j' },
+          { type: 'text', text: 'Yes.' },
+        ],
+      });
+
+      expect(entry?.blocks[0]).toMatchObject({ type: 'thinking', encryptedContent: 'ZW5j' });
+    });
+
+    it('leaves the payload of files where it is', () => {
+      const [entry] = read({
+        role: 'user',
+        content: [
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          { type: 'document', title: 'x.pdf', source: { type: 'url', url: 'https://e.org/x.pdf' } },
+        ],
+      });
+
+      expect(entry?.blocks).toEqual([
+        { type: 'media', mimeType: 'image/png', data: '', encoding: 'base64', origin: [0, 0] },
+        {
+          type: 'media',
+          mimeType: 'application/octet-stream',
+          data: '',
+          encoding: 'url',
+          filename: 'x.pdf',
+          origin: [0, 1],
+        },
+      ]);
+    });
+
+    it('weighs what it does not look into by its texts', () => {
+      const [entry] = read({
+        role: 'user',
+        content: [
+          {
+            type: 'document',
+            source: { type: 'text', media_type: 'text/plain', data: 'x'.repeat(4_000) },
+          },
+          { type: 'container_upload', file_id: 'file_1' },
+          { type: 'hologram', depth: 3 } as never,
+        ],
+      });
+
+      expect(entry?.blocks.map((block) => block.type === 'opaque' && block.kind)).toEqual([
+        'document',
+        'container_upload',
+        'hologram',
+      ]);
+      const [document] = entry?.blocks ?? [];
+      expect(document?.type === 'opaque' && document.tokens).toBeCloseTo(1_000, -2);
+    });
+
+    it('carries calls of server tools with their answers, looking into neither', () => {
+      const [entry] = read({
+        role: 'assistant',
+        content: [
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
+          { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
+          { type: 'text', text: 'Found.' },
+        ],
+      });
+
+      expect(entry?.blocks.map(({ type }) => type)).toEqual(['opaque', 'opaque', 'text']);
+    });
+
+    it.each([
+      ['null', null],
+      ['a message without a role', { content: 'x' }],
+      ['a message without content', { role: 'user' }],
+      ['a part without a type', { role: 'user', content: [{ text: 'x' }] }],
+    ])('refuses %s and names the message', (_, message) => {
+      const reader = format.createReader();
+
+      expect(() => reader.read([message as never], 7)).toThrow(/message 7/);
+    });
+  });
+
+  describe('pinning', () => {
+    it('pins system messages', () => {
+      const reading = format.createReader().read([{ role: 'system', content: 'Be brief.' }], 0);
+
+      expect(reading.entries).toEqual([]);
+      expect(reading.pinnedTokens).toBeGreaterThan(0);
+    });
+
+    it('pins the signed summary of a server, and what answers a call beside it', () => {
+      const messages: BetaMessageParam[] = [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'compaction', content: 'What was.', signature: 's' },
+            { type: 'tool_use', id: 'toolu_9', name: 'search', input: {} },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_9', content: 'x' }] },
+        { role: 'assistant', content: 'Done.' },
+      ];
+
+      const { entries } = format.createReader().read(messages, 0);
+
+      expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([2]);
+    });
+
+    it('pins the calls that a server tool makes, and all that answers them', () => {
+      const messages: MessageParam[] = [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'server_tool_use', id: 's1', name: 'code_execution', input: {} },
+            {
+              type: 'tool_use',
+              id: 'toolu_1',
+              name: 'search',
+              input: {},
+              caller: { type: 'code_execution_20260120', tool_id: 's1' },
+            },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' }] },
+        {
+          role: 'assistant',
+          content: [
+            {
+              type: 'code_execution_tool_result',
+              tool_use_id: 's1',
+              content: {
+                type: 'code_execution_result',
+                content: [],
+                return_code: 0,
+                stderr: '',
+                stdout: '',
+              },
+            },
+          ],
+        },
+        { role: 'user', content: 'Thanks.' },
+      ];
+
+      const reader = format.createReader();
+      const entries = messages.flatMap((message, at) => reader.read([message], at).entries);
+
+      expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([3]);
+    });
+  });
+
+  describe('isSame', () => {
+    it('holds for messages of the same content, wherever their breakpoints are', () => {
+      const marked: MessageParam = {
+        role: 'user',
+        content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }],
+      };
+
+      expect(format.isSame(structuredClone(RESULT), RESULT)).toBe(true);
+      expect(format.isSame(marked, { role: 'user', content: [{ type: 'text', text: 'x' }] })).toBe(
+        true,
+      );
+    });
+
+    it('does not hold when a byte differs', () => {
+      const other = structuredClone(CALL);
+      Object.assign(other.content[0] ?? {}, { signature: 'c2ln+/=' });
+
+      expect(format.isSame(CALL, other)).toBe(false);
+    });
+  });
+
+  describe('rewrite', () => {
+    it('replaces the content of an answer, and carries all else', () => {
+      const block: ContentBlock = {
+        type: 'tool_response',
+        callId: 'toolu_1',
+        toolName: 'read_file',
+        result: 'pruned',
+      };
+
+      const { content = [] } = rewrite(RESULT, { 0: block });
+
+      expect(content[0]).toEqual({
+        type: 'tool_result',
+        tool_use_id: 'toolu_1',
+        is_error: true,
+        content: 'pruned',
+        cache_control: { type: 'ephemeral', ttl: '1h' },
+      });
+      expect(content[1]).toBe(RESULT.content[1]);
+    });
+
+    it('replaces a text, also where the message is one', () => {
+      expect(rewrite({ role: 'user', content: 'long' }, { 0: text('short') })).toEqual({
+        role: 'user',
+        content: 'short',
+      });
+      expect(rewrite(RESULT, { 1: text('Now?') }).content?.[1]).toEqual({
+        type: 'text',
+        text: 'Now?',
+      });
+    });
+
+    it('leaves no reasoning at the end of a message', () => {
+      const message: MessageParam = {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'First.' },
+          { type: 'thinking', thinking: 'Hm.', signature: 's' },
+          { type: 'tool_use', id: 'toolu_1', name: 'search', input: {} },
+        ],
+      };
+
+      expect(rewrite(message, { 2: null }).content).toEqual([{ type: 'text', text: 'First.' }]);
+    });
+
+    it('leaves no blank text', () => {
+      expect(rewrite(RESULT, { 1: text(' \n') }).content).toEqual([RESULT.content[0]]);
+    });
+  });
+
+  describe('write', () => {
+    it('makes a message of the user, or of the assistant, of texts', () => {
+      const blocks = [text('One.'), text('Two. ')];
+
+      expect(format.write({ speaker: 'human', blocks: [text('One.')] })).toEqual({
+        role: 'user',
+        content: 'One.',
+      });
+      expect(format.write({ speaker: 'ai', blocks })).toEqual({
+        role: 'assistant',
+        content: 'One.\n\nTwo.',
+      });
+    });
+  });
+
+  it('reads every part of every message as exactly one block', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const { entries } = format.createReader().read(messages, 3);
+        const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
+        const parts = messages.flatMap(({ content }, at) =>
+          typeof content === 'string'
+            ? [`${at + 3},0`]
+            : content.map((_, part) => `${at + 3},${part}`),
+        );
+        expect(origins.toSorted()).toEqual(parts.toSorted());
+      }),
+    );
+  });
+
+  it('reads the same whether messages come together or one by one', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const reader = format.createReader();
+        const single = messages.map((message, at) => reader.read([message], at));
+        const whole = format.createReader().read(messages, 0);
+        expect(single.flatMap(({ entries }) => entries)).toEqual(whole.entries);
+      }),
+    );
+  });
+
+  it('keeps the parts without an edit as they are, and answers in front', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, fc.infiniteStream(fc.nat(3)), (messages, choices) => {
+        for (const { blocks } of format.createReader().read(messages, 0).entries) {
+          checkEdits(messages, blocks, choices);
+        }
+      }),
+    );
+  });
+});
+
+function answeredIdOf(part: object): unknown {
+  return 'tool_use_id' in part ? part.tool_use_id : undefined;
+}
+
+/** Edits some blocks of one entry, at least one of which is left. */
+function checkEdits(
+  messages: readonly MessageParam[],
+  blocks: readonly PlacedBlock[],
+  choices: Iterator<number>,
+): void {
+  const message = messages[blocks[0]!.origin[0]]!;
+  if (typeof message.content === 'string') return;
+  const edits = new Map<number, ContentBlock | null>();
+  for (const block of blocks) {
+    const choice = choices.next().value as number;
+    if (choice === 0 && block.type !== 'opaque') edits.set(block.origin[1], null);
+    if (choice === 1 && block.type === 'tool_response') {
+      edits.set(block.origin[1], { ...block, result: 'pruned' });
+    }
+  }
+  const left = message.content.filter((_, at) => edits.get(at) !== null);
+  if (left.every(({ type }) => type.endsWith('thinking'))) return;
+
+  const { content, ...rest } = format.rewrite(message, edits);
+
+  const parts: readonly { readonly type: string }[] = content as typeof left;
+  expect(rest).toEqual({ role: message.role });
+  expect(parts.at(-1)?.type).not.toMatch(/thinking$/);
+  for (const part of parts) {
+    const at = (message.content as typeof parts).indexOf(part);
+    if (at !== -1) continue;
+    expect(part).toMatchObject({ type: 'tool_result', content: 'pruned' });
+    const original = left.find((one) => answeredIdOf(one) === answeredIdOf(part));
+    expect({ ...part, content: 0 }).toEqual({ ...original, content: 0 });
+  }
+  const isAnswer = parts.map(({ type }) => type === 'tool_result');
+  expect(isAnswer.lastIndexOf(true)).toBe(isAnswer.filter(Boolean).length - 1);
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { MessageParamFormat } from '../../../src/adapters/anthropic/message-param-format.js';
+import { restoreTurnStart } from '../../../src/adapters/anthropic/turn-start.js';
+import { ask, exchange, say } from './conversations.js';
+
+const format = new MessageParamFormat();
+const question = ask('Fix a.ts.');
+const start = exchange('toolu_1', 'read_file', 'a.ts', { thinking: 'I look.' });
+const second = exchange('toolu_2', 'write_file', 'a.ts');
+const third = exchange('toolu_3', 'search', 'b.ts');
+const MESSAGES = [say('Hello.'), question, ...start, ...second, ...third];
+
+function restore(...compacted: readonly MessageParam[]): readonly MessageParam[] {
+  return restoreTurnStart([...compacted], MESSAGES, format);
+}
+
+describe('restoreTurnStart', () => {
+  it('brings back the call with the reasoning that the turn starts with', () => {
+    expect(restore(question, ...second, ...third)).toEqual(MESSAGES.slice(1));
+    expect(restore(question, ...third)).toEqual([question, ...start, ...third]);
+  });
+
+  it('brings it back behind a summary that has taken its place', () => {
+    expect(restore(ask('What was.'), ...third)).toEqual([ask('What was.'), ...start, ...third]);
+  });
+
+  it('brings nothing back twice', () => {
+    const compacted = [question, ...start, ask('What was.'), ...third];
+
+    expect(restore(...compacted)).toEqual(compacted);
+  });
+
+  it('brings back a call whose answers stood beside something the user said', () => {
+    const [call, answer] = second as [MessageParam, MessageParam];
+    const aside = { type: 'text' as const, text: 'Mind b.ts.' };
+    const answered = { ...answer, content: [...(answer.content as []), aside] };
+    const left = format.rewrite(answered, new Map([[0, null]]));
+    const messages = [question, ...start, call, answered, ...third];
+
+    const compacted = restoreTurnStart([question, ...start, left, ...third], messages, format);
+
+    expect(compacted).toEqual(messages);
+  });
+
+  it.each([
+    ['the turn starts as it did', [question, ...start, ...third]],
+    ['nothing of the turn is left', [question]],
+  ])('leaves the list as it is when %s', (_, compacted) => {
+    expect(restoreTurnStart(compacted, MESSAGES, format)).toBe(compacted);
+  });
+
+  it('lets the call go when the turn is over', () => {
+    const over = [...MESSAGES, say('Done.'), ask('Thanks.')];
+    const compacted = [question, ...third, ...over.slice(-2)];
+
+    expect(restoreTurnStart(compacted, over, format)).toBe(compacted);
+  });
+});

@@ -1,0 +1,461 @@
+// How contents of Gemini read as entries, and what edits leave of them.
+
+import type { Content, Part } from '@google/genai';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { contentFormat } from '../../../src/adapters/google/content-format.js';
+import type { PartEdits, PlacedBlock } from '../../../src/adapters/message-format.js';
+import { assertIngestible } from '../../../src/main/ingestion.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { arbitraryContents, responsePart } from './arbitrary-contents.js';
+
+/** The blocks of contents by entry, without origins. */
+function read(...contents: readonly Content[]): unknown {
+  return contentFormat
+    .createReader()
+    .read(deepFreeze(contents), 0)
+    .entries.map(({ speaker, blocks }) => [
+      speaker,
+      ...blocks.map(({ origin: _, ...block }) => block),
+    ]);
+}
+
+function readPart(part: Part, role = 'model'): unknown {
+  return (read({ role, parts: [part] }) as unknown[][])[0]?.[1];
+}
+
+const call = (name: string, id?: string, signature?: string): Part => ({
+  functionCall: { ...(id !== undefined && { id }), name, args: { file_path: 'a.ts' } },
+  ...(signature !== undefined && { thoughtSignature: signature }),
+});
+
+const response = (name: string, output: string, id?: string): Part =>
+  responsePart({ ...(id !== undefined && { id }), name, response: { output } });
+
+const model = (...parts: readonly Part[]): Content => ({ role: 'model', parts: [...parts] });
+const user = (...parts: readonly Part[]): Content => ({ role: 'user', parts: [...parts] });
+
+/** By the text of a response, the place of the call that it is paired with. */
+function pairsOf(...contents: readonly Content[]): Record<string, string | undefined> {
+  const blocks = contentFormat
+    .createReader()
+    .read(contents, 0)
+    .entries.flatMap((entry) => entry.blocks);
+  const calls = new Map(
+    blocks.flatMap((block) => (block.type === 'tool_call' ? [[block.id, block.origin]] : [])),
+  );
+  return Object.fromEntries(
+    blocks.flatMap((block) =>
+      block.type === 'tool_response'
+        ? [[String(block.result), calls.get(block.callId)?.join('.')]]
+        : [],
+    ),
+  );
+}
+
+function rewrite(content: Content, edits: readonly (readonly [number, object | null])[]): Content {
+  return contentFormat.rewrite(deepFreeze(content), new Map(edits) as PartEdits);
+}
+
+describe('contentFormat', () => {
+  it('reads a turn with a call', () => {
+    expect(
+      read(
+        { parts: [{ text: 'read it' }] },
+        model({ text: 'let me see', thought: true, thoughtSignature: 's1' }, call('read_file')),
+        user(response('read_file', 'long')),
+        model({ text: 'done', thoughtSignature: 's2' }),
+      ),
+    ).toEqual([
+      ['human', { type: 'text', text: 'read it' }],
+      [
+        'ai',
+        { type: 'thinking', thought: 'let me see', signature: 's1' },
+        { type: 'tool_call', id: '#1.1', name: 'read_file', parameters: { file_path: 'a.ts' } },
+      ],
+      [
+        'tool',
+        {
+          type: 'tool_response',
+          callId: '#1.1',
+          toolName: 'read_file',
+          result: 'long',
+          isComplete: true,
+        },
+      ],
+      ['ai', { type: 'text', text: 'done' }],
+    ]);
+  });
+
+  it('makes two entries of a content with responses and other parts', () => {
+    const contents = [model(call('a')), user({ text: 'look' }, response('a', 'x'), { text: '!' })];
+    const { entries } = contentFormat.createReader().read(contents, 4);
+    expect(entries.map(({ speaker }) => speaker)).toEqual(['ai', 'tool', 'human']);
+    expect(entries.map(({ blocks }) => blocks.map(({ origin }) => origin))).toEqual([
+      [[4, 0]],
+      [[5, 1]],
+      [
+        [5, 0],
+        [5, 2],
+      ],
+    ]);
+  });
+
+  it.each<[string, Part, object]>([
+    [
+      'inline data without its payload',
+      { inlineData: { mimeType: 'image/png', data: 'AAAA', displayName: 'a.png' } },
+      { type: 'media', mimeType: 'image/png', data: '', encoding: 'base64', filename: 'a.png' },
+    ],
+    [
+      'a file',
+      { fileData: { mimeType: 'video/mp4', fileUri: 'gs://a' } },
+      { type: 'media', mimeType: 'video/mp4', data: '', encoding: 'url' },
+    ],
+    [
+      'code to run',
+      { executableCode: { code: 'x = 1' } },
+      { type: 'opaque', kind: 'executableCode', tokens: 4 },
+    ],
+    [
+      'what a later version brings',
+      { novelty: { a: 'b' }, thoughtSignature: 'long'.repeat(99) } as Part,
+      { type: 'opaque', kind: 'novelty', tokens: 3 },
+    ],
+    [
+      'a signature alone',
+      { text: '', thoughtSignature: 'sig' },
+      { type: 'opaque', kind: 'empty', tokens: 0 },
+    ],
+    ['nothing', {}, { type: 'opaque', kind: 'empty', tokens: 0 }],
+    [
+      'the response of a model',
+      response('a', 'x'),
+      { type: 'opaque', kind: 'functionResponse', tokens: 10 },
+    ],
+  ])('reads %s', (_, part, block) => {
+    expect(readPart(part)).toEqual(block);
+  });
+
+  it.each<[string, Record<string, unknown> | undefined, object]>([
+    ['output', { output: 'ok' }, { result: 'ok' }],
+    ['output that is no text', { output: { a: 1 } }, { result: { a: 1 } }],
+    ['fields of its own', { stdout: 'ok', code: 0 }, { result: { stdout: 'ok', code: 0 } }],
+    ['output beside others', { output: 'ok', n: 1 }, { result: { output: 'ok', n: 1 } }],
+    ['an error', { error: 'no\nway' }, { result: 'no\nway', error: 'no' }],
+    ['an error in JSON', { error: { c: 1 } }, { result: { c: 1 }, error: '{"c":1}' }],
+    ['no error', { output: 'ok', error: null }, { result: { output: 'ok', error: null } }],
+    ['nothing', undefined, { result: '' }],
+    [
+      'the failure of a tool that speaks MCP',
+      { isError: true, content: [] },
+      { result: { isError: true, content: [] }, error: '{"isError":true,"content":[]}' },
+    ],
+  ])('reads a response of %s', (_, given, outcome) => {
+    const part = responsePart({ name: 'a', ...(given && { response: given }) });
+    expect(readPart(part, 'user')).toEqual({
+      type: 'tool_response',
+      callId: '#0.0',
+      toolName: 'a',
+      isComplete: true,
+      ...outcome,
+    });
+  });
+
+  it('takes a response that is to be continued for one that is under way', () => {
+    const more = responsePart({ name: 'a', willContinue: true, response: {} });
+    expect(
+      read(model(call('a')), user(more), user(response('a', 'end'))) as unknown[][],
+    ).toMatchObject([
+      ['ai', {}],
+      ['tool', { callId: '#0.0', isComplete: false }],
+      ['tool', { callId: '#0.0', isComplete: true, result: 'end' }],
+    ]);
+  });
+
+  it('pins contents of roles that Gemini does not have, and empty ones', () => {
+    const contents = [{ role: 'system', parts: [{ text: 'Be brief.' }] }, { role: 'model' }];
+    expect(contentFormat.createReader().read(contents, 0)).toEqual({
+      entries: [],
+      pinnedTokens: 16,
+    });
+  });
+
+  it.each([
+    ['a text', ['hello'], 'contents[7], got a string'],
+    ['null', [null], 'contents[7], got null'],
+    ['parts that are no list', [{ role: 'user', parts: 'a' }], 'contents[7].parts, got string'],
+    ['a part that is none', [{ parts: [{ text: 'a' }, 'b'] }], 'contents[7].parts[1], got string'],
+  ])('says what is wrong with %s', (_, contents, message) => {
+    const reader = contentFormat.createReader();
+    expect(() => reader.read(contents as unknown as Content[], 7)).toThrow(message);
+  });
+
+  describe('pairing', () => {
+    it('pairs parallel calls of one name in their order', () => {
+      expect(
+        pairsOf(
+          model(call('a'), call('b'), call('a')),
+          user(response('a', 'first'), response('b', 'other'), response('a', 'second')),
+        ),
+      ).toEqual({ first: '0.0', other: '0.1', second: '0.2' });
+    });
+
+    it('pairs responses in a content each, and without ids when the calls have some', () => {
+      expect(
+        pairsOf(
+          model(call('a', 'x'), call('a', 'y')),
+          user(response('a', 'first')),
+          user(response('a', 'second')),
+        ),
+      ).toEqual({ first: '0.0', second: '0.1' });
+    });
+
+    it('pairs by id whatever the order, and when an id comes again', () => {
+      expect(
+        pairsOf(
+          model(call('a', 'x'), call('a', 'y')),
+          user(response('a', 'late', 'y'), response('a', 'early', 'x')),
+          model(call('a', 'x')),
+          user(response('a', 'again', 'x')),
+        ),
+      ).toEqual({ early: '0.0', late: '0.1', again: '2.0' });
+    });
+
+    it('pairs no two ids that differ', () => {
+      expect(pairsOf(model(call('a', 'x')), user(response('a', 'stray', 'y')))).toEqual({
+        stray: undefined,
+      });
+    });
+
+    it('does not take a call that was given up for the one that is answered', () => {
+      expect(
+        pairsOf(
+          model(call('a')),
+          user({ text: 'stop' }),
+          model(call('a')),
+          user(response('a', 'x')),
+        ),
+      ).toEqual({ x: '2.0' });
+    });
+
+    it('finds the call of an earlier step when the present one has none', () => {
+      expect(
+        pairsOf(
+          model(call('a')),
+          user({ text: 'and?' }),
+          model(call('b')),
+          user(response('a', 'x')),
+        ),
+      ).toEqual({ x: '0.0' });
+    });
+
+    it('makes up the same ids each time, and none that a call has', () => {
+      const contents = [model(call('a'), call('b', '#0.0'), call('c', '#0.0'))];
+      const ids = (): string[] =>
+        contentFormat
+          .createReader()
+          .read(contents, 0)
+          .entries.flatMap(({ blocks }) =>
+            blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : [])),
+          );
+      expect(new Set(ids()).size).toBe(3);
+      expect(ids()).toEqual(ids());
+    });
+  });
+
+  describe('signatures', () => {
+    const names = (...contents: readonly Content[]): unknown =>
+      (read(...contents) as { name?: string }[][]).flatMap((entry) =>
+        entry.flatMap(({ name }) => name ?? []),
+      );
+
+    it('hides a call that signs for others from passes that know tools by name', () => {
+      expect(names(model(call('read_file', 'a', 'sig'), call('read_file', 'b')))).toEqual([
+        'read_file (first of 2 parallel calls)',
+        'read_file',
+      ]);
+    });
+
+    it('hides it also when the step was streamed in several contents', () => {
+      expect(
+        names(model(call('a', '1', 'sig')), model(call('b')), user(response('a', 'x'))),
+      ).toEqual(['a (first of 2 parallel calls)', 'b']);
+    });
+
+    it.each([
+      ['a call alone', [model(call('a', '1', 'sig')), user(response('a', 'x')), model(call('b'))]],
+      ['calls that are all signed', [model(call('a', '1', 'sig'), call('b', '2', 'sig'))]],
+      ['calls of which none is', [model(call('a'), call('b'))]],
+    ])('shows %s', (_, contents) => {
+      expect(names(...contents)).toEqual(['a', 'b']);
+    });
+
+    it('lets an empty part that is signed go with the call beside it', () => {
+      const empty = { text: '', thoughtSignature: 'sig' };
+      expect(read(model(empty, call('a', 'x'), call('b', 'y'), empty))).toMatchObject([
+        ['ai', { callId: 'x' }, { id: 'x' }, { id: 'y' }, { callId: 'y' }],
+      ]);
+    });
+  });
+
+  describe('rewrite', () => {
+    const result = (text: string): object => ({ type: 'tool_response', result: text });
+
+    it('replaces what a function gave out and nothing around it', () => {
+      const fields = {
+        id: 'x',
+        name: 'a',
+        response: { stdout: 'long', exitCode: 0 },
+        parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
+      };
+      const marks: Part = { thoughtSignature: 'sig', partMetadata: { turn: 1 } };
+      const content = user({ text: 'a' }, responsePart(fields, marks), { text: 'b' });
+      const rewritten = rewrite(content, [[1, result('short')]]);
+      expect(rewritten).toEqual({
+        role: 'user',
+        parts: [
+          { text: 'a' },
+          responsePart({ ...fields, response: { output: 'short' } }, marks),
+          { text: 'b' },
+        ],
+      });
+      expect(rewritten.parts?.[0]).toBe(content.parts?.[0]);
+      expect(rewritten.parts?.[2]).toBe(content.parts?.[2]);
+    });
+
+    it.each([
+      [{ error: 'long' }, { error: 'short' }],
+      [{ error: { stack: 'long' }, stdout: '' }, { error: 'short' }],
+      [{ isError: true, content: [] }, { error: 'short' }],
+      [{ output: 'long', error: null }, { output: 'short' }],
+    ])('keeps failures failures: %j', (given, written) => {
+      const content = user(responsePart({ name: 'a', response: given }));
+      expect(
+        rewrite(content, [[0, result('short')]]).parts?.[0]?.functionResponse?.response,
+      ).toEqual(written);
+    });
+
+    it('replaces a text, and takes parts out', () => {
+      const content = { parts: [{ text: 'a', thoughtSignature: 'sig' }, { text: 'b' }, call('c')] };
+      expect(
+        rewrite(content, [
+          [0, { type: 'text', text: 'A' }],
+          [1, null],
+        ]),
+      ).toEqual({ parts: [{ text: 'A', thoughtSignature: 'sig' }, call('c')] });
+    });
+  });
+
+  it('writes entries of ctxfold as contents', () => {
+    const text = { type: 'text', text: 'so far' } as const;
+    expect(contentFormat.write({ speaker: 'human', blocks: [text] }, [])).toEqual(
+      user({ text: 'so far' }),
+    );
+    expect(contentFormat.write({ speaker: 'ai', blocks: [text, text] }, [])).toEqual(
+      model({ text: 'so far' }, { text: 'so far' }),
+    );
+  });
+
+  it('gives each part exactly one block of plain data', () => {
+    fc.assert(
+      fc.property(arbitraryContents, (contents) => {
+        const { entries } = contentFormat.createReader().read(contents, 0);
+        const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
+        const parts = contents.flatMap(({ parts = [] }, at) =>
+          parts.map((_, part) => `${at},${part}`),
+        );
+        expect(origins.toSorted()).toEqual(parts.toSorted());
+        entries.forEach((entry, at) => {
+          assertIngestible(entry, at);
+        });
+        expect(JSON.stringify(entries)).not.toContain('iVBOR');
+      }),
+    );
+  });
+
+  it('reads pairs, with ids or without', () => {
+    fc.assert(
+      fc.property(arbitraryContents, (contents) => {
+        const { entries } = contentFormat.createReader().read(contents, 0);
+        expect(findViolations(entries)).toEqual([]);
+        expect(pairsInOrder(entries.flatMap(({ blocks }) => blocks))).toBe(true);
+      }),
+    );
+  });
+
+  it('reads the same of contents one by one as of all at once', () => {
+    fc.assert(
+      fc.property(arbitraryContents, (contents) => {
+        const reader = contentFormat.createReader();
+        const oneByOne = contents.flatMap((content, at) => reader.read([content], at).entries);
+        expect(oneByOne).toEqual(contentFormat.createReader().read(contents, 0).entries);
+      }),
+    );
+  });
+
+  it('knows contents again that went through JSON', () => {
+    fc.assert(
+      fc.property(arbitraryContents, (contents) => {
+        for (const content of contents) {
+          const copy = JSON.parse(JSON.stringify(content)) as Content;
+          expect(contentFormat.isSame(content, copy)).toBe(true);
+          expect(contentFormat.isSame(content, { ...copy, parts: [] })).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it('leaves the parts without an edit the same objects, and all others as they were but for it', () => {
+    fc.assert(
+      fc.property(arbitraryContents, fc.infiniteStream(fc.nat(2)), (contents, choices) => {
+        const { entries } = contentFormat.createReader().read(contents, 0);
+        for (const { blocks } of entries) checkEdits(contents, blocks, choices);
+      }),
+    );
+  });
+});
+
+/** In these conversations a function is answered in the order of its calls. */
+function pairsInOrder(blocks: readonly PlacedBlock[]): boolean {
+  const open: ContentBlock[] = [];
+  return blocks.every((block) => {
+    if (block.type === 'tool_call') open.push(block);
+    if (block.type !== 'tool_response') return true;
+    const first = open.shift();
+    return first?.type === 'tool_call' && first.id === block.callId;
+  });
+}
+
+function checkEdits(
+  contents: readonly Content[],
+  blocks: readonly PlacedBlock[],
+  choices: Iterator<number>,
+): void {
+  const content = contents[blocks[0]!.origin[0]]!;
+  const parts = content.parts ?? [];
+  const edits = new Map<number, ContentBlock | null>();
+  for (const block of blocks) {
+    const choice = choices.next().value as number;
+    if (choice === 0) edits.set(block.origin[1], null);
+    if (choice === 1 && block.type === 'tool_response') {
+      edits.set(block.origin[1], { ...block, result: 'pruned' });
+    }
+  }
+  const left = parts.flatMap((part, at) => (edits.get(at) === null ? [] : [{ part, at }]));
+  const rewritten = contentFormat.rewrite(content, edits).parts ?? [];
+  expect(rewritten).toHaveLength(left.length);
+  left.forEach(({ part, at }, place) => {
+    const written = rewritten[place]!;
+    if (!edits.has(at)) return expect(written).toBe(part);
+    expect({ ...written, functionResponse: 0 }).toEqual({ ...part, functionResponse: 0 });
+    expect(Object.values(written.functionResponse?.response ?? {})).toEqual(['pruned']);
+    const [now, then] = [written, part].map(
+      ({ functionResponse }): object => functionResponse ?? {},
+    );
+    expect({ ...now, response: 0 }).toEqual({ ...then, response: 0 });
+  });
+}

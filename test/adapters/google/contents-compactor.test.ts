@@ -1,0 +1,190 @@
+// The adapter on whole conversations, and over the wire: real requests of the SDK to a provider that takes
+// nothing which breaks a rule.
+
+import { GoogleGenAI } from '@google/genai';
+import type { Content, FunctionDeclaration, GenerateContentResponse, Part } from '@google/genai';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { fileTools } from '../../../examples/support/file-tools.js';
+import { geminiContents } from '../../../examples/support/history-as/gemini.js';
+import type { ScriptedStep } from '../../../examples/support/scripted-provider.js';
+import { makeTemporaryWorkspace } from '../../../examples/support/temporary-workspace.js';
+import { contentsCompactor } from '../../../src/adapters/google/contents-compactor.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { findRequestViolations } from '../../../src/shared/providers/validate.js';
+import { readGeminiRequest } from '../../support/requests/gemini.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
+import { arbitraryContents, responsePart } from './arbitrary-contents.js';
+
+const compactor = createCompactor({ offload: 'inline' });
+afterAll(() => compactor.close());
+
+const MODEL = 'gemini-3-pro';
+
+/** The rules that a conversation breaks. */
+function breaches(contents: readonly Content[]): readonly string[] {
+  const request = readGeminiRequest({ contents, tools: [{}] }, `/models/${MODEL}`);
+  return findRequestViolations(request, 'gemini').map(({ rule }) => rule);
+}
+
+const LONG = 'a line of the file\n'.repeat(40);
+
+/** Work on a file that makes its first reading stale, without ids. */
+const WORK: readonly IContent[] = [
+  humanText('Shorten a.ts.'),
+  aiContent([toolCall('1', 'read_file', { file_path: 'a.ts' })]),
+  toolContent([toolResponse('1', 'read_file', LONG)]),
+  aiContent([
+    { type: 'text', text: 'I write it.' },
+    toolCall('2', 'write_file', { file_path: 'a.ts', content: 'short' }),
+  ]),
+  toolContent([toolResponse('2', 'write_file', 'ok')]),
+  aiContent('It is short.'),
+  humanText('Thanks. Now b.ts.'),
+];
+
+describe('contentsCompactor', () => {
+  it('drops a stale reading with its call, and keeps all other contents as they are', async () => {
+    const contents = geminiContents(WORK);
+    const compact = contentsCompactor(compactor, { edits: 'every-turn' });
+    const compacted = await compact(contents);
+    expect(compacted).toEqual([contents[0], ...contents.slice(3)]);
+    compacted.forEach((content) => expect(contents).toContain(content));
+    expect(contents).toHaveLength(7);
+    expect(compact.report()).toMatchObject([{ givenMessages: 7, sentMessages: 5 }]);
+  });
+
+  it('joins what the model said around a call that goes', async () => {
+    const contents = geminiContents(WORK);
+    contents[1]!.parts!.unshift({ text: 'I read it.' });
+    const compacted = await contentsCompactor(compactor, { edits: 'every-turn' })(contents);
+    expect(compacted[1]).toEqual({
+      role: 'model',
+      parts: [contents[1]!.parts![0], ...contents[3]!.parts!],
+    });
+    expect(compacted.slice(2)).toEqual(contents.slice(4));
+  });
+
+  it('goes on from its own result as well', async () => {
+    const contents = geminiContents(WORK);
+    contents[1]!.parts!.unshift({ text: 'I read it.' });
+    const compact = contentsCompactor(compactor, { edits: 'every-turn' });
+    const compacted = await compact(contents);
+    await compact([...compacted, { role: 'model', parts: [{ text: 'Sure.' }] }]);
+    expect(compact.report().at(-1)).toMatchObject({ givenMessages: 8, sentMessages: 7 });
+  });
+
+  it('leaves no turn unsigned, uncounted or out of place, whatever is stale', async () => {
+    let edited = 0;
+    await fc.assert(
+      fc.asyncProperty(arbitraryContents, async (contents) => {
+        const compacted = await contentsCompactor(compactor, { edits: 'every-turn' })(contents);
+        if (partsOf(compacted).length < partsOf(contents).length) edited += 1;
+        expect(breaches(contents)).toEqual(expect.arrayContaining([...breaches(compacted)]));
+        const given = new Set(partsOf(contents));
+        for (const part of partsOf(compacted)) expect(given).toContain(part);
+      }),
+      { numRuns: 200 },
+    );
+    expect(edited).toBeGreaterThan(20);
+  });
+
+  it('names what is no content', async () => {
+    const compact = contentsCompactor(compactor);
+    await expect(compact('hello' as unknown as Content[])).rejects.toThrow(TypeError);
+    await expect(compact(['hello' as unknown as Content])).rejects.toThrow(
+      'Expected a content { role, parts } at contents[0], got a string.',
+    );
+  });
+
+  describe.each(['generateContent', 'generateContentStream'] as const)('with %s', (method) => {
+    it.each([true, false])('works through a task with files; ids: %s', async (callIds) => {
+      const workspace = await makeTemporaryWorkspace();
+      const tools = fileTools(workspace.root);
+      const provider = await startStrictProvider(SCRIPT, { callIds });
+      const client = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: provider.url } });
+      const compact = contentsCompactor(compactor, { edits: 'every-turn' });
+      const contents: Content[] = [{ role: 'user', parts: [{ text: 'Fix the price.' }] }];
+      for (;;) {
+        const parts = await ask(client, method, tools, await compact(contents));
+        contents.push({ role: 'model', parts });
+        const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
+        if (calls.length === 0) break;
+        const responses = calls.map(async ({ id, name, args }) => {
+          const tool = tools.find((one) => one.name === name)!;
+          const output = await tool.run(args as Record<string, string>);
+          return responsePart({ ...(id !== undefined && { id }), name, response: { output } });
+        });
+        contents.push({ role: 'user', parts: await Promise.all(responses) });
+      }
+      await workspace.remove();
+      expect(provider.requests.map(({ status }) => status)).toEqual(SCRIPT.map(() => 200));
+      const sent = provider.requests.map(({ body }) => JSON.stringify(body['contents']));
+      expect(sent[1]).toContain('quantity > BULK_QUANTITY');
+      // The second of two readings in parallel goes; the first one signs the step, and stays.
+      const stale = JSON.stringify(provider.requests.at(-1)!.body['contents']);
+      expect(stale).toContain('price.js');
+      expect(stale.match(/"functionResponse"/g)).toHaveLength(3);
+      expect(partsOf(contents).filter(isResponse)).toHaveLength(4);
+    });
+  });
+});
+
+const SCRIPT: readonly ScriptedStep[] = [
+  {
+    text: 'I read both.',
+    toolCalls: [
+      { name: 'read_file', input: { file_path: 'README.md' } },
+      { name: 'read_file', input: { file_path: 'src/price.js' } },
+    ],
+  },
+  { toolCalls: [{ name: 'replace', input: replacement() }] },
+  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
+  { text: 'Ten pieces get the discount now.' },
+];
+
+function replacement(): Record<string, string> {
+  return { file_path: 'src/price.js', old_string: 'quantity >', new_string: 'quantity >=' };
+}
+
+function partsOf(contents: readonly Content[]): Part[] {
+  return contents.flatMap(({ parts = [] }) => parts);
+}
+
+function isResponse(part: object): boolean {
+  return 'functionResponse' in part;
+}
+
+/** The parts of one answer, which a stream brings in pieces. */
+async function ask(
+  client: GoogleGenAI,
+  method: 'generateContent' | 'generateContentStream',
+  tools: ReturnType<typeof fileTools>,
+  contents: Content[],
+): Promise<Part[]> {
+  const functionDeclarations = tools.map(
+    ({ name, description, inputSchema }): FunctionDeclaration => ({
+      name,
+      description,
+      parametersJsonSchema: inputSchema,
+    }),
+  );
+  const request = { model: MODEL, contents, config: { tools: [{ functionDeclarations }] } };
+  const said = ({ candidates }: GenerateContentResponse): Part[] =>
+    candidates?.[0]?.content?.parts ?? [];
+  if (method === 'generateContent') return said(await client.models.generateContent(request));
+  const parts: Part[] = [];
+  for await (const chunk of await client.models.generateContentStream(request)) {
+    parts.push(...said(chunk));
+  }
+  return parts;
+}

@@ -1,0 +1,57 @@
+import type { Content } from '@google/genai';
+import { describe, expect, it } from 'vitest';
+
+import { JoinedTurns } from '../../../src/adapters/google/joined-turns.js';
+import { deepFreeze } from '../anthropic/deep-freeze.js';
+
+/** `u1 m2`: contents of the user and of the model, each with one text. */
+function contentsOf(notation: string): Content[] {
+  return notation.split(' ').map((name) =>
+    deepFreeze({
+      ...(!name.startsWith('x') && { role: name.startsWith('m') ? 'model' : 'user' }),
+      parts: [{ text: name }],
+    }),
+  );
+}
+
+function tell(contents: readonly Content[]): string {
+  return contents.map(({ parts = [] }) => parts.map(({ text }) => text).join('+')).join(' ');
+}
+
+describe('JoinedTurns', () => {
+  it.each([
+    ['u1 m2 u3 m4', [0, 1, 3], 'u1 m2+m4'],
+    ['u1 m2 u3 m4 u5 m6', [0, 1, 3, 5], 'u1 m2+m4+m6'],
+    ['u1 m2 u3', [0, 2], 'u1+u3'],
+    ['x1 m2 u3', [0, 2], 'x1+u3'],
+    ['u1 u2 m3 m4 u5', [0, 1, 2, 3, 4], 'u1 u2 m3 m4 u5'],
+    ['u1 m2 u3 u4', [0, 2, 3], 'u1+u3 u4'],
+  ])('of %s leaves those at %j as %s', (given, left, joined) => {
+    const contents = contentsOf(given);
+    const standing = left.map((at) => contents[at]!);
+    expect(tell(new JoinedTurns().join(standing, contents))).toBe(joined);
+  });
+
+  it('joins what was written to its neighbours', () => {
+    const given = contentsOf('u1 m2 u3');
+    const written = contentsOf('u9')[0]!;
+    expect(tell(new JoinedTurns().join([written, given[2]!], given))).toBe('u9+u3');
+  });
+
+  it('shares contents that have no new neighbour of their role, and all parts', () => {
+    const given = contentsOf('u1 m2 u3 m4 u5');
+    const joined = new JoinedTurns().join([given[0]!, given[1]!, given[3]!, given[4]!], given);
+    expect(joined[0]).toBe(given[0]);
+    expect(joined[1]!.parts![1]).toBe(given[3]!.parts![0]);
+    expect(joined[2]).toBe(given[4]);
+  });
+
+  it('knows what it has joined when that comes back', () => {
+    const given = contentsOf('u1 m2 u3 m4 u5');
+    const standing = [given[0]!, given[1]!, given[3]!];
+    const turns = new JoinedTurns();
+    const joined = turns.join(standing, given);
+    expect(turns.split([...joined, given[4]!])).toEqual([...standing, given[4]]);
+    expect(turns.split(given)).toBe(given);
+  });
+});

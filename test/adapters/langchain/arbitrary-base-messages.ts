@@ -1,0 +1,130 @@
+// Random conversations as LangChain has them: content as a string or as blocks, calls listed once, or among
+// the blocks as well, or as the provider told them, answered in their order or not.
+
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
+import fc from 'fast-check';
+
+const sentence = fc.stringMatching(/^[a-z]{1,8}( [a-z]{1,8}){0,6}$/);
+
+/** A message of the model. What providers put into its fields is more than their types tell. */
+export function aiMessageOf(fields: object): AIMessage {
+  return new AIMessage(fields);
+}
+
+/** Where else than in `tool_calls` a call is told. */
+const form = fc.constantFrom('listed', 'anthropic', 'v1', 'raw', 'responses');
+
+type Form = typeof form extends fc.Arbitrary<infer T> ? T : never;
+
+const call = fc.record({
+  name: fc.constantFrom('read_file', 'read_file', 'write_file'),
+  file: fc.constantFrom('a.ts', 'b.ts'),
+  output: sentence,
+  hasFailed: fc.boolean(),
+  isInBlocks: fc.boolean(),
+});
+
+type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
+
+const step = fc.record({
+  form,
+  said: fc.oneof(fc.constant(''), sentence),
+  calls: fc.array(call, { minLength: 1, maxLength: 3 }),
+  isAnsweredBackwards: fc.boolean(),
+});
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+const turn = fc.record({
+  asked: sentence,
+  hasImage: fc.boolean(),
+  steps: fc.array(step, { maxLength: 4 }),
+  answered: sentence,
+});
+
+function callsOf(
+  calls: readonly Call[],
+  number: number,
+): { id: string; name: string; args: object }[] {
+  return calls.map(({ name, file }, at) => ({
+    id: `call_${number}_${at}`,
+    name,
+    args: { file_path: file },
+  }));
+}
+
+function contentOf(kind: Form, said: string, calls: ReturnType<typeof callsOf>): object[] | string {
+  const text = said === '' ? [] : [{ type: 'text', text: said }];
+  const thought = { type: 'thinking', thinking: 'hm', signature: 'sig+==' };
+  switch (kind) {
+    case 'anthropic':
+      return [
+        thought,
+        ...text,
+        ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args })),
+      ];
+    case 'v1':
+      return [...text, ...calls.map((one) => ({ type: 'tool_call', ...one }))];
+    default:
+      return said;
+  }
+}
+
+function aiMessage({ form: kind, said, calls: made }: Step, number: number): AIMessage {
+  const calls = callsOf(made, number);
+  const raw = calls.map(({ id, name, args }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  const output = calls.flatMap(({ id, name }) => [
+    { type: 'reasoning', id: `rs_${id}` },
+    { type: 'function_call', id: `fc_${id}`, call_id: id, name },
+  ]);
+  return aiMessageOf({
+    id: `ai-${number}`,
+    content: contentOf(kind, said, calls),
+    tool_calls: calls,
+    ...(kind === 'raw' && { additional_kwargs: { tool_calls: raw } }),
+    ...(kind === 'responses' && { response_metadata: { output, model_name: 'gpt' } }),
+    usage_metadata: { input_tokens: number, output_tokens: 1, total_tokens: number + 1 },
+  });
+}
+
+function answersOf({ calls, isAnsweredBackwards }: Step, number: number): ToolMessage[] {
+  const answers = calls.map(
+    ({ name, output, hasFailed, isInBlocks }, at) =>
+      new ToolMessage({
+        id: `tool-${number}-${at}`,
+        tool_call_id: `call_${number}_${at}`,
+        name,
+        content: isInBlocks ? [{ type: 'text', text: output }] : output,
+        artifact: { whole: output },
+        ...(hasFailed && { status: 'error' as const }),
+      }),
+  );
+  return isAnsweredBackwards ? answers.reverse() : answers;
+}
+
+/** Conversations that end with a question. */
+export const arbitraryBaseMessages: fc.Arbitrary<BaseMessage[]> = fc
+  .array(turn, { minLength: 1, maxLength: 4 })
+  .map((turns) => {
+    let number = 0;
+    const messages: BaseMessage[] = [new SystemMessage('You work on files.')];
+    for (const { asked, hasImage, steps, answered } of turns) {
+      const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' };
+      messages.push(
+        new HumanMessage({
+          content: hasImage ? [{ type: 'text', text: asked }, image] : asked,
+        }),
+      );
+      for (const one of steps) {
+        number += 1;
+        messages.push(aiMessage(one, number), ...answersOf(one, number));
+      }
+      messages.push(new AIMessage(answered));
+    }
+    return [...messages, new HumanMessage('go on')];
+  });

@@ -1,0 +1,58 @@
+// The example for the AI SDK as it stands, from the command line: alone, and with a provider that refuses what
+// real ones refuse.
+
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { ScriptedStep } from '../../examples/support/scripted-provider.js';
+import { startStrictProvider } from '../support/strict-provider.js';
+
+const EXAMPLE = 'examples/ai-sdk.js';
+
+async function runExample(env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const options = { timeout: 60_000, env: { ...process.env, ...env } };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], options);
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+/** The tokens of the first and the last step that edited. */
+function tokensOf(output: string): { readonly before: number; readonly after: number } {
+  const steps = [...output.matchAll(/^\w+: (\d+) tokens before, (\d+) after$/gm)];
+  return { before: Number(steps[0]?.[1]), after: Number(steps.at(-1)?.[2]) };
+}
+
+describe(EXAMPLE, () => {
+  it('shows that compaction takes out tokens before the first call, and that the tools work', async () => {
+    const output = await runExample();
+    const { before, after } = tokensOf(output);
+    expect(Number(/^messages: (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(500);
+    expect(after).toBeLessThan(before * 0.7);
+    expect(output).toContain('replace src/price.js\n');
+    expect(output).toMatch(/: The discount begins at ten pieces now\.\n$/);
+  }, 70_000);
+
+  it('sends nothing that a provider refuses', async () => {
+    const read = { name: 'read_file', input: { file_path: 'src/price.js' } };
+    const write = { name: 'write_file', input: { file_path: 'src/price.js', content: 'new' } };
+    const calls = [read, write, read, { ...read, input: { file_path: 'no-such-file' } }];
+    const script: ScriptedStep[] = [
+      ...calls.map((call) => ({ toolCalls: [call] })),
+      { text: 'Hm.' },
+    ];
+    const { url, requests } = await startStrictProvider(script);
+    const output = await runExample({ PROVIDER_URL: url });
+    expect(requests.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(output).toMatch(/^\d+ input tokens: Hm\.$/m);
+    const { before, after } = tokensOf(output);
+    expect(after).toBeLessThan(before * 0.7);
+  }, 70_000);
+
+  it('has what the README shows: five lines', () => {
+    const region = /\/\/ #region five lines\n(.*?)\/\/ #endregion/s.exec(
+      readFileSync(EXAMPLE, 'utf8'),
+    );
+    expect(region?.[1]?.split('\n').filter((line) => line !== '')).toHaveLength(5);
+  });
+});

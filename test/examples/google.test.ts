@@ -1,0 +1,60 @@
+// The example of the adapter for Google GenAI, as its readers run it.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+import { startStrictProvider } from '../support/strict-provider.js';
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/google.js', import.meta.url));
+
+async function run(environment: Record<string, string> = {}): Promise<string> {
+  const { PROVIDER_URL: _, ...inherited } = process.env;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], {
+    env: { ...inherited, ...environment },
+    timeout: 60_000,
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+function numbersBehind(label: string, output: string): number[] {
+  return Array.from(output.matchAll(new RegExp(`^${label}: (\\d+)`, 'gm')), ([, number]) =>
+    Number(number),
+  );
+}
+
+describe('examples/google.js', () => {
+  it('does the job on a long history, and sends less of it', async () => {
+    const output = await run();
+    const [before = 0] = numbersBehind('tokens before', output);
+    const [after = 0] = numbersBehind('tokens after', output);
+    expect(numbersBehind('history', output)[0]).toBeGreaterThan(500);
+    expect(after).toBeGreaterThan(0);
+    expect(after).toBeLessThan(before * 0.9);
+    expect(output.match(/^tool: .*/gm)).toEqual([
+      'tool: read_file',
+      'tool: read_file',
+      'tool: replace',
+      'tool: read_file',
+    ]);
+    expect(output).toContain('model: The discount begins at ten pieces now.');
+  }, 70_000);
+
+  it('talks to the provider that it is told, which refuses nothing', async () => {
+    const read = (file_path: string): object => ({ name: 'read_file', input: { file_path } });
+    const content = 'export {};';
+    const provider = await startStrictProvider(
+      [
+        { toolCalls: [read('src/price.js'), read('nowhere.js')] as never },
+        { toolCalls: [{ name: 'write_file', input: { file_path: 'src/price.js', content } }] },
+        { text: 'It is empty now.' },
+      ],
+      { callIds: false },
+    );
+    const output = await run({ PROVIDER_URL: provider.url });
+    expect(output).toContain('model: It is empty now.');
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
+  }, 70_000);
+});

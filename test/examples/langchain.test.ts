@@ -1,0 +1,56 @@
+// The example of the adapter for LangChain, as its readers run it.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+import { startStrictProvider } from '../support/strict-provider.js';
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/langchain.js', import.meta.url));
+
+async function run(environment: Record<string, string> = {}): Promise<string> {
+  const { PROVIDER_URL: _, ...inherited } = process.env;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], {
+    env: { ...inherited, ...environment },
+    timeout: 60_000,
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+function numbersBehind(label: string, output: string): number[] {
+  return Array.from(output.matchAll(new RegExp(`^${label}: (\\d+)`, 'gm')), ([, number]) =>
+    Number(number),
+  );
+}
+
+describe('examples/langchain.js', () => {
+  it('does two jobs on a long history, sends less of it, and keeps all of it', async () => {
+    const output = await run();
+    const [history = 0] = numbersBehind('history', output);
+    const before = numbersBehind('tokens before', output);
+    const after = numbersBehind('tokens after', output);
+    expect(history).toBeGreaterThan(500);
+    expect(numbersBehind('messages in the state', output)).toEqual([history + 6, history + 10]);
+    expect(after).toHaveLength(2);
+    for (const [at, tokens] of after.entries()) expect(tokens).toBeLessThan(before[at]! * 0.9);
+    expect(output.match(/^tool: .*/gm)).toEqual([
+      'tool: read_file',
+      'tool: replace',
+      'tool: read_file',
+    ]);
+    expect(output).toContain('model: It does: the comparison includes ten.');
+  }, 70_000);
+
+  it('talks to the provider that it is told, which refuses nothing', async () => {
+    const provider = await startStrictProvider([
+      { toolCalls: [{ name: 'read_file', input: { file_path: 'nowhere.js' } }] },
+      { text: 'There is no such file.' },
+      { text: 'It is not there.' },
+    ]);
+    const output = await run({ PROVIDER_URL: provider.url });
+    expect(output).toContain('model: It is not there.');
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
+  }, 70_000);
+});
