@@ -10,8 +10,12 @@ export type {
   UsageReport,
   UsageReportOutcome,
 } from './main/pre-send/context-gauge.js';
+export type { CostReport, RequestTokens } from './main/pre-send/cost-meter.js';
+export type { EditOptions } from './main/pre-send/edit-options.js';
+export type { EditPolicy, LandingReason } from './main/pre-send/edit-policy.js';
 export type { PreSendResult } from './main/pre-send/pre-send-result.js';
 export type { HoldReason } from './main/pre-send/progress-guard.js';
+export type { ReasoningPolicy } from './main/pre-send/reasoning-policy.js';
 export type { EntryChange } from './main/entry-change.js';
 export type {
   CompressedEvent,
@@ -134,6 +138,7 @@ export {
   isBlank,
   isCodeBlock,
   isMediaBlock,
+  isOpaqueBlock,
   isTextBlock,
   isThinkingBlock,
   isToolCallBlock,
@@ -148,6 +153,7 @@ export type {
   ContentMetadata,
   IContent,
   MediaBlock,
+  OpaqueBlock,
   Speaker,
   TextBlock,
   ThinkingBlock,

@@ -24,6 +24,8 @@ import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
+import { completeEditOptions } from './pre-send/edit-options.js';
+import type { CompleteEditOptions, EditOptions } from './pre-send/edit-options.js';
 import { currentDensityConfig } from './pre-send/session-parts.js';
 import type { DensityOptions } from './pre-send/session-parts.js';
 import { assertTokens } from './pre-send/token-budget.js';
@@ -39,7 +41,7 @@ import { TurnOrchestrator } from './turn-orchestrator.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
 
 /** What a session starts with. */
-export interface SessionOptions {
+export interface SessionOptions extends EditOptions {
   /** Entries of a session that is taken up again. They are the session's from then on. */
   readonly history?: readonly IContent[] | undefined;
   /** @default a random UUID */
@@ -72,8 +74,8 @@ export interface Compactor extends AsyncDisposable {
   /**
    * Makes a session. Taking a long history in gives the event loop its turns.
    *
-   * @throws TypeError for an entry that a history cannot hold; RangeError for `overheadTokens` that
-   * are no number of tokens; `CompressionStrategyError` `CLOSED`, or why the transcript or the prompt
+   * @throws TypeError for an entry that a history cannot hold; TypeError or RangeError for options that
+   * are not what they have to be; `CompressionStrategyError` `CLOSED`, or why the transcript or the prompt
    * could not be opened.
    */
   createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
@@ -105,10 +107,11 @@ interface SessionOffload {
 }
 
 /** What a session is made of before it has a history. */
-type SessionBasics = Pick<
-  TurnOrchestratorOptions,
-  'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'overheadTokens'
->;
+type SessionBasics = CompleteEditOptions &
+  Pick<
+    TurnOrchestratorOptions,
+    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'overheadTokens'
+  >;
 
 class ThreadedCompactor implements Compactor {
   readonly #options: CompleteCompactorOptions;
@@ -133,6 +136,7 @@ class ThreadedCompactor implements Compactor {
     const sessionId = options.sessionId ?? randomUUID();
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
+    const edits = completeEditOptions(options);
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
     const densityOptions = { workspaceRoot, ...options.density };
@@ -147,7 +151,14 @@ class ThreadedCompactor implements Compactor {
       },
     );
     try {
-      const about = { sessionId, settings, runtimeContext, densityOptions, overheadTokens };
+      const about = {
+        ...edits,
+        sessionId,
+        settings,
+        runtimeContext,
+        densityOptions,
+        overheadTokens,
+      };
       const session = await this.#startSession(options, about, place);
       tell = (event): void => {
         session.reportFallback(event);

@@ -191,6 +191,11 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#ledger.weigh(content, tokens);
   }
 
+  /** Tokens of an entry that was counted or weighed, or `undefined`. Counts nothing. */
+  countedTokens(content: IContent): number | undefined {
+    return this.#ledger.countedTokens(content);
+  }
+
   /** Tokens of each of these entries, in their order. Those of the history are not counted again. */
   countEach(contents: readonly IContent[]): Promise<readonly number[]> {
     return this.#ledger.countEach(contents);
@@ -276,7 +281,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#mirror?.noteChange(change, {
       base: this.base,
       entries: this.#entries,
-      countedTokens: (entry) => this.#ledger.countedTokens(entry),
+      countedTokens: (entry) => this.countedTokens(entry),
     });
   }
 

@@ -2,12 +2,16 @@
 
 import type { CompressionInputs } from './pre-send/compression-context.js';
 import type { ContextGaugeOptions } from './pre-send/context-gauge.js';
+import type { EditOptions } from './pre-send/edit-options.js';
 import type { SessionParts } from './pre-send/session-parts.js';
 import type { Settings } from './settings/settings.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
 
 export interface TurnOrchestratorOptions
-  extends Omit<SessionParts, 'recordChanges'>, Omit<ContextGaugeOptions, 'contextLimit'> {
+  extends
+    Omit<SessionParts, 'recordChanges' | 'noteRewrite'>,
+    Omit<ContextGaugeOptions, 'contextLimit'>,
+    EditOptions {
   readonly sessionId: string;
   /** What `runtimeContext` reads. */
   readonly settings: Settings;
@@ -15,6 +19,8 @@ export interface TurnOrchestratorOptions
   readonly compressionInputs?: (() => CompressionInputs) | undefined;
   /** Keeps what edits take away. The session closes it. @default nothing is kept */
   readonly transcript?: TranscriptWriter | undefined;
+  /** Milliseconds that only grow. @default performance.now */
+  readonly now?: (() => number) | undefined;
   /** Told once when the session was closed. */
   readonly onClose?: (() => void) | undefined;
 }

@@ -2,17 +2,21 @@
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asError, CompressionStrategyError } from '../shared/errors.js';
+import { CompressionStrategyError } from '../shared/errors.js';
 import { abortable } from './abortable.js';
 import type { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { AutomaticCompression } from './pre-send/automatic-compression.js';
 import { historyContext } from './pre-send/compression-context.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
 import { runCompressionStep } from './pre-send/compression-step.js';
 import { ContextGauge } from './pre-send/context-gauge.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './pre-send/context-gauge.js';
-import { runDensityStep } from './pre-send/density-step.js';
-import { heldCompression } from './pre-send/held-compression.js';
+import { CostMeter } from './pre-send/cost-meter.js';
+import type { CostReport } from './pre-send/cost-meter.js';
+import { DensityPruner } from './pre-send/density-pruner.js';
+import { EditGate } from './pre-send/edit-gate.js';
+import { completeEditOptions } from './pre-send/edit-options.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
 import type {
@@ -21,6 +25,7 @@ import type {
   OptimizedEvent,
   SessionEvents,
 } from './pre-send/session-events.js';
+import { SentHistory } from './pre-send/sent-history.js';
 import { currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
 import { assertTokens } from './pre-send/token-budget.js';
@@ -51,27 +56,36 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly #compressionInputs: () => CompressionInputs;
   readonly #gauge: ContextGauge;
   readonly #guard: ProgressGuard;
+  readonly #density: DensityPruner;
+  readonly #compression: AutomaticCompression;
+  readonly #sent: SentHistory;
+  readonly #costs: CostMeter;
   readonly #telemetry: SessionTelemetry;
   readonly #transcript: TranscriptWriter | undefined;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
   /** Ends when the window that is open now has closed. Windows of one session never overlap. */
   #openWindow: Promise<unknown> = Promise.resolve();
-  /** The history's additions that the last density pass has seen: more of them make it dirty. */
-  #optimizedAdditions = -1;
 
+  /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: TurnOrchestratorOptions) {
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;
     this.settings = options.settings;
-    const { transcript, sessionId } = options;
+    const { transcript, sessionId, history, now = () => performance.now() } = options;
+    const edits = completeEditOptions(options);
+    this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now });
+    this.#costs = new CostMeter({ history, sent: this.#sent });
     const recorder = transcript === undefined ? undefined : recordRemovalsTo(transcript);
     this.#parts = {
       ...options,
       recordChanges:
         recorder &&
         ((kind, changes, signal) => recorder.record(changes, { sessionId, kind, signal })),
+      noteRewrite: (rewrite) => {
+        this.#sent.noteRewrite(rewrite);
+      },
     };
     this.#telemetry = new SessionTelemetry(options);
     this.#transcript = transcript;
@@ -79,12 +93,38 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     this.#compressionInputs = options.compressionInputs ?? (() => ({}));
     const contextLimit = (): number => options.runtimeContext.ephemerals.contextLimit();
     this.#gauge = new ContextGauge({ ...options, contextLimit });
-    this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * contextLimit() });
+    this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * contextLimit(), now });
+    this.#density = new DensityPruner({
+      parts: this.#parts,
+      gate: new EditGate({ ...edits, parts: this.#parts, sent: this.#sent }),
+      telemetry: this.#telemetry,
+      tell: (event): void => {
+        this.#guard.noteShrunk(event.tokensAfter);
+        this.notify('optimized', event);
+      },
+    });
+    this.#compression = new AutomaticCompression({
+      parts: this.#parts,
+      guard: this.#guard,
+      fits: (pendingTokens) => this.#gauge.fits(pendingTokens),
+      isDue: (pendingTokens) => this.shouldCompress(pendingTokens),
+      compress: (promptId, given) => this.performCompression(promptId, given),
+      tellHeld: (event) => {
+        this.#telemetry.noteHeld(event);
+        this.notify('compressed', event);
+      },
+      tellFailure: (error) => {
+        this.notify('compressionFailed', { error });
+      },
+    });
   }
 
-  /** Whether content was added that no density pass has seen. What compaction itself does is no content. */
+  /**
+   * Whether content was added that no density pass has seen, or one found edits in it that are held.
+   * What compaction itself does is no content.
+   */
   get densityDirty(): boolean {
-    return this.history.additions !== this.#optimizedAdditions;
+    return this.#density.isDirty;
   }
 
   /**
@@ -123,12 +163,14 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   ): Promise<PreSendResult> {
     this.#gauge.windowOpens();
     await abortable(this.history.waitForTokenUpdates(), options.signal);
-    const optimized = await this.ensureDensityOptimized(options);
+    const optimized = await this.#prune(pendingTokens, options);
     options.signal?.throwIfAborted();
-    const compressed = await this.#compressWhenDue(promptId, pendingTokens, options);
+    const compressed = await this.#compression.runWhenDue(promptId, pendingTokens, options);
     // Also after a compression that began under the limit: what was added meanwhile may be too much.
     const fitted = await this.#fit(pendingTokens, options);
     this.#gauge.windowCloses(pendingTokens);
+    this.#costs.windowCloses();
+    this.#sent.windowCloses();
     const totalTokens = this.history.getTotalTokens();
     return { optimized, compressed, fitted, totalTokens, tokenSource: this.#gauge.countSource };
   }
@@ -152,39 +194,24 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     return this.#gauge.usage;
   }
 
+  /** What the requests of this session come to in tokens, with its edits and without. */
+  costs(): CostReport {
+    return this.#costs.report;
+  }
+
   /**
-   * Prunes the history when content was added since the last time, and the strategy prunes at all.
-   * To be called in the pre-send window only.
+   * Prunes the history when it is dirty, and the strategy prunes at all, as far as the session's `edits`
+   * and `reasoning` let edits land now. To be called in the pre-send window only.
    *
    * @returns what changed, or `null`
    */
-  async ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
-    if (!this.densityDirty) return null;
-    const strategy = currentStrategy(this.#parts);
-    if (strategy.optimize === undefined) return null;
-    // What is added from here on may not be seen by this pass, and leaves the history dirty.
-    const seen = this.history.additions;
-    try {
-      const tell = (event: OptimizedEvent): void => {
-        this.#guard.noteShrunk(event.tokensAfter);
-        this.notify('optimized', event);
-      };
-      const step = { step: 'optimized', strategy: strategy.name, ...options } as const;
-      return await this.#telemetry.watchStep(step, tell, (told) =>
-        runDensityStep(this.#parts, strategy, told, options.signal),
-      );
-    } finally {
-      // A pass that was called off has settled nothing; any other way out counts as done.
-      if (options.signal?.aborted !== true) this.#optimizedAdditions = seen;
-    }
+  ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
+    return this.#prune(0, options);
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
-    const threshold = this.#parts.runtimeContext.ephemerals.compressionThreshold();
-    return (
-      this.history.getTotalTokens() >= this.#gauge.budget.thresholdTokens(threshold, pendingTokens)
-    );
+    return this.#isOverThreshold(pendingTokens);
   }
 
   /**
@@ -224,11 +251,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   ): Promise<FittedEvent | null> {
     assertTokens('pendingTokens', pendingTokens);
     await abortable(this.history.waitForTokenUpdates(), options.signal);
-    if (this.#fits(pendingTokens)) return null;
-    await this.ensureDensityOptimized(options);
+    if (this.#gauge.fits(pendingTokens)) return null;
+    await this.#prune(pendingTokens, options);
     options.signal?.throwIfAborted();
-    if (!this.#fits(pendingTokens)) {
-      await this.#compressOverLimit(promptId, pendingTokens, options);
+    if (!this.#gauge.fits(pendingTokens)) {
+      await this.#compression.runOverLimit(promptId, pendingTokens, options);
     }
     return this.#fit(pendingTokens, options);
   }
@@ -275,37 +302,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     return this.#parts.offload.stats;
   }
 
-  async #compressWhenDue(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Promise<CompressedEvent | null> {
-    if (!this.#fits(pendingTokens)) {
-      return this.#compressOverLimit(promptId, pendingTokens, options);
-    }
-    return this.shouldCompress(pendingTokens)
-      ? this.#compressAutomatically(promptId, pendingTokens, options)
-      : null;
-  }
-
-  /** What a strategy throws must not keep a history from being made to fit: it is told, and that is all. */
-  async #compressOverLimit(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Promise<CompressedEvent | null> {
-    try {
-      return await this.#compressAutomatically(promptId, pendingTokens, options);
-    } catch (thrown) {
-      options.signal?.throwIfAborted();
-      this.notify('compressionFailed', { error: asError(thrown) });
-      return null;
-    }
+  #prune(pendingTokens: number, options: AbortOptions): Promise<OptimizedEvent | null> {
+    // What does not fit is over the threshold as well, which is a share of the window.
+    const isForced = (): boolean => this.#isOverThreshold(pendingTokens);
+    return this.#density.pruneWhenDirty(isForced, options);
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {
     options.signal?.throwIfAborted();
-    if (this.#fits(pendingTokens)) return null;
+    if (this.#gauge.fits(pendingTokens)) return null;
     const tell = (event: FittedEvent): void => {
       this.#guard.noteCut(event.tokensBefore, event.tokensAfter);
       this.notify('fitted', event);
@@ -331,31 +336,6 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     };
   }
 
-  /** Compresses unless that would lead nowhere. */
-  async #compressAutomatically(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Promise<CompressedEvent> {
-    const reason = this.#guard.holdReason(this.history.getTotalTokens());
-    if (reason !== null) return this.#reportHeld(reason);
-    try {
-      const event = await this.performCompression(promptId, options);
-      this.#guard.noteEnd(event.tokensAfter, !this.shouldCompress(pendingTokens));
-      return event;
-    } catch (error) {
-      if (options.signal?.aborted !== true) this.#guard.noteFailure();
-      throw error;
-    }
-  }
-
-  #reportHeld(reason: NonNullable<CompressedEvent['reason']>): CompressedEvent {
-    const event = heldCompression(this.#parts, reason);
-    this.#telemetry.noteHeld(event);
-    this.notify('compressed', event);
-    return event;
-  }
-
   async #shutDown(): Promise<void> {
     // Not forever: a strategy of the user's own may never come back.
     const deadline = new AbortController();
@@ -377,7 +357,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     );
   }
 
-  #fits(pendingTokens: number): boolean {
-    return this.history.getTotalTokens() <= this.#gauge.budget.roomTokens(pendingTokens);
+  #isOverThreshold(pendingTokens: number): boolean {
+    const threshold = this.#parts.runtimeContext.ephemerals.compressionThreshold();
+    return this.#gauge.reaches(threshold, pendingTokens);
   }
 }

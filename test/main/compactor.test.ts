@@ -93,6 +93,20 @@ describe('Compactor', () => {
     );
   });
 
+  it('hands on when the edits of a session land, and refuses what is no such thing', async () => {
+    await using compactor = createCompactor(INLINE);
+    const history = historyOf('h a:r1 t:r1');
+    const session = await compactor.createSession({ edits: 'at-birth', history });
+    await session.ensureCompressionBeforeSend('p1');
+    session.history.addAll(historyOf('a:w2 t:w2 h'));
+    const { optimized } = await session.ensureCompressionBeforeSend('p2');
+    expect(optimized).toBeNull();
+    expect(session.costs()).toMatchObject({ requests: 2, rewrites: 0 });
+    await expect(compactor.createSession({ edits: 'never' as never })).rejects.toThrow(RangeError);
+    await expect(compactor.createSession({ cacheTtlMs: '5m' as never })).rejects.toThrow(TypeError);
+    expect(compactor.stats().sessions).toBe(1);
+  });
+
   it('opens no transcript for a session that it refuses', async () => {
     await using compactor = createCompactor(INLINE);
     const directory = mkdtempSync(join(tmpdir(), 'ctxfold-refused-'));

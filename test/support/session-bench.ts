@@ -15,8 +15,10 @@ import type {
   CompressionStrategy,
 } from '../../src/main/strategies/strategy.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
+import type { TurnOrchestratorOptions } from '../../src/main/turn-orchestrator-options.js';
 import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import type { ContextGaugeOptions } from '../../src/main/pre-send/context-gauge.js';
+import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
 import type { DensityOptions } from '../../src/main/pre-send/session-parts.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
@@ -56,6 +58,8 @@ export interface BenchParts {
   readonly entries?: readonly IContent[];
   /** What it knows of the model's own tokens. */
   readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'contextLimit'>;
+  /** When its edits land, where they are recorded, and what time it is. */
+  readonly timing?: EditOptions & Pick<TurnOrchestratorOptions, 'now' | 'transcript'>;
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
@@ -84,6 +88,7 @@ export function openSession(parts: BenchParts = {}): TurnOrchestrator {
     densityOptions: density,
     logger,
     ...parts.gauge,
+    ...parts.timing,
   });
 }
 

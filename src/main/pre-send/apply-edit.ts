@@ -1,9 +1,13 @@
 // Applies one edit of the pre-send window: what it takes away is kept first, then it lands whole.
 
 import type { IContent } from '../../shared/content.js';
+import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { abortable } from '../abortable.js';
 import type { EntryChange } from '../entry-change.js';
+import type { HistoryService } from '../history-service.js';
+import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
+import { tokensOf } from './reclaimed-tokens.js';
 import type { SessionParts } from './session-parts.js';
 
 /** An edit that was applied. Token totals are those of the whole history. */
@@ -14,35 +18,91 @@ export interface AppliedEdit {
 }
 
 /**
- * Records and applies an edit that was computed from `base`. Aborting before it lands leaves the
- * history as it was; once it has landed, the wait for its tokens is no longer called off.
+ * Records and applies an edit that was computed from `base`, together with what it does to the reasoning
+ * behind it. Aborting before it lands leaves the history as it was; once it has landed, the wait for
+ * its tokens is no longer called off.
  *
  * @param tell hears of the edit once it stands, also when counting its tokens failed
- * @returns the edit, or `null` when the history was rewritten while it was being recorded
+ * @returns the edit, or `null` when it has to be computed again, because the history was rewritten while
+ * it was being recorded, or reasoning came in that would stand behind it
  */
 export async function applyEdit(
   parts: SessionParts,
-  result: DensityResult,
-  base: DensityBase,
+  found: DensityResult,
+  foundBase: DensityBase,
   tell: (edit: AppliedEdit) => void,
   signal: AbortSignal | undefined,
 ): Promise<AppliedEdit | null> {
   const { history } = parts;
   const tokensBefore = history.getTotalTokens();
+  const { result, base } = withReasoning(parts, found, foundBase);
   const changes = listChanges(history.getRawHistory(), result);
   if (parts.recordChanges !== undefined) {
     await abortable(parts.recordChanges('pruned', changes, signal), signal);
   }
   if (history.revision !== base.revision) return null;
+  if (strips(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
+  const changedTokens = sumOf(changes, ({ before }) => before, history);
   const applied = history.applyDensityResult(result, base);
+  const toRevision = history.revision;
   let edit: AppliedEdit;
   try {
     await applied;
   } finally {
+    parts.noteRewrite?.({
+      fromRevision: base.revision,
+      toRevision,
+      intactEntries: changes[0]?.index ?? base.length,
+      reclaimedTokens: changedTokens - sumOf(changes, ({ after }) => after, history),
+    });
     edit = { changes, tokensBefore, tokensAfter: history.getTotalTokens() };
     tell(edit);
   }
   return edit;
+}
+
+/** Takes the reasoning out of the entries that came in behind a rewrite while that was made. */
+export async function stripLateReasoning(
+  parts: SessionParts,
+  fromEntry: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { history } = parts;
+  const { revision } = history;
+  const place = { entry: fromEntry, block: 0 };
+  while (strips(parts) && history.revision === revision) {
+    const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
+    if (isEmptyDensityResult(result)) return;
+    await applyEdit(parts, result, history.base, () => undefined, signal);
+  }
+}
+
+function strips({ reasoning = 'keep' }: SessionParts): boolean {
+  return reasoning !== 'keep';
+}
+
+/** What is stripped may stand behind the base that the edit was found on: the history has grown since. */
+function withReasoning(
+  parts: SessionParts,
+  result: DensityResult,
+  base: DensityBase,
+): { readonly result: DensityResult; readonly base: DensityBase } {
+  if (!strips(parts)) return { result, base };
+  const entries = parts.history.getRawHistory();
+  const { revision } = base;
+  return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };
+}
+
+function sumOf(
+  changes: readonly EntryChange[],
+  entryOf: (change: EntryChange) => IContent | null,
+  history: HistoryService,
+): number {
+  return changes.reduce((sum, change) => {
+    const entry = entryOf(change);
+    if (entry === null) return sum;
+    return sum + tokensOf(entry, (counted) => history.countedTokens(counted));
+  }, 0);
 }
 
 function listChanges(

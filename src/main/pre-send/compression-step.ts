@@ -10,6 +10,8 @@ import type {
   CompressionStrategy,
 } from '../strategies/strategy.js';
 import type { EntryChange } from '../entry-change.js';
+import { stripLateReasoning } from './apply-edit.js';
+import { firstDifference, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -35,9 +37,12 @@ export async function runCompressionStep(
   history.startCompression();
   let compression: Compression;
   let outcome: CompressedEvent['outcome'];
+  let newLength: number;
   try {
     compression = await compress(parts, strategy, buildContext, signal);
-    const { newHistory, knownTokens = NO_TOKENS } = compression.result;
+    const { knownTokens = NO_TOKENS } = compression.result;
+    const newHistory = withoutStaleReasoning(parts, compression.result.newHistory);
+    newLength = newHistory.length;
     for (const [entry, tokens] of knownTokens) history.weigh(entry, tokens);
     const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
     if (tokensAfter >= tokensBefore) {
@@ -47,7 +52,13 @@ export async function runCompressionStep(
         const changes = listChanges(history.getRawHistory(), newHistory);
         await abortable(parts.recordChanges('compressed', changes, signal), signal);
       }
+      const intactEntries = firstDifference(newHistory, history.getRawHistory());
       outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
+      if (outcome === 'applied') {
+        const revisions = { fromRevision: base.revision, toRevision: history.revision };
+        const reclaimedTokens = tokensBefore - tokensAfter;
+        parts.noteRewrite?.({ ...revisions, intactEntries, reclaimedTokens });
+      }
     }
   } finally {
     history.endCompression();
@@ -55,6 +66,7 @@ export async function runCompressionStep(
   const { result, by, fallbackFrom } = compression;
   let event: CompressedEvent;
   try {
+    if (outcome === 'applied') await stripLateReasoning(parts, newLength, signal);
     await history.waitForTokenUpdates();
   } finally {
     // What stands is told, also when counting its tokens failed.
@@ -74,6 +86,13 @@ export async function runCompressionStep(
 }
 
 const NO_TOKENS: ReadonlyMap<IContent, number> = new Map<IContent, number>();
+
+function withoutStaleReasoning(
+  { history, reasoning = 'keep' }: SessionParts,
+  newHistory: readonly IContent[],
+): readonly IContent[] {
+  return reasoning === 'keep' ? newHistory : stripRewritten(newHistory, history.getRawHistory());
+}
 
 interface Compression {
   readonly by: CompressionStrategy;

@@ -9,6 +9,7 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
+import type { Admission } from './edit-gate.js';
 import type { OptimizedEvent } from './session-events.js';
 import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -16,33 +17,43 @@ import type { SessionParts } from './session-parts.js';
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
 const MAX_STALE_PLANS = 2;
 
+/** How a pass ended. */
+export interface DensityStepOutcome {
+  /** What changed, or `null` when nothing did. */
+  readonly event: OptimizedEvent | null;
+  /** Whether nothing that it found was held. */
+  readonly isSettled: boolean;
+}
+
 /**
- * Runs a density pass of a strategy and applies what it finds.
+ * Runs a density pass of a strategy and applies what may land of what it finds.
  *
+ * @param admit decides that, told of an edit of the history as it stands
  * @param tell hears of what changed, also when counting its tokens fails
- * @returns what changed, or `null` when nothing did
  * @throws what the pass threw, or the signal's reason; nothing has changed then.
  */
 export async function runDensityStep(
   parts: SessionParts,
   strategy: CompressionStrategy,
+  admit: (found: DensityResult) => Admission,
   tell: (event: OptimizedEvent) => void,
   signal: AbortSignal | undefined,
-): Promise<OptimizedEvent | null> {
+): Promise<DensityStepOutcome> {
   for (let attempt = 0; ; attempt += 1) {
     const edit = await findEdit(parts, strategy, attempt < MAX_STALE_PLANS, signal);
     signal?.throwIfAborted();
     if (edit !== null) {
-      const { result, base } = edit;
-      if (isEmptyDensityResult(result)) return null;
+      if (isEmptyDensityResult(edit.result)) return { event: null, isSettled: true };
+      const { result, reason, isWhole } = admit(edit.result);
+      if (reason === undefined) return { event: null, isSettled: false };
       const eventOf = (applied: AppliedEdit): OptimizedEvent => {
-        return { metadata: result.metadata, ...applied };
+        return { metadata: result.metadata, reason, ...applied };
       };
       const tellEdit = (applied: AppliedEdit): void => {
         tell(eventOf(applied));
       };
-      const applied = await applyEdit(parts, result, base, tellEdit, signal);
-      if (applied !== null) return eventOf(applied);
+      const applied = await applyEdit(parts, result, edit.base, tellEdit, signal);
+      if (applied !== null) return { event: eventOf(applied), isSettled: isWhole };
     }
     parts.logger.debug('a density plan came too late', { attempt });
   }

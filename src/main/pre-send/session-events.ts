@@ -4,11 +4,15 @@ import type { DensityResultMetadata } from '../../shared/density.js';
 import type { EntryChange } from '../entry-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { LandingReason } from './edit-policy.js';
 import type { HoldReason } from './progress-guard.js';
 
 /** A density pass that changed something. Token totals are those of the whole history. */
 export interface OptimizedEvent {
   readonly metadata: DensityResultMetadata;
+  /** Why it landed now and was not held any longer. */
+  readonly reason: LandingReason;
+  /** Every entry that is not what it was, also those that only lost reasoning. */
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -16,6 +20,7 @@ export interface OptimizedEvent {
 
 /**
  * How a compression ended. Unless it was applied, the history is as it was.
+ * `applied`: another list has taken its place, and no entry of it need be where it was.
  * `rejected`: the result was not smaller. `stale`: the history was rewritten meanwhile.
  * `held`: it was due, but did not run; `reason` says why.
  */
@@ -41,6 +46,7 @@ export interface FittedEvent {
   /** Entries whose tool results were summarized. */
   readonly summarizedEntries: number;
   readonly droppedEntries: number;
+  /** Every entry that is not what it was, also those that only lost reasoning. */
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;

@@ -11,6 +11,8 @@ import type {
 } from '../strategies/strategy.js';
 import type { RecordContext } from '../transcript/removal-recorder.js';
 import type { EntryChange } from '../entry-change.js';
+import type { ReasoningPolicy } from './reasoning-policy.js';
+import type { Rewrite } from './sent-history.js';
 
 /** The part of `DensityConfig` that comes from the agent and not from settings. */
 export type DensityOptions = Pick<
@@ -34,6 +36,10 @@ export interface SessionParts {
   readonly densityOptions: DensityOptions;
   /** Keeps what an edit is about to take away; when it rejects, nothing changes. @default nothing is kept */
   readonly recordChanges?: RecordChanges | undefined;
+  /** What becomes of reasoning behind an edit. @default 'keep' */
+  readonly reasoning?: ReasoningPolicy | undefined;
+  /** Told of each edit once it stands. @default nobody is */
+  readonly noteRewrite?: ((rewrite: Rewrite) => void) | undefined;
   readonly logger: Logger;
 }
 

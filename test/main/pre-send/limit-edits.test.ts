@@ -1,0 +1,131 @@
+// What is left of an edit that may change nothing before a place.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { limitEdits } from '../../../src/main/pre-send/limit-edits.js';
+import { applyDensityResult } from '../../../src/shared/density.js';
+import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
+import { optimize } from '../../../src/shared/density/optimize.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import { describeResult, historyOf } from '../../support/notation.js';
+
+const PASS: DensityConfig = {
+  workspaceRoot: '/w',
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: false,
+  recencyRetention: 1,
+};
+
+function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
+  const history = historyOf(notation);
+  return limitEdits(optimize(history, pass), history, { entry, block });
+}
+
+describe('limitEdits', () => {
+  it.each([
+    ['all, when the place is the start', 0, '-1 -2 -3 -4'],
+    ['a pair whose call stands at the place', 3, '-3 -4'],
+    ['no response whose call stands before the place', 4, ''],
+    ['no response whose call stands before the place', 2, '-3 -4'],
+    ['nothing, when the place is behind it', 5, ''],
+  ])('leaves %s', (_, entry, expected) => {
+    expect(describeResult(limited('h a:r1 t:r1 a:r2 t:r2 a:w3 t:w3', entry))).toBe(expected);
+  });
+
+  it('leaves an entry as it is that would lose one of two calls whose responses have to stay', () => {
+    // The second response came late: what is before it was sent.
+    const notation = 'h a:r1,r2(b.ts) t:r1 t:r2 a:w3 t:w3 a:w4(b.ts) t:w4';
+    expect(describeResult(limited(notation, 0))).toBe('-1 -2 -3');
+    expect(describeResult(limited(notation, 3))).toBe('');
+  });
+
+  it('keeps two pairs of one id together', () => {
+    const notation = 'h a:r1 t:r1 h a:r1 t:r1 a:w2 t:w2';
+    expect(describeResult(limited(notation, 0))).toBe('-1 -2 -4 -5');
+    expect(describeResult(limited(notation, 3))).toBe('');
+  });
+
+  it('cuts no inclusion that stands before the place', () => {
+    const notation = 'h:see+@a.ts h:and+@a.ts h:now+@a.ts';
+    expect(describeResult(limited(notation, 0))).toBe('~0 ~1');
+    expect(describeResult(limited(notation, 1))).toBe('~1');
+  });
+
+  it('edits an entry behind the block that the place names, and not before it', () => {
+    const notation = 'h a:*s1,sure,r1 t:r1 a:w2 t:w2';
+    expect(describeResult(limited(notation, 1, 2))).toBe('~1 -2');
+    expect(describeResult(limited(notation, 1, 3))).toBe('');
+  });
+
+  it('removes no entry that holds what has to stay', () => {
+    expect(describeResult(limited('h a:*s1,r1 t:r1 a:w2 t:w2', 1, 1))).toBe('');
+  });
+
+  it('tells in the metadata what is left', () => {
+    const notation = 'h:see+@a.ts a:r1 t:r1 h:now+@a.ts+@a.ts a:r2,s3,s4 t:r2 t:s3 t:s4 a:w5 t:w5';
+    const pass = { ...PASS, recencyPruning: true };
+    expect(limited(notation, 0, 0, pass).metadata).toEqual({
+      readWritePairsPruned: 2,
+      fileDeduplicationsPruned: 2,
+      recencyPruned: 1,
+    });
+    expect(limited(notation, 3, 0, pass).metadata).toEqual({
+      readWritePairsPruned: 1,
+      fileDeduplicationsPruned: 1,
+      recencyPruned: 1,
+    });
+  });
+
+  it('leaves valid histories, nothing that is before the place edited, and all when all is behind it', () => {
+    const property = fc.property(
+      arbitraryHistory({ maxEntries: 60 }),
+      arbitraryDensityConfig(),
+      fc.nat(40),
+      fc.nat(3),
+      (history, config, entry, block) => {
+        const whole = optimize(history, config);
+        const result = limitEdits(whole, history, { entry, block });
+        const edited = history.slice();
+        applyDensityResult(edited, result);
+        expect(findViolations(edited)).toEqual([]);
+        expect(edited.slice(0, entry)).toEqual(history.slice(0, entry));
+        const indices = [...whole.removals, ...whole.replacements.keys()];
+        if (indices.every((index) => index > entry)) expect(result).toBe(whole);
+        const kept = history[entry]?.blocks.slice(0, block) ?? [];
+        if (!result.removals.includes(entry)) {
+          expect(edited[entry]?.blocks.slice(0, block) ?? []).toEqual(kept);
+        } else {
+          expect(block).toBe(0);
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 1_000 });
+  });
+
+  it('tells of a whole edit what the pass told', () => {
+    const property = fc.property(
+      arbitraryHistory({ maxEntries: 60 }),
+      arbitraryDensityConfig(),
+      (history, config) => {
+        const whole = optimize(history, config);
+        // The first entry is edited by nothing here, so that one edit more has to be left out.
+        const before = [{ speaker: 'human' as const, blocks: [] }, ...history];
+        const shifted: DensityResult = {
+          removals: whole.removals.map((index) => index + 1),
+          replacements: new Map([
+            [0, { speaker: 'human', blocks: [] }],
+            ...[...whole.replacements].map(([index, entry]) => [index + 1, entry] as const),
+          ]),
+          metadata: whole.metadata,
+        };
+        const result = limitEdits(shifted, before, { entry: 1, block: 0 });
+        expect(result.metadata).toEqual(whole.metadata);
+        expect(result.replacements.size).toBe(whole.replacements.size);
+      },
+    );
+    fc.assert(property, { numRuns: 500 });
+  });
+});

@@ -1,0 +1,174 @@
+// What a session's requests come to in tokens, against an account that keeps whole requests.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { CostReport, RequestTokens } from '../../src/main/pre-send/cost-meter.js';
+import { firstDifference } from '../../src/main/pre-send/reasoning-policy.js';
+import type { IContent } from '../../src/shared/content.js';
+import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { arbitraryHistory } from '../support/arbitrary-history.js';
+import { historyOf } from '../support/notation.js';
+import { keepLast, openNoted, openSession } from '../support/session-bench.js';
+
+const NOTHING: RequestTokens = { sentTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** Keeps each request as it was sent, and compares it with the next one. */
+class NaiveAccount {
+  #last: readonly IContent[] = [];
+  tokens: RequestTokens = NOTHING;
+  rewrites = 0;
+
+  send(history: readonly IContent[], isWarm: boolean): void {
+    const same = firstDifference(history, this.#last);
+    if (same < this.#last.length) this.rewrites += 1;
+    const sent = sumOf(history);
+    const read = isWarm ? sumOf(history.slice(0, same)) : 0;
+    this.tokens = {
+      sentTokens: this.tokens.sentTokens + sent,
+      cacheReadTokens: this.tokens.cacheReadTokens + read,
+      cacheWriteTokens: this.tokens.cacheWriteTokens + sent - read,
+    };
+    this.#last = history;
+  }
+}
+
+function sumOf(history: readonly IContent[]): number {
+  return history.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
+}
+
+describe('TurnOrchestrator', () => {
+  describe('costs', () => {
+    it('are nothing at first', () => {
+      expect(openSession().costs()).toEqual({
+        requests: 0,
+        ...NOTHING,
+        uncompacted: NOTHING,
+        rewrites: 0,
+      });
+    });
+
+    it('are those of what was sent, and of what would have been', async () => {
+      const session = openNoted('h a:r1 t:r1');
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await session.ensureCompressionBeforeSend('p2');
+      session.history.addAll(historyOf('h'));
+      await session.ensureCompressionBeforeSend('p3');
+      // 3, 3 and 4 entries of 10 tokens; the second request has only the first entry of the one before.
+      expect(session.costs()).toEqual<CostReport>({
+        requests: 3,
+        sentTokens: 100,
+        cacheReadTokens: 40,
+        cacheWriteTokens: 60,
+        uncompacted: { sentTokens: 140, cacheReadTokens: 80, cacheWriteTokens: 60 },
+        rewrites: 1,
+      });
+    });
+
+    it('are exact in a long history, too', async () => {
+      const session = openNoted(`${'h '.repeat(50)} a:r1 t:r1 ${'h '.repeat(600)}`, {
+        contextLimit: 1_000_000,
+      });
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await session.ensureCompressionBeforeSend('p2');
+      expect(session.costs()).toMatchObject({ cacheReadTokens: 500, rewrites: 1 });
+      session.history.addAll(historyOf('h'));
+      await session.ensureCompressionBeforeSend('p3');
+      expect(session.costs()).toMatchObject({ cacheReadTokens: 500 + 6_520, rewrites: 1 });
+    });
+
+    it('have no rewrite where only what was never sent was edited', async () => {
+      const session = openNoted('h');
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.addAll(historyOf('a:r1 t:r1 a:w2 t:w2'));
+      await session.ensureCompressionBeforeSend('p2');
+      expect(session.costs()).toMatchObject({ rewrites: 0, cacheReadTokens: 10 });
+    });
+
+    it('begin anew when the history is cleared', async () => {
+      const session = openNoted('h a:r1 t:r1 a:w2 t:w2');
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.clear();
+      session.history.addAll(historyOf('h'));
+      await session.ensureCompressionBeforeSend('p2');
+      expect(session.costs()).toEqual<CostReport>({
+        requests: 2,
+        sentTokens: 40,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 40,
+        uncompacted: { sentTokens: 60, cacheReadTokens: 0, cacheWriteTokens: 60 },
+        rewrites: 0,
+      });
+    });
+
+    it('count a window that failed for nothing, and what it edited for the next one', async () => {
+      const session = openNoted('h a:r1 t:r1', { contextLimit: 100 });
+      await session.ensureCompressionBeforeSend('p1');
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await expect(session.ensureCompressionBeforeSend('p2', 100)).rejects.toThrow();
+      expect(session.costs().requests).toBe(1);
+      await session.ensureCompressionBeforeSend('p3');
+      expect(session.costs()).toMatchObject({ requests: 2, rewrites: 1 });
+    });
+
+    it('are those of an account that keeps all requests', { timeout: 60_000 }, async () => {
+      const steps = fc.array(
+        fc.record({
+          adds: fc.integer({ min: 0, max: 12 }),
+          waitMs: fc.constantFrom(0, 400, 1_000),
+        }),
+        { minLength: 1, maxLength: 12, size: 'max' },
+      );
+      const property = fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        steps,
+        fc.constantFrom('every-turn' as const, 'batched' as const, 'at-birth' as const),
+        fc.constantFrom('keep' as const, 'strip-after-first-edit' as const),
+        fc.constantFrom(200, 1_000_000),
+        async (history, plan, edits, reasoning, contextLimit) => {
+          let timeMs = 0;
+          const session = openSession({
+            contextLimit,
+            ...(contextLimit === 200 && { strategy: keepLast(4) }),
+            countEntries: (contents) => Promise.resolve(contents.map(estimateEntryTokens)),
+            timing: {
+              edits,
+              reasoning,
+              cacheTtlMs: 1_000,
+              minReclaimTokens: 60,
+              now: () => timeMs,
+            },
+          });
+          const [compacted, uncompacted] = [new NaiveAccount(), new NaiveAccount()];
+          let fed = 0;
+          let sentAtMs = -Infinity;
+          let requests = 0;
+          for (const { adds, waitMs } of plan) {
+            session.history.addAll(history.slice(fed, fed + adds));
+            fed = Math.min(history.length, fed + adds);
+            timeMs += waitMs;
+            try {
+              await session.ensureCompressionBeforeSend('p');
+            } catch {
+              break;
+            }
+            requests += 1;
+            const isWarm = timeMs - sentAtMs < 1_000;
+            compacted.send(session.history.getAll(), isWarm);
+            uncompacted.send(history.slice(0, fed), isWarm);
+            sentAtMs = timeMs;
+          }
+          expect(session.costs()).toEqual<CostReport>({
+            requests,
+            ...compacted.tokens,
+            uncompacted: uncompacted.tokens,
+            rewrites: compacted.rewrites,
+          });
+        },
+      );
+      await fc.assert(property, { numRuns: 1_000 });
+    });
+  });
+});
