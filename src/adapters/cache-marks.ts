@@ -3,18 +3,25 @@
 
 import { isSameValue } from './same-value.js';
 
-/** As Anthropic's API, the AI SDK and Bedrock call them. */
-const MARKS: ReadonlySet<string> = new Set(['cache_control', 'cacheControl', 'cachePoint']);
+/** As Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses and its Agents SDK call them. */
+const MARKS: ReadonlySet<string> = new Set([
+  'cache_control',
+  'cacheControl',
+  'cachePoint',
+  'prompt_cache_breakpoint',
+  'promptCacheBreakpoint',
+]);
 
 /** Objects that hold nothing but marks stand at most this deep, as options of a provider do. */
 const MAX_DEPTH = 2;
 
 /** Whether two messages say the same, whatever marks of a cache are on them or on their parts. */
 export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
-  return isSameValue(a, b, isCacheMark);
+  return isSameValue(a, b, (key, value) => isCacheMark(key, value));
 }
 
-function isCacheMark(key: string, value: unknown, depth: number = 0): boolean {
+/** Whether a member is such a mark, or holds nothing else. */
+export function isCacheMark(key: string, value: unknown, depth: number = 0): boolean {
   if (MARKS.has(key)) return true;
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return false;
   const members = Object.entries(value);

@@ -1,0 +1,94 @@
+// An agent on OpenAI's Chat Completions goes on with a conversation of 500 messages. Its file tools are
+// real and work in a temporary directory. The agent keeps all of its messages, and compacts them for each call.
+//
+//   node examples/openai.js
+//
+// The model is a scripted one on this machine. With PROVIDER_URL it is whatever speaks Chat Completions
+// there; OPENAI_API_KEY and MODEL are its key and its name.
+
+import { createCompactor } from 'ctxfold';
+import { chatCompactor } from 'ctxfold/openai';
+import OpenAI from 'openai';
+import { fileTools } from './support/file-tools.js';
+import { chatMessages } from './support/history-as/openai-chat.js';
+import { RECORDED_TOOL_CATALOG, recordedHistory } from './support/recorded-history.js';
+import { startScriptedProvider } from './support/scripted-provider.js';
+import { makeTemporaryWorkspace } from './support/temporary-workspace.js';
+
+const MAX_REQUESTS = 20;
+
+const SCRIPT = [
+  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
+  {
+    text: 'The discount begins too late.',
+    toolCalls: [
+      {
+        name: 'replace',
+        input: {
+          file_path: 'src/price.js',
+          old_string: 'quantity > BULK_QUANTITY',
+          new_string: 'quantity >= BULK_QUANTITY',
+        },
+      },
+    ],
+  },
+  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
+  { text: 'The discount begins at ten pieces now.' },
+];
+
+const { PROVIDER_URL, OPENAI_API_KEY: apiKey = 'none', MODEL: model = 'gpt-5' } = process.env;
+const provider =
+  PROVIDER_URL === undefined ? await startScriptedProvider({ script: SCRIPT }) : undefined;
+const workspace = await makeTemporaryWorkspace();
+const client = new OpenAI({ apiKey, baseURL: `${PROVIDER_URL ?? provider.url}/v1` });
+
+const files = fileTools(workspace.root);
+const tools = files.map(({ name, description, inputSchema }) => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema, strict: true },
+}));
+
+async function runTool({ id, function: called }) {
+  const tool = files.find(({ name }) => name === called.name);
+  const content = await Promise.resolve(called.arguments)
+    .then((text) => JSON.parse(text))
+    .then((input) => tool.run(input))
+    .catch(String);
+  return { role: 'tool', tool_call_id: id, content };
+}
+
+const messages = [
+  { role: 'system', content: 'You are a coding agent.' },
+  ...chatMessages(await recordedHistory({ messages: 500 })),
+  { role: 'user', content: 'Let the discount in src/price.js begin at ten pieces.' },
+];
+console.log(`messages: ${messages.length}`);
+
+const compactor = createCompactor({ workspaceRoot: workspace.root });
+const compact = chatCompactor(compactor, { density: { toolCatalog: RECORDED_TOOL_CATALOG } });
+
+try {
+  for (let request = 1; request <= MAX_REQUESTS; request += 1) {
+    const { choices } = await client.chat.completions.create({
+      model,
+      tools,
+      messages: await compact(messages),
+    });
+    const { message } = choices[0];
+    messages.push(message);
+    if (message.content) console.log(`model: ${message.content}`);
+    const calls = message.tool_calls ?? [];
+    if (calls.length === 0) break;
+    for (const call of calls) console.log(`tool: ${call.function.name}`);
+    messages.push(...(await Promise.all(calls.map(runTool))));
+  }
+
+  const [{ givenMessages, sentMessages, costs }] = compact.report();
+  const { requests, sentTokens, uncompacted } = costs;
+  console.log(`messages sent last: ${sentMessages} of ${givenMessages}`);
+  console.log(`${requests} requests: ${uncompacted.sentTokens} tokens before, ${sentTokens} after`);
+} finally {
+  await compactor.close();
+  await workspace.remove();
+  await provider?.close();
+}

@@ -1,0 +1,58 @@
+// The adapter for OpenAI's Agents SDK: a filter of what a run sends to the model. Names no type of that
+// SDK, for versions differ in what they know of filters.
+
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions } from '../adapter-options.js';
+import type { ConversationReport } from '../conversation.js';
+import { agentItemFormat } from './agent-item-format.js';
+import { createItemCompactor } from './item-compactor.js';
+
+/** What a run is about to send, as the SDK hands it to filters; whatever else is in it stays as it is. */
+export interface ModelInput {
+  input: object[];
+}
+
+/** A `CallModelInputFilter` of the Agents SDK. */
+export interface ModelInputFilter {
+  /** @returns what to send, with the items made ready */
+  <Data extends ModelInput>(args: {
+    readonly modelData: Data;
+    readonly agent?: object;
+  }): Promise<Data>;
+  /** Tells versions that know it to hand over the items themselves: it changes none of them. */
+  readonly preserveInputIdentity: true;
+  /** What its conversations have come to; the one that was used last comes last. */
+  report(): readonly ConversationReport[];
+}
+
+/**
+ * Returns a filter for `run(agent, input, { callModelInputFilter })` or for a `Runner`, which makes the
+ * items of a run ready before each call of the model.
+ *
+ * A run keeps its own items and asks the filter anew each time, so edits reach the model alone. What a
+ * session stores of the run's own input is what the filter made of it; items that the session had
+ * before stay in it as they were. With `previousResponseId` or `conversationId` the provider keeps
+ * the history, and the items are only what is new: there is nothing for it to do then.
+ *
+ * @throws RangeError naming each option that is wrong; reasoning cannot be stripped.
+ */
+export function callModelInputFilter(
+  compactor: Compactor,
+  options: AdapterOptions = {},
+): ModelInputFilter {
+  const compact = createItemCompactor(compactor, agentItemFormat, options);
+  const filter = async <Data extends ModelInput>(args: {
+    readonly modelData: Data;
+    readonly agent?: object;
+  }): Promise<Data> => {
+    const { modelData, agent } = args;
+    const model = agent !== undefined && 'model' in agent ? agent.model : undefined;
+    const isNamed = typeof model === 'string' && model !== '';
+    const input = await compact(modelData.input, isNamed ? { modelName: model } : {});
+    return { ...modelData, input };
+  };
+  return Object.assign(filter, {
+    preserveInputIdentity: true as const,
+    report: () => compact.report(),
+  });
+}

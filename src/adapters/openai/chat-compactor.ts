@@ -1,0 +1,22 @@
+// The function form of the adapter for Chat Completions: messages in, messages out.
+
+import type OpenAI from 'openai';
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions } from '../adapter-options.js';
+import { createMessageCompactor } from '../message-compactor.js';
+import type { MessageCompactor } from '../message-compactor.js';
+import { chatMessageFormat } from './chat-message-format.js';
+
+/**
+ * Returns a function that makes the messages of a conversation ready for `chat.completions.create`. It
+ * takes the whole list each time and changes nothing in it: give it your list, and send what it returns.
+ * Works for every server that speaks this protocol.
+ *
+ * @throws RangeError naming each option that is wrong.
+ */
+export function chatCompactor(
+  compactor: Compactor,
+  options: AdapterOptions = {},
+): MessageCompactor<OpenAI.Chat.Completions.ChatCompletionMessageParam> {
+  return createMessageCompactor(compactor, chatMessageFormat, options);
+}

@@ -1,0 +1,204 @@
+// The format of OpenAI's Chat Completions: a list of messages, as `chat.completions.create` takes it, and as
+// servers that speak its protocol do.
+
+import type OpenAI from 'openai';
+import { isSameButForCacheMarks } from '../cache-marks.js';
+import { toolCall, toolResponse } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { asArray, asFilledText, asRecord, asText } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
+import { parseArguments } from '../../main/formats/openai-tool-calls.js';
+import type {
+  MessageFormat,
+  MessageReader,
+  PartEdits,
+  PlacedBlock,
+  PlacedEntry,
+  Reading,
+} from '../message-format.js';
+import { carriedTokens } from './carried-tokens.js';
+import {
+  opaqueBlock,
+  readContent,
+  readFailure,
+  readOutput,
+  rewriteContent,
+  rewriteOutput,
+} from './content-parts.js';
+
+type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
+type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;
+
+/**
+ * Messages of Chat Completions. A user's message has its content parts as parts, text being one; a
+ * tool's message is one part; of an assistant's, parts are, in this order, the reasoning that some
+ * servers put beside the content, the content parts, a refusal, audio, and each tool call. Content that is an empty
+ * text is no part where there is another one. Pinned are messages of the system and the developer, of roles that
+ * are not known, functions of the older API with their calls (these have no ids that would join
+ * them), and tool messages whose call is not among the messages.
+ */
+export const chatMessageFormat: MessageFormat<ChatMessage> = {
+  createReader: () => new ChatReader(),
+  isSame: isSameButForCacheMarks,
+  rewrite: (message, edits) => {
+    switch (message.role) {
+      case 'assistant':
+        return rewriteAssistant(message, edits);
+      case 'tool': {
+        const edit = edits.get(0);
+        if (edit?.type !== 'tool_response') return message;
+        return withContent(message, rewriteOutput(message.content, String(edit.result), 'text'));
+      }
+      default:
+        return withContent(message, rewriteContent(message.content, edits));
+    }
+  },
+  write: ({ speaker, blocks }: IContent) => {
+    const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    return { role: speaker === 'ai' ? 'assistant' : 'user', content: texts.join('\n\n') };
+  },
+};
+
+/** Stands for the name of a call that is pinned. */
+const PINNED = Symbol('pinned');
+
+class ChatReader implements MessageReader<ChatMessage> {
+  /** By id, the name of the newest call. */
+  readonly #calls = new Map<string, string | typeof PINNED>();
+
+  read(messages: readonly ChatMessage[], firstIndex: number): Reading {
+    const entries: PlacedEntry[] = [];
+    let pinnedTokens = 0;
+    for (const [at, message] of messages.entries()) {
+      const entry = this.#readMessage(message, firstIndex + at);
+      if (entry === undefined) pinnedTokens += carriedTokens(message);
+      else entries.push(entry);
+    }
+    return { entries, pinnedTokens };
+  }
+
+  #readMessage(value: unknown, index: number): PlacedEntry | undefined {
+    const where = `message ${index}`;
+    const message = asRecord(value);
+    const role = asText(message?.['role']);
+    if (message === undefined || role === undefined) {
+      throw new TypeError(`Expected a message, an object with a role, at ${where}.`);
+    }
+    switch (role) {
+      case 'user':
+        return { speaker: 'human', blocks: place(readContent(message['content'], where), index) };
+      case 'assistant':
+        return this.#readAssistant(message, index, where);
+      case 'tool':
+        return this.#readTool(message, index, where);
+      default:
+        return undefined;
+    }
+  }
+
+  #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
+    const isPinned = asRecord(message['function_call']) !== undefined;
+    const blocks = partsOf(message, where).map(({ block }) => block);
+    for (const block of blocks) {
+      if (block.type === 'tool_call') this.#calls.set(block.id, isPinned ? PINNED : block.name);
+    }
+    return isPinned ? undefined : { speaker: 'ai', blocks: place(blocks, index) };
+  }
+
+  #readTool(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
+    const callId = asText(message['tool_call_id']);
+    if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
+    const toolName = this.#calls.get(callId);
+    if (toolName === undefined || toolName === PINNED) return undefined;
+    const result = readOutput(message['content'] ?? '');
+    const response = toolResponse(callId, toolName, result, readFailure(result));
+    return { speaker: 'tool', blocks: place([response], index) };
+  }
+}
+
+function place(blocks: readonly ContentBlock[], message: number): readonly PlacedBlock[] {
+  return blocks.map((block, part) => ({ ...block, origin: [message, part] }));
+}
+
+/** Fields in which compatible servers put reasoning, and want it back with the calls it led to. */
+const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
+
+type AssistantField =
+  (typeof REASONING_FIELDS)[number] | 'content' | 'refusal' | 'audio' | 'tool_calls';
+
+/** A part of an assistant's message, and the field that holds it. */
+interface AssistantPart {
+  readonly field: AssistantField;
+  readonly block: ContentBlock;
+}
+
+/** The parts in the order of their numbers. */
+function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const field of REASONING_FIELDS) {
+    const thought = asFilledText(message[field]);
+    if (thought === undefined) continue;
+    parts.push({ field, block: { type: 'thinking', thought, sourceField: field } });
+  }
+  const { content, refusal, audio, tool_calls: calls } = message;
+  if (content !== undefined && content !== null && content !== '') {
+    for (const block of readContent(content, where)) parts.push({ field: 'content', block });
+  }
+  if (asFilledText(refusal) !== undefined) {
+    parts.push({ field: 'refusal', block: opaqueBlock('refusal', refusal) });
+  }
+  if (asRecord(audio) !== undefined) {
+    parts.push({ field: 'audio', block: opaqueBlock('audio', audio) });
+  }
+  for (const [at, call] of asArray(calls).entries()) {
+    parts.push({ field: 'tool_calls', block: readCall(call, `${where}, tool call ${at}`) });
+  }
+  if (parts.length === 0) parts.push({ field: 'content', block: { type: 'text', text: '' } });
+  return parts;
+}
+
+function readCall(value: unknown, where: string): ContentBlock {
+  const call = asRecord(value);
+  const custom = asRecord(call?.['custom']);
+  const called = asRecord(call?.['function']) ?? custom;
+  const id = asText(call?.['id']);
+  const name = asText(called?.['name']);
+  if (id === undefined || name === undefined) {
+    throw new TypeError(`Expected a tool call with an id and a name at ${where}.`);
+  }
+  const parameters =
+    called === custom ? { input: custom?.['input'] ?? '' } : parseArguments(called?.['arguments']);
+  return toolCall(id, name, parameters);
+}
+
+/** Puts content in the place of what was there; every other field stays. */
+function withContent<Message extends ChatMessage>(message: Message, content: unknown): Message {
+  return { ...message, content };
+}
+
+function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMessage {
+  const fields = partsOf({ ...message }, 'the message').map(({ field }) => field);
+  const firstContent = fields.indexOf('content');
+  const firstCall = fields.indexOf('tool_calls');
+  const given = message.tool_calls ?? [];
+  const calls = given.filter((_, at) => edits.get(firstCall + at) !== null);
+  const gone = new Set<string>(
+    fields.filter((field, part) => isWhole(field) && edits.get(part) === null),
+  );
+  if (calls.length === 0) gone.add('tool_calls');
+  const kept = Object.entries(message).filter(([field]) => !gone.has(field));
+  const rewritten = {
+    ...(Object.fromEntries(kept) as unknown as AssistantMessage),
+    ...(calls.length < given.length && calls.length > 0 && { tool_calls: calls }),
+  };
+  // Null beside calls, where nothing is said. Without calls it has to say something, be it nothing.
+  const content =
+    firstContent === -1 ? message.content : rewriteContent(message.content, edits, firstContent);
+  if (calls.length === 0) return withContent(rewritten, content ?? '');
+  return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
+}
+
+/** Whether a field is one part. */
+function isWhole(field: AssistantField): boolean {
+  return field !== 'content' && field !== 'tool_calls';
+}

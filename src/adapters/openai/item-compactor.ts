@@ -1,0 +1,34 @@
+// A compactor of items that never takes reasoning out: OpenAI refuses a call or a message that is sent by
+// its id without the reasoning it came from, so there is no taking it out alone.
+
+import type { Compactor } from '../../main/compactor.js';
+import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { createMessageCompactor } from '../message-compactor.js';
+import type { MessageCompactor } from '../message-compactor.js';
+import type { MessageFormat } from '../message-format.js';
+
+/** Makes the function for a format of items. @throws RangeError naming each option that is wrong. */
+export function createItemCompactor<Item>(
+  compactor: Compactor,
+  format: MessageFormat<Item>,
+  options: AdapterOptions = {},
+): MessageCompactor<Item> {
+  assertKeepsReasoning(options);
+  const compact = createMessageCompactor(compactor, format, options);
+  return Object.assign(
+    async (items: readonly Item[], call: CompactCall = {}): Promise<Item[]> => {
+      assertKeepsReasoning(call);
+      return compact(items, call);
+    },
+    { report: () => compact.report() },
+  );
+}
+
+/** The other policies take it out when the history is compressed, if not before. */
+function assertKeepsReasoning({ reasoning = 'keep' }: Pick<AdapterOptions, 'reasoning'>): void {
+  if (reasoning === 'keep') return;
+  throw new RangeError(
+    `Expected 'keep' as reasoning, got '${reasoning}': OpenAI refuses items without the ` +
+      'reasoning that led to them.',
+  );
+}

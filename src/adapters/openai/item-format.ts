@@ -1,0 +1,162 @@
+// What the two formats of items share: which kinds of them may be edited, and how an edit is written back
+// into one. Items are looked at as plain data, for every version of the SDKs adds kinds to them.
+
+import { isSameButForCacheMarks } from '../cache-marks.js';
+import { toolCall } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { asRecord, asText } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
+import { parseArguments } from '../../main/formats/openai-tool-calls.js';
+import type { MessageFormat, PartEdits } from '../message-format.js';
+import {
+  opaqueBlock,
+  readContent,
+  readOutput,
+  rewriteContent,
+  rewriteOutput,
+} from './content-parts.js';
+import { ItemRunReader } from './item-runs.js';
+import type { ItemReading } from './item-runs.js';
+
+/** What sets one format of items apart from another. */
+export interface ItemDialect {
+  /** The key of the id that joins a call with its output. */
+  readonly callIdKey: 'call_id' | 'callId';
+  readonly readReasoning: (item: JsonRecord) => ContentBlock;
+  /** Returns what an item of any other kind is to the provider, where the item itself does not say it. */
+  readonly standsFor?: (item: JsonRecord) => JsonRecord;
+  /** Makes a message of a text that ctxfold wrote. */
+  readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
+}
+
+/**
+ * Kinds that the model produces and that stay though they name no call. Others that do so stay as
+ * well: their partners are other items, and what those hold may be no text.
+ */
+const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
+  'mcp_approval_request',
+  'tool_search_call',
+  'tool_search_output',
+  'compaction',
+  // It may stand for anything, a call or its reasoning.
+  'item_reference',
+]);
+
+/** Kinds that answer a call of such a kind, or tell the provider something: the model begins anew behind them. */
+const PINNED_KINDS: ReadonlySet<string> = new Set([
+  'computer_call_output',
+  'computer_call_result',
+  'local_shell_call_output',
+  'shell_call_output',
+  'apply_patch_call_output',
+  'mcp_approval_response',
+  'additional_tools',
+  'compaction_trigger',
+]);
+
+/** Makes the format of items in a dialect. */
+export function createItemFormat<Item extends object>(dialect: ItemDialect): MessageFormat<Item> {
+  return {
+    createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
+    isSame: isSameButForCacheMarks,
+    rewrite: (item, edits) => rewriteItem(item, edits),
+    write: (entry) => writeEntry(entry, dialect) as Item,
+  };
+}
+
+function readItem(value: unknown, where: string, dialect: ItemDialect): ItemReading {
+  const item = asRecord(value);
+  if (item === undefined) throw new TypeError(`Expected an item, an object, at ${where}.`);
+  const kind = asText(item['type']) ?? (item['role'] === undefined ? 'item_reference' : 'message');
+  switch (kind) {
+    case 'message':
+      return readMessage(item, where);
+    case 'reasoning':
+      return { kind: 'model', blocks: [dialect.readReasoning(item)] };
+    case 'function_call':
+    case 'custom_tool_call':
+      return readCall(item, kind, where, dialect);
+    case 'function_call_output':
+    case 'function_call_result':
+    case 'custom_tool_call_output':
+      return {
+        kind: 'output',
+        callId: textOf(item, dialect.callIdKey, where),
+        result: readOutput(item['output']),
+      };
+    default:
+      return readOther(item, dialect.standsFor?.(item) ?? item);
+  }
+}
+
+function readOther(item: JsonRecord, meant: JsonRecord): ItemReading {
+  const kind = asText(meant['type']) ?? 'item_reference';
+  // The provider's own search goes on within what the model produces; the answer to one begins anew.
+  const isAnswer = kind === 'tool_search_output' && meant['execution'] === 'client';
+  if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned' };
+  const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(meant);
+  return { kind: 'model', blocks: [opaqueBlock(kind, item)], isPinned };
+}
+
+function readMessage(item: JsonRecord, where: string): ItemReading {
+  switch (item['role']) {
+    case 'user':
+      return { kind: 'human', blocks: readContent(item['content'], where) };
+    case 'assistant':
+      return { kind: 'model', blocks: readContent(item['content'], where) };
+    default:
+      return { kind: 'pinned' };
+  }
+}
+
+function readCall(
+  item: JsonRecord,
+  kind: 'function_call' | 'custom_tool_call',
+  where: string,
+  dialect: ItemDialect,
+): ItemReading {
+  const id = textOf(item, dialect.callIdKey, where);
+  const name = textOf(item, 'name', where);
+  const parameters =
+    kind === 'function_call' ? parseArguments(item['arguments']) : { input: item['input'] ?? '' };
+  const isPinned = isCalledByProgram(item);
+  return { kind: 'model', blocks: [toolCall(id, name, parameters)], isPinned };
+}
+
+/** Whether an item belongs with another one that would have to share its fate. */
+function hasPartner(item: JsonRecord): boolean {
+  const ids = [item['call_id'], item['callId'], item['approval_request_id']];
+  return ids.some((id) => typeof id === 'string') || isCalledByProgram(item);
+}
+
+/** A program of the model's goes on where its calls are answered, and stays. */
+function isCalledByProgram(item: JsonRecord): boolean {
+  return asRecord(item['caller'])?.['type'] === 'program';
+}
+
+function textOf(item: JsonRecord, key: string, where: string): string {
+  const text = asText(item[key]);
+  if (text !== undefined) return text;
+  throw new TypeError(`Expected a string as ${key} of ${where}, a ${String(item['type'])}.`);
+}
+
+/** Messages have parts, an output is one, and no other item is ever edited. */
+function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
+  if ('content' in item && 'role' in item) {
+    return { ...item, content: rewriteContent(item.content, edits) };
+  }
+  const edit = edits.get(0);
+  if (!('output' in item) || edit?.type !== 'tool_response') return item;
+  return { ...item, output: rewriteOutput(item.output, String(edit.result), 'input_text') };
+}
+
+function writeEntry({ speaker, blocks }: IContent, dialect: ItemDialect): JsonRecord {
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return dialect.write(speaker === 'ai' ? 'assistant' : 'user', texts.join('\n\n'));
+}
+
+/** The texts of a list of parts, as one thought. */
+export function thoughtOf(...lists: readonly unknown[]): string {
+  const parts = lists.flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
+  return parts.flatMap((part) => asText(asRecord(part)?.['text']) ?? []).join('\n');
+}

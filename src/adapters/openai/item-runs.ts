@@ -1,0 +1,119 @@
+// Reads conversations in which calls, outputs, reasoning and messages are items of their own: what the
+// model produced in a row is one entry, so that reasoning and what it led to stay or go together. Knows
+// no shape of items.
+
+import { toolResponse } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { carriedTokens } from './carried-tokens.js';
+import { readFailure } from './content-parts.js';
+
+/** What an item is to its conversation. */
+export type ItemReading =
+  | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
+  /** From the model. `isPinned` when it must stay, and with it all that the model produced in that row. */
+  | {
+      readonly kind: 'model';
+      readonly blocks: readonly ContentBlock[];
+      readonly isPinned?: boolean;
+    }
+  | { readonly kind: 'output'; readonly callId: string; readonly result: unknown }
+  | { readonly kind: 'pinned' };
+
+/**
+ * Reads one item.
+ *
+ * @throws TypeError for what is no item
+ */
+export type ReadItem<Item> = (item: Item, where: string) => ItemReading;
+
+/** Stands for the name of a call that is pinned. */
+const PINNED = Symbol('pinned');
+
+/** An item that the model produced. */
+interface RunItem {
+  readonly index: number;
+  readonly item: unknown;
+  readonly blocks: readonly ContentBlock[];
+  readonly isPinned: boolean;
+}
+
+/**
+ * The reader of one conversation. Providers refuse reasoning without what followed it and, by ids that
+ * no client can follow, what followed it without the reasoning: hence a run with a pinned item is pinned as a whole,
+ * and so are the outputs of its calls. An output whose call is not in the conversation is pinned,
+ * because it answers a call that the provider keeps.
+ */
+export class ItemRunReader<Item> implements MessageReader<Item> {
+  readonly #readItem: ReadItem<Item>;
+  /** By id, the name of the newest call. */
+  readonly #calls = new Map<string, string | typeof PINNED>();
+  /** Whether the last run read was pinned and may go on in what is read next. */
+  #isWithinPinned = false;
+
+  constructor(readItem: ReadItem<Item>) {
+    this.#readItem = readItem;
+  }
+
+  read(items: readonly Item[], firstIndex: number): Reading {
+    const entries: PlacedEntry[] = [];
+    let pinnedTokens = 0;
+    let run: RunItem[] = [];
+    const endRun = (isLast: boolean): void => {
+      if (run.length > 0) pinnedTokens += this.#endRun(run, isLast, entries);
+      run = [];
+    };
+    for (const [at, item] of items.entries()) {
+      const index = firstIndex + at;
+      const reading = this.#readItem(item, `item ${index}`);
+      if (reading.kind === 'model') {
+        run.push({ index, item, blocks: reading.blocks, isPinned: reading.isPinned === true });
+        continue;
+      }
+      endRun(false);
+      this.#isWithinPinned = false;
+      const entry = this.#readOther(reading, index);
+      if (entry === undefined) pinnedTokens += carriedTokens(item);
+      else entries.push(entry);
+    }
+    endRun(true);
+    return { entries, pinnedTokens };
+  }
+
+  /** Adds the entry of a run, or returns the tokens of one that is pinned. */
+  #endRun(run: readonly RunItem[], isLast: boolean, entries: PlacedEntry[]): number {
+    // What reasoning led to may still come, and may then have to be pinned.
+    const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
+    const isPinned =
+      this.#isWithinPinned || run.some((item) => item.isPinned) || (isLast && endsInReasoning);
+    this.#isWithinPinned = isPinned;
+    for (const { blocks } of run) {
+      for (const block of blocks) {
+        if (block.type === 'tool_call') this.#calls.set(block.id, isPinned ? PINNED : block.name);
+      }
+    }
+    if (isPinned) return run.reduce((tokens, { item }) => tokens + carriedTokens(item), 0);
+    entries.push({
+      speaker: 'ai',
+      blocks: run.flatMap(({ index, blocks }) => place(blocks, index)),
+    });
+    return 0;
+  }
+
+  #readOther(
+    reading: Exclude<ItemReading, { readonly kind: 'model' }>,
+    index: number,
+  ): PlacedEntry | undefined {
+    if (reading.kind === 'pinned') return undefined;
+    if (reading.kind === 'human') return { speaker: 'human', blocks: place(reading.blocks, index) };
+    const { callId, result } = reading;
+    const toolName = this.#calls.get(callId);
+    if (toolName === undefined || toolName === PINNED) return undefined;
+    const response = toolResponse(callId, toolName, result, readFailure(result));
+    return { speaker: 'tool', blocks: place([response], index) };
+  }
+}
+
+function place(blocks: readonly ContentBlock[], message: number): readonly PlacedBlock[] {
+  return blocks.map((block, part) => ({ ...block, origin: [message, part] }));
+}

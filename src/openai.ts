@@ -1,0 +1,9 @@
+// The adapters for `openai` and `@openai/agents`: names, nothing else.
+
+export { callModelInputFilter } from './adapters/openai/call-model-input-filter.js';
+export type { ModelInput, ModelInputFilter } from './adapters/openai/call-model-input-filter.js';
+export { chatCompactor } from './adapters/openai/chat-compactor.js';
+export { inputCompactor } from './adapters/openai/input-compactor.js';
+export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';
+export type { ConversationReport } from './adapters/conversation.js';
+export type { MessageCompactor } from './adapters/message-compactor.js';

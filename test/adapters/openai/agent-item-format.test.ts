@@ -1,0 +1,178 @@
+// How items of the Agents SDK read as entries, and what edits leave of them.
+
+import type { AgentInputItem } from '@openai/agents';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { agentItemFormat } from '../../../src/adapters/openai/agent-item-format.js';
+import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
+import { assertIngestible } from '../../../src/main/ingestion.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { arbitraryTalk } from './arbitrary-talks.js';
+import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
+import { findProblems, keyOf } from './item-talks.js';
+import type { Item } from './item-talks.js';
+
+function read(...items: readonly AgentInputItem[]): readonly unknown[] {
+  const { entries } = agentItemFormat.createReader().read(items, 0);
+  return entries.map(({ speaker, blocks }) => [
+    speaker,
+    ...blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
+  ]);
+}
+
+const REASONING: AgentInputItem = {
+  type: 'reasoning',
+  id: 'rs_1',
+  content: [{ type: 'input_text', text: 'first' }],
+  providerData: { encrypted_content: 'sealed' },
+};
+const CALL = {
+  type: 'function_call',
+  callId: 'c1',
+  name: 'read_file',
+  arguments: '{"path":"a.ts"}',
+} as const;
+const RESULT = {
+  type: 'function_call_result',
+  name: 'read_file',
+  callId: 'c1',
+  status: 'completed',
+  output: { type: 'text', text: 'long' },
+} as const;
+const CALL_BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { path: 'a.ts' } };
+const RESULT_BLOCK = {
+  type: 'tool_response',
+  callId: 'c1',
+  toolName: 'read_file',
+  result: 'long',
+  isComplete: true,
+};
+
+function hosted(kind: string): AgentInputItem {
+  return { type: 'hosted_tool_call', id: 'h1', name: kind, providerData: { type: kind } };
+}
+
+describe('agentItemFormat', () => {
+  it('reads what the model produced in a row as one entry', () => {
+    expect(read({ role: 'user', content: 'go' }, REASONING, CALL, RESULT)).toEqual([
+      ['human', ['0.0', { type: 'text', text: 'go' }]],
+      [
+        'ai',
+        [
+          '1.0',
+          {
+            type: 'thinking',
+            thought: 'first',
+            sourceField: 'reasoning',
+            signature: 'rs_1',
+            encryptedContent: 'sealed',
+          },
+        ],
+        ['2.0', CALL_BLOCK],
+      ],
+      ['tool', ['3.0', RESULT_BLOCK]],
+    ]);
+  });
+
+  it('tells that a tool failed by what the SDK answers then', () => {
+    const answer = 'An error occurred while running the tool. Please try again. Error: no file';
+    expect(read(CALL, { ...RESULT, output: answer })).toMatchObject([
+      ['ai', ['0.0', CALL_BLOCK]],
+      ['tool', ['1.0', { error: answer }]],
+    ]);
+  });
+
+  it('holds no bytes of a picture that a tool returned', () => {
+    const image = { type: 'image', image: { data: new Uint8Array(9), mediaType: 'image/png' } };
+    const items = [CALL, { ...RESULT, output: image }];
+    const { entries } = agentItemFormat.createReader().read(items, 0);
+    expect(entries[1]?.blocks).toMatchObject([{ result: [{ type: 'image' }] }]);
+    entries.forEach((entry, at) => assertIngestible(entry, at));
+    expect(agentItemFormat.isSame(items[1]!, structuredClone(items[1]!))).toBe(true);
+  });
+
+  it.each(['web_search_call', 'file_search_call', 'code_interpreter_call', 'mcp_list_tools'])(
+    'carries a hosted %s unseen',
+    (kind) => {
+      expect(read(hosted(kind))).toMatchObject([['ai', ['0.0', { type: 'opaque', kind }]]]);
+    },
+  );
+
+  it.each([
+    ['a hosted approval', hosted('mcp_approval_request')],
+    ['a custom tool call, which the SDK does not know', unknown('custom_tool_call')],
+    ['a compaction', { type: 'compaction', encrypted_content: 'sealed' } as const],
+    ['a patch', { type: 'apply_patch_call', callId: 'p1' } as AgentInputItem],
+  ])('pins %s with its row', (_, item) => {
+    expect(read(REASONING, CALL, item, RESULT)).toEqual([]);
+  });
+
+  it('pins the answer to an approval and not the row behind it', () => {
+    expect(read(hosted('mcp_approval_response'), CALL)).toEqual([['ai', ['1.0', CALL_BLOCK]]]);
+  });
+
+  it('writes a result into the output that it was in', () => {
+    const edits = new Map([[0, { ...RESULT_BLOCK, result: 'short' } as ContentBlock]]);
+    expect(agentItemFormat.rewrite(RESULT, edits)).toEqual({
+      ...RESULT,
+      output: { type: 'text', text: 'short' },
+    });
+    const image = { ...RESULT, output: { type: 'image', image: 'data:' } };
+    expect(agentItemFormat.rewrite(image, edits)).toEqual({
+      ...RESULT,
+      output: { type: 'text', text: 'short' },
+    });
+  });
+
+  it('writes entries of its own as messages', () => {
+    expect(agentItemFormat.write(humanText('so far'), [])).toEqual({
+      type: 'message',
+      role: 'user',
+      content: 'so far',
+    });
+    expect(
+      agentItemFormat.write({ speaker: 'ai', blocks: [{ type: 'text', text: 'so far' }] }, []),
+    ).toEqual({
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'so far' }],
+    });
+  });
+
+  it('reads a talk as the format of the Responses API does', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, ({ agents, responses }) => {
+        const shape = ({ speaker, blocks }: { speaker: string; blocks: readonly object[] }) => [
+          speaker,
+          ...blocks.map((block) => ('origin' in block ? block.origin : undefined)),
+        ];
+        const { entries } = agentItemFormat.createReader().read(agents, 0);
+        const expected = responseItemFormat.createReader().read(responses, 0).entries;
+        expect(entries.map(shape)).toEqual(expected.map(shape));
+      }),
+    );
+  });
+
+  it('leaves items that belong together, and changes nothing but edited outputs', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, arbitraryEdits, ({ agents }, edits) => {
+        const given = agents as unknown as readonly Item[];
+        const { standing } = editTalk<object>(agentItemFormat, agents, edits);
+        expect(findProblems(standing as readonly Item[], given)).toEqual([]);
+        const formers = new Map(given.map((item) => [keyOf(item), item]));
+        for (const item of standing as readonly Item[]) {
+          const former = formers.get(keyOf(item));
+          if (item === former) continue;
+          const output = { type: 'text', text: SHRUNK, providerData: { kept: true } };
+          expect(item).toEqual({ ...former, output });
+        }
+      }),
+    );
+  });
+});
+
+function unknown(type: string): AgentInputItem {
+  return { type: 'unknown', providerData: { type, call_id: 'c9' } };
+}

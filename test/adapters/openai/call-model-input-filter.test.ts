@@ -1,0 +1,130 @@
+// Runs of the real Agents SDK over both of its models, with a provider that refuses what breaks a rule.
+
+import {
+  Agent,
+  MemorySession,
+  OpenAIChatCompletionsModel,
+  OpenAIResponsesModel,
+  run,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents';
+import type { AgentInputItem, AgentOutputType, CallModelInputFilter } from '@openai/agents';
+import OpenAI from 'openai';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import { callModelInputFilter } from '../../../src/adapters/openai/call-model-input-filter.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
+import { scriptedWork, SUMMARY, TIGHT_COMPACTORS, workspaceTools } from './scripted-work.js';
+
+const ANSWERS = 25;
+
+beforeAll(() => setTracingDisabled(true));
+
+function filterFor(options: AdapterOptions, compactorOptions: CompactorOptions = {}) {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    ...compactorOptions,
+  });
+  onTestFinished(() => compactor.close());
+  return callModelInputFilter(compactor, options);
+}
+
+type Api = 'Responses' | 'Chat Completions';
+
+async function agentOf({ url }: ScriptedProvider, api: Api): Promise<Agent> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  const model =
+    api === 'Responses'
+      ? new OpenAIResponsesModel(client, 'scripted')
+      : new OpenAIChatCompletionsModel(client, 'scripted');
+  const tools = (await workspaceTools()).map(({ name, description, inputSchema, run: use }) =>
+    tool({
+      name,
+      description,
+      parameters: { ...inputSchema, properties: { ...inputSchema.properties } },
+      strict: true,
+      execute: (input) => use(input as Record<string, string>),
+    }),
+  );
+  return new Agent({ name: 'tidy', instructions: 'You are a coding agent.', model, tools });
+}
+
+const TASK = 'Tidy up the shop.';
+
+describe('callModelInputFilter', () => {
+  it.each<[Api, 'answers' | 'streams']>([
+    ['Responses', 'answers'],
+    ['Responses', 'streams'],
+    ['Chat Completions', 'answers'],
+    ['Chat Completions', 'streams'],
+  ])('sends what %s take while it prunes a run that %s', async (api, way) => {
+    const provider = await startStrictProvider(scriptedWork(ANSWERS));
+    const agent = await agentOf(provider, api);
+    const filter = filterFor({ edits: 'every-turn' });
+    const options = { callModelInputFilter: filter, maxTurns: ANSWERS };
+    const result =
+      way === 'streams'
+        ? await run(agent, TASK, { ...options, stream: true })
+        : await run(agent, TASK, options);
+    if ('completed' in result) await result.completed;
+    expect(result.finalOutput).toBe('All done.');
+    expect(provider.requests.map(({ status }) => status)).toEqual(Array(ANSWERS).fill(200));
+    const [report, ...others] = filter.report();
+    expect(others).toEqual([]);
+    expect(report?.givenMessages).toBe(result.history.length - 1);
+    expect(report!.sentMessages).toBeLessThan(result.history.length * 0.75);
+  });
+
+  it.each(TIGHT_COMPACTORS)(
+    'sends what the provider takes while it compresses by %s',
+    async (_, tight) => {
+      const provider = await startStrictProvider(scriptedWork(ANSWERS));
+      const filter = filterFor({}, tight);
+      const agent = await agentOf(provider, 'Responses');
+      const { history } = await run(agent, TASK, {
+        callModelInputFilter: filter,
+        maxTurns: ANSWERS,
+      });
+      expect(provider.requests.map(({ status }) => status)).toEqual(Array(ANSWERS).fill(200));
+      expect(filter.report()[0]?.sentMessages).toBeLessThan(history.length * 0.6);
+      const isSummarized = provider.requests.some(({ body }) =>
+        JSON.stringify(body).includes(SUMMARY),
+      );
+      expect(isSummarized).toBe(tight.summarizer !== undefined);
+    },
+  );
+
+  it('leaves a session what it had, and a run its own items', async () => {
+    const provider = await startStrictProvider([...scriptedWork(9), ...scriptedWork(9)]);
+    const agent = await agentOf(provider, 'Responses');
+    const session = new MemorySession();
+    const filter = filterFor({ edits: 'every-turn' });
+    const options = { callModelInputFilter: filter, maxTurns: 10, session };
+    await run(agent, TASK, options);
+    const first = await session.getItems();
+    await run(agent, 'And again.', options);
+    const all = await session.getItems();
+    expect(filter.report().at(-1)!.sentMessages).toBeLessThan(all.length - 1);
+    expect(all.slice(0, first.length)).toEqual(first);
+    const asked = all.filter((item) => 'role' in item && item.role === 'user');
+    expect(asked).toMatchObject([{ content: TASK }, { content: 'And again.' }]);
+    expect(all.filter(({ type }) => type === 'function_call_result')).toHaveLength(24);
+  });
+
+  it('is a filter of the SDK that asks for the items themselves, and keeps what else is sent', async () => {
+    const filter = filterFor({});
+    const typed: CallModelInputFilter = filter;
+    expect(filter.preserveInputIdentity).toBe(true);
+    const item: AgentInputItem = { role: 'user', content: 'go' };
+    const modelData = { input: [item], instructions: 'Be brief.' };
+    const agent = new Agent<unknown, AgentOutputType>({ name: 'a', model: 'gpt-5' });
+    const sent = await typed({ modelData, agent, context: undefined });
+    expect(sent).toEqual(modelData);
+    expect(sent.input[0]).toBe(item);
+  });
+});

@@ -1,0 +1,114 @@
+// Chats of the real SDK with a provider that refuses what breaks a rule.
+
+import OpenAI from 'openai';
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
+import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
+import { deepFreeze } from './arbitrary-talks.js';
+import {
+  runTool,
+  scriptedWork,
+  SUMMARY,
+  TIGHT_COMPACTORS,
+  workspaceTools,
+} from './scripted-work.js';
+
+const ANSWERS = 41;
+
+function compactorFor(options: AdapterOptions, compactorOptions: CompactorOptions = {}) {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    ...compactorOptions,
+  });
+  onTestFinished(() => compactor.close());
+  return chatCompactor(compactor, options);
+}
+
+/** Lets the model work until it calls nothing any more; returns the user's own messages. */
+async function work(
+  { url }: ScriptedProvider,
+  compact: ReturnType<typeof chatCompactor>,
+  isStreaming: boolean,
+): Promise<readonly ChatCompletionMessageParam[]> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  const files = await workspaceTools();
+  const tools = files.map(
+    ({ name, description, inputSchema }) =>
+      ({
+        type: 'function',
+        function: { name, description, parameters: { ...inputSchema } },
+      }) as const,
+  );
+  const messages: ChatCompletionMessageParam[] = [
+    { role: 'system', content: 'You are a coding agent.' },
+    { role: 'user', content: [{ type: 'text', text: 'Tidy up the shop.' }] },
+  ];
+  for (;;) {
+    deepFreeze(messages.slice());
+    const request = { model: 'scripted', messages: await compact(messages), tools };
+    const answer = isStreaming
+      ? await client.chat.completions.stream(request).finalChatCompletion()
+      : await client.chat.completions.create(request);
+    const message = answer.choices[0]!.message;
+    messages.push(message);
+    if (message.tool_calls === undefined) return messages;
+    for (const call of message.tool_calls) {
+      if (call.type !== 'function') continue;
+      const content = await runTool(files, call.function.name, call.function.arguments);
+      messages.push({ role: 'tool', tool_call_id: call.id, content });
+    }
+  }
+}
+
+describe('chatCompactor', () => {
+  it.each([
+    ['answers', false],
+    ['streams', true],
+  ])('sends what the provider takes while it prunes, when that %s', async (_, isStreaming) => {
+    const provider = await startStrictProvider(scriptedWork(ANSWERS));
+    const compact = compactorFor({ edits: 'every-turn' });
+    const messages = await work(provider, compact, isStreaming);
+    expect(provider.requests.map(({ status }) => status)).toEqual(Array(ANSWERS).fill(200));
+    const [report] = compact.report();
+    expect(report?.givenMessages).toBe(messages.length - 1);
+    expect(report!.sentMessages).toBeLessThan(messages.length * 0.75);
+    const sent = provider.requests.at(-1)!.body['messages'] as readonly unknown[];
+    expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2));
+    // Calls may be gone of a message; everything else in it is what it was.
+    const given = new Set(messages.map(withoutCalls));
+    expect(sent.filter((message) => !given.has(withoutCalls(message)))).toEqual([]);
+  });
+
+  it.each(TIGHT_COMPACTORS)(
+    'sends what the provider takes while it compresses by %s',
+    async (_, tight) => {
+      const provider = await startStrictProvider(scriptedWork(ANSWERS));
+      const compact = compactorFor({}, tight);
+      const messages = await work(provider, compact, false);
+      expect(provider.requests.map(({ status }) => status)).toEqual(Array(ANSWERS).fill(200));
+      expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length * 0.6);
+      const isSummarized = provider.requests.some(({ body }) =>
+        JSON.stringify(body).includes(SUMMARY),
+      );
+      expect(isSummarized).toBe(tight.summarizer !== undefined);
+    },
+  );
+
+  it('gives back the same messages while nothing is edited', async () => {
+    const compact = compactorFor({});
+    const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'go' }];
+    const compacted = await compact(messages);
+    expect(compacted).not.toBe(messages);
+    expect(compacted[0]).toBe(messages[0]);
+  });
+});
+
+function withoutCalls(message: unknown): string {
+  return JSON.stringify({ ...(message as object), tool_calls: undefined });
+}

@@ -1,0 +1,300 @@
+// How messages of Chat Completions read as entries, and what edits leave of them.
+
+import fc from 'fast-check';
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import { describe, expect, it } from 'vitest';
+import { chatMessageFormat } from '../../../src/adapters/openai/chat-message-format.js';
+import { assertIngestible } from '../../../src/main/ingestion.js';
+import { humanText, toolResponse } from '../../../src/shared/content.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { findBreaches } from '../../support/strict-provider.js';
+import { arbitraryTalk } from './arbitrary-talks.js';
+import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
+
+function read(...messages: readonly unknown[]): readonly unknown[] {
+  const reader = chatMessageFormat.createReader();
+  return reader
+    .read(messages as ChatCompletionMessageParam[], 0)
+    .entries.map((entry) => [
+      entry.speaker,
+      ...entry.blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
+    ]);
+}
+
+const text = (said: string): ContentBlock => ({ type: 'text', text: said });
+
+function call(id: string, path: string) {
+  return {
+    id,
+    type: 'function',
+    function: { name: 'read_file', arguments: JSON.stringify({ path }) },
+  } as const;
+}
+
+const callBlock = (id: string, path: string): ContentBlock => ({
+  type: 'tool_call',
+  id,
+  name: 'read_file',
+  parameters: { path },
+});
+
+const ASKED = { role: 'user', content: 'go' } as const;
+const CALLED = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [call('c1', 'a.ts'), call('c2', 'b.ts')],
+} as const;
+
+describe('chatMessageFormat', () => {
+  it('reads a conversation with tools', () => {
+    expect(
+      read(
+        { role: 'system', content: 'Be brief.' },
+        ASKED,
+        CALLED,
+        { role: 'tool', tool_call_id: 'c2', content: 'b' },
+        { role: 'tool', tool_call_id: 'c1', content: [{ type: 'text', text: 'a' }] },
+        { role: 'assistant', content: 'Done.' },
+      ),
+    ).toEqual([
+      ['human', ['1.0', text('go')]],
+      ['ai', ['2.0', callBlock('c1', 'a.ts')], ['2.1', callBlock('c2', 'b.ts')]],
+      ['tool', ['3.0', toolResponse('c2', 'read_file', 'b')]],
+      ['tool', ['4.0', toolResponse('c1', 'read_file', 'a')]],
+      ['ai', ['5.0', text('Done.')]],
+    ]);
+  });
+
+  it('numbers the parts of an assistant: reasoning, content, refusal, audio, calls', () => {
+    const custom = { id: 'c2', type: 'custom', custom: { name: 'apply_patch', input: '*** x' } };
+    expect(
+      read({
+        role: 'assistant',
+        tool_calls: [call('c1', 'a.ts'), custom],
+        audio: { id: 'audio_1' },
+        refusal: 'No.',
+        content: [
+          { type: 'text', text: 'I read.' },
+          { type: 'refusal', refusal: 'Not that.' },
+        ],
+        reasoning_content: 'first read it',
+      }),
+    ).toEqual([
+      [
+        'ai',
+        ['0.0', { type: 'thinking', thought: 'first read it', sourceField: 'reasoning_content' }],
+        ['0.1', text('I read.')],
+        ['0.2', { type: 'opaque', kind: 'refusal', tokens: expect.any(Number) }],
+        ['0.3', { type: 'opaque', kind: 'refusal', tokens: expect.any(Number) }],
+        ['0.4', { type: 'opaque', kind: 'audio', tokens: expect.any(Number) }],
+        ['0.5', callBlock('c1', 'a.ts')],
+        [
+          '0.6',
+          { type: 'tool_call', id: 'c2', name: 'apply_patch', parameters: { input: '*** x' } },
+        ],
+      ],
+    ]);
+  });
+
+  it('names media and holds none of their payloads', () => {
+    const entries = read({
+      role: 'user',
+      content: [
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+        { type: 'file', file: { file_data: 'AAAA', filename: 'a.pdf' } },
+      ],
+    });
+    expect(JSON.stringify(entries)).not.toContain('AAAA');
+    expect(entries).toMatchObject([
+      [
+        'human',
+        ['0.0', { mimeType: 'image/*' }],
+        ['0.1', { mimeType: 'audio/*' }],
+        ['0.2', { filename: 'a.pdf' }],
+      ],
+    ]);
+  });
+
+  it('leaves empty content beside calls alone, and reads it where there is nothing else', () => {
+    expect(read({ ...CALLED, content: '' })).toEqual(read(CALLED));
+    expect(read({ role: 'assistant', content: '' })).toEqual([['ai', ['0.0', text('')]]]);
+    expect(read({ role: 'assistant', content: null })).toEqual([['ai', ['0.0', text('')]]]);
+  });
+
+  it('pins functions of the older API, unknown roles, and answers to calls that are not there', () => {
+    const called = { role: 'assistant', function_call: { name: 'f', arguments: '{}' } };
+    const messages = [
+      { role: 'developer', content: 'Be brief.' },
+      { ...called, tool_calls: [call('c1', 'a.ts')] },
+      { role: 'function', name: 'f', content: 'long' },
+      { role: 'tool', tool_call_id: 'c1', content: 'long' },
+      { role: 'tool', tool_call_id: 'c9', content: 'long' },
+      { role: 'oracle', content: 'long' },
+    ] as unknown as ChatCompletionMessageParam[];
+    const { entries, pinnedTokens } = chatMessageFormat.createReader().read(messages, 0);
+    expect(entries).toEqual([]);
+    expect(pinnedTokens).toBeGreaterThan(messages.length);
+  });
+
+  it('remembers calls from read to read, and the newest of an id', () => {
+    const reader = chatMessageFormat.createReader();
+    reader.read([ASKED, CALLED as never], 0);
+    const again = { ...call('c1', 'a.ts'), function: { name: 'search', arguments: '[' } };
+    const { entries } = reader.read(
+      [
+        { role: 'tool', tool_call_id: 'c1', content: 'a' },
+        { role: 'assistant', content: null, tool_calls: [again] },
+        { role: 'tool', tool_call_id: 'c1', content: 'Error: a bracket' },
+      ],
+      2,
+    );
+    expect(entries.map(({ blocks }) => blocks[0])).toMatchObject([
+      { toolName: 'read_file', origin: [2, 0] },
+      { name: 'search', parameters: '[', origin: [3, 0] },
+      { toolName: 'search', error: 'Error: a bracket', origin: [4, 0] },
+    ]);
+  });
+
+  it.each([
+    ['message 1', null],
+    ['message 1', { content: 'go' }],
+    ['message 1', { role: 'tool', content: 'go' }],
+    ['message 1, tool call 0', { role: 'assistant', tool_calls: [{ id: 'c1' }] }],
+    ['message 1, part 1', { role: 'user', content: [{ type: 'text', text: 'go' }, 'go'] }],
+  ])('refuses what is no message, naming %s', (place, message) => {
+    expect(() => read(ASKED, message)).toThrow(TypeError);
+    expect(() => read(ASKED, message)).toThrow(place);
+  });
+
+  it('drops some calls and keeps the others, and takes the field away with the last', () => {
+    const some = chatMessageFormat.rewrite(CALLED as never, new Map([[0, null]]));
+    expect(some).toEqual({ role: 'assistant', content: null, tool_calls: [CALLED.tool_calls[1]] });
+    expect('tool_calls' in some && some.tool_calls[0]).toBe(CALLED.tool_calls[1]);
+    const said = { ...CALLED, content: 'I read.', name: 'Ada' };
+    const none = chatMessageFormat.rewrite(
+      said as never,
+      new Map([
+        [1, null],
+        [2, null],
+      ]),
+    );
+    expect(none).toEqual({ role: 'assistant', content: 'I read.', name: 'Ada' });
+  });
+
+  it('says nothing where content is gone: null beside calls, and an empty text without', () => {
+    const said = { ...CALLED, content: 'I read.', reasoning_content: 'first' } as never;
+    const all = new Map([1, 2, 3].map((part) => [part, null]));
+    expect(chatMessageFormat.rewrite(said, new Map([[1, null]]))).toEqual({
+      ...CALLED,
+      reasoning_content: 'first',
+    });
+    expect(chatMessageFormat.rewrite(said, all)).toEqual({
+      role: 'assistant',
+      content: '',
+      reasoning_content: 'first',
+    });
+    expect(chatMessageFormat.rewrite(said, new Map([[0, null]]))).toEqual({
+      ...CALLED,
+      content: 'I read.',
+    });
+  });
+
+  it('writes texts and results into the shape that they were in', () => {
+    const parts = [
+      { type: 'text' as const, text: 'long' },
+      { type: 'image_url' as const, image_url: { url: 'https://a' } },
+    ];
+    const asked = chatMessageFormat.rewrite(
+      { role: 'user', content: parts, name: 'Ada' },
+      new Map([[0, text('short')]]),
+    );
+    expect(asked).toEqual({
+      role: 'user',
+      content: [{ type: 'text', text: 'short' }, parts[1]],
+      name: 'Ada',
+    });
+    expect((asked.content as unknown[])[1]).toBe(parts[1]);
+    const result = new Map([[0, toolResponse('c1', 'read_file', 'short')]]);
+    const tool = { role: 'tool' as const, tool_call_id: 'c1' };
+    expect(chatMessageFormat.rewrite({ ...tool, content: 'long' }, result)).toEqual({
+      ...tool,
+      content: 'short',
+    });
+    expect(
+      chatMessageFormat.rewrite({ ...tool, content: [{ type: 'text', text: 'long' }] }, result),
+    ).toEqual({ ...tool, content: [{ type: 'text', text: 'short' }] });
+  });
+
+  it('writes entries of its own as messages', () => {
+    expect(chatMessageFormat.write(humanText('so far'), [])).toEqual({
+      role: 'user',
+      content: 'so far',
+    });
+    expect(chatMessageFormat.write({ speaker: 'ai', blocks: [text('a'), text('b')] }, [])).toEqual({
+      role: 'assistant',
+      content: 'a\n\nb',
+    });
+  });
+
+  it('makes a block of every part, or pins the message', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, ({ chat }) => {
+        const { entries } = chatMessageFormat.createReader().read(chat, 0);
+        const parts = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join('.')));
+        expect(new Set(parts).size).toBe(parts.length);
+        chat.forEach((message, at) => {
+          const read = parts.filter((part) => part.startsWith(`${at}.`)).length;
+          expect(read).toBe(message.role === 'system' ? 0 : partCountOf(message));
+        });
+        entries.forEach((entry, at) => assertIngestible(entry, at));
+      }),
+    );
+  });
+
+  it('leaves messages that the provider takes, and changes nothing but what was edited', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, arbitraryEdits, ({ chat }, edits) => {
+        const { standing } = editTalk(chatMessageFormat, chat, edits);
+        expect(breaches(chat)).toEqual([]);
+        expect(breaches(standing)).toEqual([]);
+        const formers = new Map(chat.map((message) => [keyOf(message), message]));
+        for (const message of standing) {
+          const former = formers.get(keyOf(message));
+          if (message === former) continue;
+          if (message.role === 'tool') {
+            expect(message).toEqual({ ...former, content: SHRUNK });
+            continue;
+          }
+          // Only calls can be gone of the others, and what is left of them is what it was.
+          const calls = 'tool_calls' in message ? message.tool_calls : [];
+          const given = former !== undefined && 'tool_calls' in former ? former.tool_calls : [];
+          for (const left of calls) expect(given.includes(left)).toBe(true);
+          expect({ ...message, tool_calls: given }).toEqual(former);
+          expect(message.content).toBe((former as typeof message).content);
+        }
+      }),
+    );
+  });
+});
+
+function partCountOf(message: ChatCompletionMessageParam): number {
+  const calls = 'tool_calls' in message ? message.tool_calls.length : 0;
+  const { content } = message;
+  if (message.role === 'tool') return 1;
+  return calls + (typeof content === 'string' ? 1 : ((content as unknown[] | null)?.length ?? 0));
+}
+
+/** Which message of a talk it is: texts and ids name the turn. */
+function keyOf(message: ChatCompletionMessageParam): string {
+  if (message.role === 'tool') return message.tool_call_id;
+  return `${message.role} ${/(?:turn |said |call_)(\d+)/.exec(JSON.stringify(message))?.[1] ?? ''}`;
+}
+
+/** What the provider refuses; it may come last, as no call follows here. */
+function breaches(messages: readonly ChatCompletionMessageParam[]): readonly unknown[] {
+  const body = { messages, tools: [{}] };
+  return findBreaches({ api: 'openai-chat', path: '', headers: {}, body }).filter(
+    ({ rule }) => rule !== 'prefill',
+  );
+}

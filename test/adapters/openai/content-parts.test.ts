@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import {
+  readContent,
+  readFailure,
+  readOutput,
+  rewriteContent,
+} from '../../../src/adapters/openai/content-parts.js';
+
+describe('readContent', () => {
+  it('gives a list without parts a block, so that its message stands in an entry', () => {
+    expect(readContent([], 'message 0')).toEqual([{ type: 'opaque', kind: 'empty', tokens: 0 }]);
+  });
+});
+
+describe('rewriteContent', () => {
+  it('returns content without an edit as it is', () => {
+    const parts = [{ type: 'text', text: 'a' }];
+    expect(rewriteContent(parts, new Map([[7, null]]))).toBe(parts);
+    expect(rewriteContent('a', new Map([[7, null]]))).toBe('a');
+  });
+
+  it('counts parts from the number of the first', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(rewriteContent(parts, new Map([[3, null]]), 2)).toEqual([parts[0]]);
+    expect(rewriteContent('a', new Map([[2, null]]), 2)).toBeUndefined();
+  });
+});
+
+describe('readOutput', () => {
+  it('joins what is nothing but text', () => {
+    const parts = [
+      { type: 'input_text', text: 'a' },
+      { type: 'input_text', text: 'b' },
+    ];
+    expect(readOutput(parts)).toBe('a\nb');
+    expect(readOutput({ type: 'text', text: 'a' })).toBe('a');
+  });
+});
+
+describe('readFailure', () => {
+  it.each([
+    'Error: there is no file a.ts.',
+    'Traceback (most recent call last):\n  File "a.py"',
+    '{"error":"no such file"}',
+    'TypeError: x is not a function',
+    'An error occurred while running the tool. Please try again.',
+    'apply_patch verification failed: the context does not match',
+    'Exit code: 1\nWall time: 0 seconds\nOutput:\nfatal',
+  ])('takes "%s" for a failure', (output) => {
+    expect(readFailure(output)).toBe(output.split('\n')[0]);
+  });
+
+  it.each([
+    'Wrote 12 characters to error.ts.',
+    'Done! Success. Updated the following files:\nM a.ts',
+    'Exit code: 0\nOutput:\nError: is only what it prints',
+    'import { Error } from "./error.js";',
+    '',
+  ])('takes "%s" for none', (output) => {
+    expect(readFailure(output)).toBeUndefined();
+  });
+
+  it('takes nothing that is no text for a failure', () => {
+    expect(readFailure([{ type: 'image' }])).toBeUndefined();
+  });
+});

@@ -1,0 +1,363 @@
+// How items of the Responses API read as entries, and what edits leave of them.
+
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import type { ResponseInputItem } from 'openai/resources/responses/responses';
+import { describe, expect, it } from 'vitest';
+import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
+import { assertIngestible } from '../../../src/main/ingestion.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { findBreaches } from '../../support/strict-provider.js';
+import { arbitraryTalk, deepFreeze } from './arbitrary-talks.js';
+import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
+import type { Edits } from './edited-talk.js';
+import { findProblems, keyOf } from './item-talks.js';
+import type { Item } from './item-talks.js';
+
+/** Entries without origins, and whether all that is missing in them is pinned. */
+function read(...items: readonly unknown[]): readonly unknown[] {
+  const reader = responseItemFormat.createReader();
+  return reader
+    .read(items as ResponseInputItem[], 0)
+    .entries.map(({ speaker, blocks }) => [
+      speaker,
+      ...blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
+    ]);
+}
+
+const text = (said: string): ContentBlock => ({ type: 'text', text: said });
+
+const REASONING: ResponseInputItem = {
+  type: 'reasoning',
+  id: 'rs_1',
+  summary: [
+    { type: 'summary_text', text: 'first' },
+    { type: 'summary_text', text: 'second' },
+  ],
+  encrypted_content: 'sealed',
+};
+const CALL = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'c1',
+  name: 'read_file',
+  arguments: '{"path":"a.ts"}',
+} as const;
+const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'long' } as const;
+const SHELL = { type: 'shell_call', call_id: 's1', action: { commands: ['ls'] } } as const;
+
+const CALL_BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { path: 'a.ts' } };
+const OUTPUT_BLOCK = {
+  type: 'tool_response',
+  callId: 'c1',
+  toolName: 'read_file',
+  result: 'long',
+  isComplete: true,
+};
+
+describe('responseItemFormat', () => {
+  it('reads what the model produced in a row as one entry', () => {
+    const message = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [
+        { type: 'output_text', text: 'I read.', annotations: [] },
+        { type: 'output_text', text: 'Wait.', annotations: [] },
+      ],
+    };
+    expect(read({ role: 'user', content: 'go' }, REASONING, message, CALL, OUTPUT)).toEqual([
+      ['human', ['0.0', text('go')]],
+      [
+        'ai',
+        [
+          '1.0',
+          {
+            type: 'thinking',
+            thought: 'first\nsecond',
+            sourceField: 'reasoning',
+            signature: 'rs_1',
+            encryptedContent: 'sealed',
+          },
+        ],
+        ['2.0', text('I read.')],
+        ['2.1', text('Wait.')],
+        ['3.0', CALL_BLOCK],
+      ],
+      ['tool', ['4.0', OUTPUT_BLOCK]],
+    ]);
+  });
+
+  it('reads custom tools, and arguments that are no JSON as they are', () => {
+    const custom = { type: 'custom_tool_call', call_id: 'c2', name: 'apply_patch', input: '*** x' };
+    const output = {
+      type: 'custom_tool_call_output',
+      call_id: 'c2',
+      output: 'Error: no such file',
+    };
+    expect(read({ ...CALL, arguments: '{"path' }, custom, output)).toEqual([
+      [
+        'ai',
+        ['0.0', { ...CALL_BLOCK, parameters: '{"path' }],
+        [
+          '1.0',
+          { type: 'tool_call', id: 'c2', name: 'apply_patch', parameters: { input: '*** x' } },
+        ],
+      ],
+      [
+        'tool',
+        [
+          '2.0',
+          {
+            ...OUTPUT_BLOCK,
+            callId: 'c2',
+            toolName: 'apply_patch',
+            result: 'Error: no such file',
+            error: 'Error: no such file',
+          },
+        ],
+      ],
+    ]);
+  });
+
+  it('names media and holds none of their payloads', () => {
+    const entries = read(
+      {
+        role: 'user',
+        content: [
+          { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'auto' },
+          { type: 'input_file', file_data: 'AAAA', filename: 'a.pdf' },
+        ],
+      },
+      CALL,
+      { ...OUTPUT, output: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] },
+      {
+        type: 'image_generation_call',
+        id: 'ig_1',
+        status: 'completed',
+        result: 'AAAA'.repeat(999),
+      },
+    );
+    expect(JSON.stringify(entries)).not.toContain('AAAA');
+    expect(entries).toMatchObject([
+      ['human', ['0.0', { mimeType: 'image/*' }], ['0.1', { filename: 'a.pdf' }]],
+      ['ai', ['1.0', CALL_BLOCK]],
+      ['tool', ['2.0', { result: [{ type: 'input_image' }] }]],
+      ['ai', ['3.0', { type: 'opaque', kind: 'image_generation_call' }]],
+    ]);
+  });
+
+  it.each([
+    ['a system message', { role: 'system', content: 'Be brief.' }],
+    ['a developer message', { type: 'message', role: 'developer', content: 'Be brief.' }],
+    ['a shell call', SHELL],
+    ['the output of one', { type: 'shell_call_output', call_id: 's1', output: [] }],
+    ['a reference', { id: 'fc_9' }],
+    ['a compaction', { type: 'compaction', encrypted_content: 'sealed' }],
+    ['a search for tools', { type: 'tool_search_call', arguments: {} }],
+    ['an approval', { type: 'mcp_approval_response', approval_request_id: 'm', approve: true }],
+    ['a call by a program', { ...CALL, caller: { type: 'program', caller_id: 'p' } }],
+    ['an output whose call the provider has', OUTPUT],
+    ['an unknown kind with a partner', { type: 'robot_call', call_id: 'r1' }],
+  ])('pins %s', (_, item) => {
+    const reading = responseItemFormat.createReader().read([item as ResponseInputItem], 0);
+    expect(reading.entries).toEqual([]);
+    expect(reading.pinnedTokens).toBeGreaterThan(0);
+  });
+
+  it('pins what stands in one row with a pinned kind, and the outputs of its calls', () => {
+    const shellOutput = { type: 'shell_call_output', call_id: 's1', output: [] };
+    expect(read(REASONING, CALL, SHELL, shellOutput, OUTPUT)).toEqual([]);
+    const next = { ...CALL, id: 'fc_2' };
+    expect(read(REASONING, CALL, SHELL, shellOutput, OUTPUT, next, OUTPUT)).toEqual([
+      ['ai', ['5.0', CALL_BLOCK]],
+      ['tool', ['6.0', OUTPUT_BLOCK]],
+    ]);
+  });
+
+  it.each([
+    { type: 'computer_call_output', call_id: 's1', output: { type: 'computer_screenshot' } },
+    { type: 'local_shell_call_output', id: 's1', output: '' },
+    { type: 'shell_call_output', call_id: 's1', output: [] },
+    { type: 'apply_patch_call_output', call_id: 's1', status: 'completed' },
+    { type: 'tool_search_output', call_id: 's1', tools: [], execution: 'client' },
+    { type: 'mcp_approval_response', approval_request_id: 's1', approve: true },
+    { type: 'additional_tools', role: 'developer', tools: [] },
+    { type: 'compaction_trigger' },
+  ])('pins an answer, a $type, and not the row behind it', (answer) => {
+    expect(read(SHELL, answer, CALL, OUTPUT)).toEqual([
+      ['ai', ['2.0', CALL_BLOCK]],
+      ['tool', ['3.0', OUTPUT_BLOCK]],
+    ]);
+  });
+
+  it('pins the row that goes on behind a search of the provider for tools', () => {
+    const search = { type: 'tool_search_output', tools: [], execution: 'server' };
+    expect(read(search, CALL, OUTPUT)).toEqual([]);
+  });
+
+  it('pins reasoning whose item comes with a later read, and that item', () => {
+    const reader = responseItemFormat.createReader();
+    expect(reader.read([REASONING], 0).entries).toEqual([]);
+    expect(reader.read([CALL, OUTPUT], 1).entries).toEqual([]);
+    expect(reader.read([CALL, OUTPUT], 3).entries).toHaveLength(2);
+  });
+
+  it('carries the tools of the provider and what it does not know unseen', () => {
+    expect(
+      read(
+        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search' } },
+        { type: 'telepathy', thought: 'x'.repeat(400) },
+      ),
+    ).toEqual([
+      [
+        'ai',
+        ['0.0', { type: 'opaque', kind: 'web_search_call', tokens: expect.any(Number) }],
+        ['1.0', { type: 'opaque', kind: 'telepathy', tokens: 106 }],
+      ],
+    ]);
+  });
+
+  it.each([
+    ['item 1', null],
+    ['call_id of item 1', { type: 'function_call', name: 'x', arguments: '' }],
+    ['name of item 1', { type: 'function_call', call_id: 'x', arguments: '' }],
+    ['item 1, part 0', { role: 'user', content: [7] }],
+    ['content of item 1', { role: 'user', content: 7 }],
+  ])('refuses what is no item, naming %s', (place, item) => {
+    expect(() => read({ role: 'user', content: 'go' }, item)).toThrow(place);
+    expect(() => read({ role: 'user', content: 'go' }, item)).toThrow(TypeError);
+  });
+
+  it('writes a result into the output that it was in, with the mark of a cached prefix', () => {
+    const parts: ResponseInputItem = {
+      type: 'function_call_output',
+      call_id: 'c1',
+      id: 'fco_1',
+      output: [
+        { type: 'input_text', text: 'long' },
+        { type: 'input_image', image_url: 'data:', prompt_cache_breakpoint: { mode: 'explicit' } },
+      ],
+    };
+    const edits = new Map([[0, { ...OUTPUT_BLOCK, result: 'short' } as ContentBlock]]);
+    expect(responseItemFormat.rewrite(OUTPUT, edits)).toEqual({ ...OUTPUT, output: 'short' });
+    expect(responseItemFormat.rewrite(parts, edits)).toEqual({
+      ...parts,
+      output: [
+        { type: 'input_text', text: 'short', prompt_cache_breakpoint: { mode: 'explicit' } },
+      ],
+    });
+  });
+
+  it('writes texts into the parts that they were in and drops others', () => {
+    const parts = [
+      {
+        type: 'input_text' as const,
+        text: 'long',
+        prompt_cache_breakpoint: { mode: 'explicit' as const },
+      },
+      { type: 'input_text' as const, text: 'gone' },
+      { type: 'input_file' as const, file_id: 'f' },
+    ];
+    const message = { role: 'user' as const, content: parts };
+    const edited = responseItemFormat.rewrite(
+      message,
+      new Map([
+        [0, text('short')],
+        [1, null],
+      ]),
+    );
+    expect(edited).toEqual({ role: 'user', content: [{ ...parts[0], text: 'short' }, parts[2]] });
+    expect((edited as typeof message).content[1]).toBe(parts[2]);
+    const plain = { role: 'user' as const, content: 'long' };
+    expect(responseItemFormat.rewrite(plain, new Map([[0, text('short')]]))).toEqual({
+      role: 'user',
+      content: 'short',
+    });
+  });
+
+  it('writes entries of its own as messages without ids', () => {
+    const written = { type: 'message', role: 'user', content: 'a summary' };
+    expect(responseItemFormat.write(humanText('a summary'), [])).toEqual(written);
+    expect(responseItemFormat.write({ speaker: 'ai', blocks: [text('a'), text('b')] }, [])).toEqual(
+      { type: 'message', role: 'assistant', content: 'a\n\nb' },
+    );
+  });
+
+  it('makes a block of every part, or pins the item', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, ({ responses }) => {
+        const { entries } = responseItemFormat.createReader().read(responses, 0);
+        const parts = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join('.')));
+        expect(new Set(parts).size).toBe(parts.length);
+        responses.forEach((item, at) => {
+          const read = parts.filter((part) => part.startsWith(`${at}.`)).length;
+          const all = 'content' in item && Array.isArray(item.content) ? item.content.length : 1;
+          expect([0, all]).toContain(read);
+        });
+        entries.forEach((entry, at) => assertIngestible(entry, at));
+      }),
+    );
+  });
+
+  it('leaves items that the provider takes, whatever is edited', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, arbitraryEdits, ({ responses }, edits) => {
+        const { standing } = editTalk(responseItemFormat, responses, edits);
+        const breaches = (input: readonly unknown[]): readonly unknown[] =>
+          findBreaches({ api: 'openai-responses', path: '', headers: {}, body: { input } });
+        expect(breaches(responses)).toEqual([]);
+        expect(breaches(standing)).toEqual([]);
+        expect(findProblems(plain(standing), plain(responses))).toEqual([]);
+      }),
+    );
+  });
+
+  it('changes nothing of an item but the output that was edited', () => {
+    fc.assert(
+      fc.property(arbitraryTalk, arbitraryEdits, ({ responses }, edits) => {
+        const given = new Map(plain(responses).map((item) => [keyOf(item), item]));
+        for (const item of plain(editTalk(responseItemFormat, responses, edits).standing)) {
+          const former = given.get(keyOf(item));
+          if (item === former) continue;
+          expect(JSON.stringify(item['output'])).toContain(SHRUNK);
+          expect({ ...item, output: former?.['output'] }).toEqual(former);
+        }
+      }),
+    );
+  });
+
+  it('reads and edits what Codex has recorded', async () => {
+    const items = deepFreeze(await recordedItems());
+    const { entries, pinnedTokens } = responseItemFormat.createReader().read(items, 0);
+    const places = new Set(entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin[0])));
+    const pinned = plain(items).filter((_, at) => !places.has(at));
+    expect(pinned.map(({ role }) => role)).toEqual(['developer']);
+    expect(pinnedTokens).toBeGreaterThan(0);
+    const edits: Edits = { calls: ['keep', 'drop', 'shrink'], entries: [false] };
+    const { standing } = editTalk(responseItemFormat, items, edits);
+    expect(findProblems(plain(standing), plain(items))).toEqual([]);
+    expect(standing.length).toBeLessThan(items.length - 30);
+    const calls = standing.filter(({ type }) => type === 'function_call');
+    const sealed = standing.filter(({ type }) => type === 'reasoning');
+    for (const item of [...calls, ...sealed]) expect(items.includes(item)).toBe(true);
+  });
+});
+
+function plain(items: readonly ResponseInputItem[]): readonly Item[] {
+  return items as unknown as readonly Item[];
+}
+
+async function recordedItems(): Promise<readonly ResponseInputItem[]> {
+  const file = '../../fixtures/transcripts/codex/jdx-mise__71-b56c467073-0.jsonl';
+  const text = await readFile(new URL(file, import.meta.url), 'utf8');
+  const records = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Item);
+  return records
+    .filter(({ type }) => type === 'response_item')
+    .map(({ payload }) => payload as ResponseInputItem);
+}

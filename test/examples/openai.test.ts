@@ -1,0 +1,62 @@
+// The examples of the adapters for OpenAI, as their readers run them.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { ProviderApi } from '../../examples/support/scripted-provider.js';
+import { startStrictProvider } from '../support/strict-provider.js';
+
+async function run(example: string, environment: Record<string, string> = {}): Promise<string> {
+  const { PROVIDER_URL: _, OPENAI_API_KEY: __, ...inherited } = process.env;
+  const path = fileURLToPath(new URL(`../../${example}`, import.meta.url));
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [path], {
+    timeout: 60_000,
+    env: { ...inherited, ...environment },
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+function tokensOf(output: string): { readonly before: number; readonly after: number } {
+  const tokens = /^\d+ requests: (\d+) tokens before, (\d+) after$/m.exec(output);
+  return { before: Number(tokens?.[1]), after: Number(tokens?.[2]) };
+}
+
+describe.each<[string, ProviderApi]>([
+  ['examples/openai.js', 'openai-chat'],
+  ['examples/openai-responses.js', 'openai-responses'],
+  ['examples/openai-agents.js', 'openai-responses'],
+])('%s', (example, api) => {
+  it('does the job on a long history, and sends less of it', async () => {
+    const output = await run(example);
+    const { before, after } = tokensOf(output);
+    expect(Number(/^(?:messages|items): (\d+)$/m.exec(output)?.[1])).toBeGreaterThan(500);
+    expect(after).toBeLessThan(before * 0.8);
+    expect(output.match(/^tool: .*/gm)).toEqual([
+      'tool: read_file',
+      'tool: replace',
+      'tool: read_file',
+    ]);
+    expect(output).toContain('model: The discount begins at ten pieces now.');
+  }, 70_000);
+
+  it('sends nothing that a provider refuses', async () => {
+    const read = { name: 'read_file', input: { file_path: 'src/price.js' } };
+    const write = { name: 'write_file', input: { file_path: 'src/price.js', content: 'new' } };
+    const missing = { name: 'read_file', input: { file_path: 'no-such-file' } };
+    const { url, requests } = await startStrictProvider([
+      { reasoning: 'First read it.', toolCalls: [read] },
+      { reasoning: 'Then write it.', text: 'I write.', toolCalls: [write, missing] },
+      { toolCalls: [read] },
+      { text: 'Hm.' },
+    ]);
+    const output = await run(example, { PROVIDER_URL: url });
+    expect(requests.map((request) => [request.api, request.status])).toEqual(
+      Array(4).fill([api, 200]),
+    );
+    expect(output).toContain('model: Hm.');
+    const { before, after } = tokensOf(output);
+    expect(after).toBeLessThan(before * 0.8);
+  }, 70_000);
+});
