@@ -24,8 +24,11 @@ export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
 export function isCacheMark(key: string, value: unknown, depth: number = 0): boolean {
   if (MARKS.has(key)) return true;
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return false;
-  const members = Object.entries(value);
-  return (
-    members.length > 0 && members.every(([name, member]) => isCacheMark(name, member, depth + 1))
-  );
+  let holdsNothingElse = false;
+  for (const name in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
+    holdsNothingElse = isCacheMark(name, member, depth + 1);
+    if (!holdsNothingElse) return false;
+  }
+  return holdsNothingElse;
 }

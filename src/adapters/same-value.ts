@@ -1,79 +1,63 @@
 // Whether two values of plain data say the same: how messages are recognized that an SDK builds anew.
 
-/** Pairs of values beyond this many are not compared. Nothing larger passes ingestion; it also ends a cycle. */
-const MAX_PAIRS = 1_000_000;
+/** Levels of nesting that are compared. Nothing deeper passes ingestion; it also ends what holds itself. */
+const MAX_DEPTH = 256;
+
+/** Tells of members that make no difference. */
+export type IsIgnored = (key: string, value: unknown) => boolean;
 
 /**
- * Deep equality on plain data: objects, arrays, primitives, besides these bytes, dates and URLs. A key whose value
- * is `undefined` is no different from one that is not there. Strings that are shared cost nothing,
- * whatever their length. Values that are too large to compare, or hold themselves, are not the same.
+ * Deep equality on plain data: objects, arrays, primitives, besides these bytes, dates and URLs. A key
+ * whose value is `undefined` is no different from one that is not there. Strings that are shared cost
+ * nothing, whatever their length. Values nested more than 256 levels deep are not the same.
  *
- * @param isIgnored tells of members that make no difference @default there are none
+ * @param isIgnored @default nothing is
  */
-export function isSameValue(
-  a: unknown,
-  b: unknown,
-  isIgnored: (key: string, value: unknown) => boolean = () => false,
-): boolean {
-  // A stack instead of recursion: depth costs nothing.
-  const pending: unknown[] = [a, b];
-  for (let pairs = 0; pending.length > 0; pairs += 1) {
-    const right = pending.pop();
-    const left = pending.pop();
-    if (left === right || (Number.isNaN(left) && Number.isNaN(right))) continue;
-    if (pairs >= MAX_PAIRS || !isObject(left) || !isObject(right)) return false;
-    if (!pushParts(left, right, pending, isIgnored)) return false;
-  }
-  return true;
+export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignoreNothing): boolean {
+  return isSame(a, b, isIgnored, 0);
 }
+
+const ignoreNothing: IsIgnored = () => false;
 
 type Members = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Puts what is left to compare of two objects on the stack; `false` when they differ already. */
-function pushParts(
-  left: Members,
-  right: Members,
-  pending: unknown[],
-  isIgnored: (key: string, value: unknown) => boolean,
-): boolean {
-  if (Object.getPrototypeOf(left) !== Object.getPrototypeOf(right)) return false;
-  if (Array.isArray(left) && Array.isArray(right)) return pushItems(left, right, pending);
-  if (left instanceof Uint8Array && right instanceof Uint8Array) {
-    return Buffer.compare(left, right) === 0;
+function isSame(a: unknown, b: unknown, isIgnored: IsIgnored, depth: number): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
+    return Number.isNaN(a) && Number.isNaN(b);
   }
-  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
-  if (left instanceof URL && right instanceof URL) return left.href === right.href;
-  return pushMembers(left, right, pending, isIgnored);
+  if (depth > MAX_DEPTH || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+  if (Array.isArray(a)) return isSameList(a, b as readonly unknown[], isIgnored, depth);
+  if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array) === 0;
+  if (a instanceof Date) return a.getTime() === (b as Date).getTime();
+  if (a instanceof URL) return a.href === (b as URL).href;
+  return hasSameMembers(a as Members, b as Members, isIgnored, depth);
 }
 
-function pushItems(
-  left: readonly unknown[],
-  right: readonly unknown[],
-  pending: unknown[],
+function isSameList(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  isIgnored: IsIgnored,
+  depth: number,
 ): boolean {
-  if (left.length !== right.length) return false;
-  for (let at = 0; at < left.length; at += 1) pending.push(left[at], right[at]);
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) {
+    if (!isSame(a[at], b[at], isIgnored, depth + 1)) return false;
+  }
   return true;
 }
 
-function pushMembers(
-  left: Members,
-  right: Members,
-  pending: unknown[],
-  isIgnored: (key: string, value: unknown) => boolean,
-): boolean {
-  const counts = (key: string, value: unknown): boolean =>
-    value !== undefined && !isIgnored(key, value);
+function hasSameMembers(a: Members, b: Members, isIgnored: IsIgnored, depth: number): boolean {
   let unmatched = 0;
-  for (const key in left) {
-    if (!counts(key, left[key])) continue;
+  for (const key in a) {
+    const value = a[key];
+    if (value === undefined || isIgnored(key, value)) continue;
+    if (!isSame(value, b[key], isIgnored, depth + 1)) return false;
     unmatched += 1;
-    pending.push(left[key], right[key]);
   }
-  for (const key in right) if (counts(key, right[key])) unmatched -= 1;
+  for (const key in b) {
+    const value = b[key];
+    if (value !== undefined && !isIgnored(key, value)) unmatched -= 1;
+  }
   return unmatched === 0;
 }

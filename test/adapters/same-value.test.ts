@@ -33,18 +33,26 @@ describe('isSameValue', () => {
     expect(isSameValue({}, null)).toBe(false);
   });
 
-  it('ends on what holds itself and on what is a hundred thousand levels deep', () => {
+  it('ends on what holds itself and on what is nested too deep', () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     const other: { self?: unknown } = {};
     other.self = other;
     expect(isSameValue(circle, other)).toBe(false);
-    const nest = (): unknown => {
+    const nest = (levels: number): unknown => {
       let value: unknown = 0;
-      for (let level = 0; level < 100_000; level += 1) value = [value];
+      for (let level = 0; level < levels; level += 1) value = [value];
       return value;
     };
-    expect(isSameValue(nest(), nest())).toBe(true);
+    expect(isSameValue(nest(256), nest(256))).toBe(true);
+    expect(isSameValue(nest(100_000), nest(100_000))).toBe(false);
+  });
+
+  it('leaves out of account what it is told to', () => {
+    const isMark = (key: string): boolean => key === 'mark';
+    expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1 }], isMark)).toBe(true);
+    expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1, mark: 3 }], isMark)).toBe(true);
+    expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 2, mark: 2 }], isMark)).toBe(false);
   });
 });
 
