@@ -8,30 +8,14 @@ import { subscribe } from 'node:diagnostics_channel';
 import { rmSync } from 'node:fs';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
+import { DONE, MEND_PRICES, READ_PRICES, TASK } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { modelMessages } from './support/history-as/ai-sdk.js';
 import { recordedHistory } from './support/recorded-history.js';
 import { startScriptedProvider } from './support/scripted-provider.js';
 import { makeTemporaryWorkspace } from './support/temporary-workspace.js';
 
-const script = [
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  {
-    text: 'The discount begins too late.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  { text: 'The discount begins at ten pieces now.' },
-];
+const script = [READ_PRICES, MEND_PRICES, READ_PRICES, DONE];
 
 const workspace = await makeTemporaryWorkspace();
 process.once('exit', () => rmSync(workspace.root, { recursive: true, force: true }));
@@ -52,7 +36,7 @@ const agent = {
 };
 const messages = [
   ...modelMessages(await recordedHistory({ messages: 500 })),
-  { role: 'user', content: 'Let the discount in src/price.js begin at ten pieces.' },
+  { role: 'user', content: TASK },
 ];
 
 console.log(`messages: ${messages.length}`);

@@ -9,6 +9,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { createCompactor } from 'ctxfold';
 import { compactionMiddleware } from 'ctxfold/anthropic';
+import { DONE, MEND_PRICES, READ_PRICES } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { anthropicMessages } from './support/history-as/anthropic.js';
 import { RECORDED_TOOL_CATALOG, recordedHistory } from './support/recorded-history.js';
@@ -19,22 +20,10 @@ const MAX_REQUESTS = 20;
 
 const SCRIPT = [
   { toolCalls: [{ name: 'search', input: { path: 'src', text: 'BULK_QUANTITY' } }] },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  {
-    text: 'Ten pieces are meant to be enough.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  { text: 'The discount begins at ten pieces now.' },
+  READ_PRICES,
+  MEND_PRICES,
+  READ_PRICES,
+  DONE,
 ];
 
 const { PROVIDER_URL, ANTHROPIC_API_KEY = 'none', MODEL = 'claude-sonnet-5-5' } = process.env;

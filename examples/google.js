@@ -9,6 +9,7 @@
 import { GoogleGenAI } from '@google/genai';
 import { createCompactor } from 'ctxfold';
 import { contentsCompactor } from 'ctxfold/google';
+import { DONE, MEND_PRICES, READ_PRICES } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { geminiContents } from './support/history-as/gemini.js';
 import { RECORDED_TOOL_CATALOG, recordedHistory } from './support/recorded-history.js';
@@ -24,21 +25,9 @@ const SCRIPT = [
       { name: 'read_file', input: { file_path: 'src/price.js' } },
     ],
   },
-  {
-    text: 'Ten pieces are meant to be enough.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  { text: 'The discount begins at ten pieces now.' },
+  MEND_PRICES,
+  READ_PRICES,
+  DONE,
 ];
 
 const { PROVIDER_URL, GEMINI_API_KEY = 'none', MODEL = 'gemini-3-flash' } = process.env;

@@ -12,6 +12,7 @@ import { createCompactor } from 'ctxfold';
 import { compactionMiddleware } from 'ctxfold/langchain';
 import { createAgent } from 'langchain';
 import OpenAI from 'openai';
+import { DONE, MEND_PRICES, READ_PRICES } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { chatMessages } from './support/history-as/openai-chat.js';
 import { OpenAiChatModel } from './support/openai-chat-model.js';
@@ -20,22 +21,10 @@ import { startScriptedProvider } from './support/scripted-provider.js';
 import { makeTemporaryWorkspace } from './support/temporary-workspace.js';
 
 const SCRIPT = [
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  {
-    text: 'Ten pieces are meant to be enough.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { text: 'The discount begins at ten pieces now.' },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
+  READ_PRICES,
+  MEND_PRICES,
+  DONE,
+  READ_PRICES,
   { text: 'It does: the comparison includes ten.' },
 ];
 

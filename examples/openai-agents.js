@@ -10,6 +10,7 @@ import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool } from '@ope
 import { createCompactor } from 'ctxfold';
 import { callModelInputFilter } from 'ctxfold/openai';
 import OpenAI from 'openai';
+import { DONE, MEND_PRICES, READ_PRICES, TASK } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { resultText, textOf } from './support/history-as/block-text.js';
 import { RECORDED_TOOL_CATALOG, recordedHistory } from './support/recorded-history.js';
@@ -18,24 +19,7 @@ import { makeTemporaryWorkspace } from './support/temporary-workspace.js';
 
 const MAX_TURNS = 20;
 
-const SCRIPT = [
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  {
-    text: 'The discount begins too late.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  { text: 'The discount begins at ten pieces now.' },
-];
+const SCRIPT = [READ_PRICES, MEND_PRICES, READ_PRICES, DONE];
 
 const { PROVIDER_URL, OPENAI_API_KEY: apiKey = 'none', MODEL: model = 'gpt-5' } = process.env;
 const provider =
@@ -84,7 +68,7 @@ agent.on('agent_tool_start', (_, { name }) => console.log(`tool: ${name}`));
 
 const items = [
   ...agentItems(await recordedHistory({ messages: 500 })),
-  { role: 'user', content: 'Let the discount in src/price.js begin at ten pieces.' },
+  { role: 'user', content: TASK },
 ];
 console.log(`items: ${items.length}`);
 

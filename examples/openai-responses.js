@@ -10,6 +10,7 @@
 import { createCompactor } from 'ctxfold';
 import { inputCompactor } from 'ctxfold/openai';
 import OpenAI from 'openai';
+import { DONE, MEND_PRICES, READ_PRICES, TASK } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { responseItems } from './support/history-as/openai-responses.js';
 import { RECORDED_TOOL_CATALOG, recordedHistory } from './support/recorded-history.js';
@@ -19,26 +20,10 @@ import { makeTemporaryWorkspace } from './support/temporary-workspace.js';
 const MAX_REQUESTS = 20;
 
 const SCRIPT = [
-  {
-    reasoning: 'The rules are in src/price.js.',
-    toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }],
-  },
-  {
-    reasoning: 'It says more than ten, and ten is meant.',
-    text: 'The discount begins too late.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  { text: 'The discount begins at ten pieces now.' },
+  { reasoning: 'The rules are in src/price.js.', ...READ_PRICES },
+  { reasoning: 'It says more than ten, and ten is meant.', ...MEND_PRICES },
+  READ_PRICES,
+  DONE,
 ];
 
 const { PROVIDER_URL, OPENAI_API_KEY: apiKey = 'none', MODEL: model = 'gpt-5' } = process.env;
@@ -68,7 +53,7 @@ async function runTool({ call_id, name: called, arguments: text }) {
 const items = [
   { role: 'developer', content: 'You are a coding agent.' },
   ...responseItems(await recordedHistory({ messages: 500 })),
-  { role: 'user', content: 'Let the discount in src/price.js begin at ten pieces.' },
+  { role: 'user', content: TASK },
 ];
 console.log(`items: ${items.length}`);
 

@@ -9,6 +9,7 @@
 import { createCompactor } from 'ctxfold';
 import { chatCompactor } from 'ctxfold/openai';
 import OpenAI from 'openai';
+import { DONE, MEND_PRICES, READ_PRICES, TASK } from './support/discount-task.js';
 import { fileTools } from './support/file-tools.js';
 import { chatMessages } from './support/history-as/openai-chat.js';
 import { RECORDED_TOOL_CATALOG, recordedHistory } from './support/recorded-history.js';
@@ -17,24 +18,7 @@ import { makeTemporaryWorkspace } from './support/temporary-workspace.js';
 
 const MAX_REQUESTS = 20;
 
-const SCRIPT = [
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  {
-    text: 'The discount begins too late.',
-    toolCalls: [
-      {
-        name: 'replace',
-        input: {
-          file_path: 'src/price.js',
-          old_string: 'quantity > BULK_QUANTITY',
-          new_string: 'quantity >= BULK_QUANTITY',
-        },
-      },
-    ],
-  },
-  { toolCalls: [{ name: 'read_file', input: { file_path: 'src/price.js' } }] },
-  { text: 'The discount begins at ten pieces now.' },
-];
+const SCRIPT = [READ_PRICES, MEND_PRICES, READ_PRICES, DONE];
 
 const { PROVIDER_URL, OPENAI_API_KEY: apiKey = 'none', MODEL: model = 'gpt-5' } = process.env;
 const provider =
@@ -60,7 +44,7 @@ async function runTool({ id, function: called }) {
 const messages = [
   { role: 'system', content: 'You are a coding agent.' },
   ...chatMessages(await recordedHistory({ messages: 500 })),
-  { role: 'user', content: 'Let the discount in src/price.js begin at ten pieces.' },
+  { role: 'user', content: TASK },
 ];
 console.log(`messages: ${messages.length}`);
 
