@@ -314,8 +314,10 @@ describe('ResidentHistory', () => {
 
   it('was seen in every state that matters', () => {
     expect(seen.sessions).toBeGreaterThan(10_000);
+    // What is rare has to be there, and not often: some 100 times on average.
+    const rare: Readonly<Record<string, number>> = { continued: 0, foretoldReasoning: 25 };
     for (const [kind, times] of Object.entries(seen)) {
-      expect([kind, times > (kind === 'continued' ? 0 : 100)]).toEqual([kind, true]);
+      expect([kind, times > (rare[kind] ?? 100)]).toEqual([kind, true]);
     }
   });
 
