@@ -1,8 +1,11 @@
 // The first pass of the first session of a compactor, with the start of its thread, against an empty
-// task in a plain pool. Each start in a process of its own.
+// task in a plain pool; and the command line against a Node that does nothing. Each start in a process
+// of its own.
 
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { check } from './support/check.js';
 import type { ColdStart } from './support/cold-start-entry.js';
 import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { median } from './support/timing.js';
@@ -13,6 +16,22 @@ const EMPTY: ColdStart = 'empty task';
 const PASS: ColdStart = 'first pass';
 const STARTS: readonly ColdStart[] = [EMPTY, PASS, 'first pass and count'];
 
+/** The command as it is shipped: the benchmarks run after a build. */
+const COMMAND = fileURLToPath(new URL('../../dist/main/cli/main.js', import.meta.url));
+const IDLE = 'node without a program';
+const HELP = 'command line, --help';
+/** What Node is given, and a word that it then prints. */
+const COMMANDS: ReadonlyMap<string, { readonly args: readonly string[]; readonly prints: string }> =
+  new Map([
+    [IDLE, { args: ['-e', '0'], prints: '' }],
+    [HELP, { args: [COMMAND, '--help'], prints: 'Exit codes:' }],
+    [
+      'command line, replay --help',
+      { args: [COMMAND, 'replay', '--help'], prints: '--context-limit' },
+    ],
+  ]);
+const COMMAND_RUNS = 15;
+
 /** The figures stand in the column of the shortest histories, whatever the lengths that are asked for. */
 export async function measureColdStart({ sizes }: ScopeContext): Promise<ScopeResult> {
   const times = new Map<ColdStart, number[]>(STARTS.map((start) => [start, []]));
@@ -20,16 +39,39 @@ export async function measureColdStart({ sizes }: ScopeContext): Promise<ScopeRe
   for (let run = 0; run < RUNS; run += 1) {
     for (const start of STARTS) times.get(start)?.push(await timeStart(start));
   }
-  const measurements: Measurement[] = [];
+  const commandTimes = timeCommands();
   const value = (start: ColdStart): number => median(times.get(start) ?? []);
-  for (const start of STARTS) {
-    measurements.push({
-      ...{ scope: SCOPE, name: `${start}, wall`, entries: sizes[0] ?? 0 },
-      ...{ value: value(start), unit: 'ms', runs: RUNS },
-    });
+  const commandValue = (command: string): number => median(commandTimes.get(command) ?? []);
+  const all = [...times, ...commandTimes].map(([name, values]): Measurement => {
+    const figure = { value: median(values), unit: 'ms', runs: values.length } as const;
+    return { scope: SCOPE, name: `${name}, wall`, entries: sizes[0] ?? 0, ...figure };
+  });
+  return {
+    measurements: all,
+    goals: [
+      {
+        name: `${PASS} with its thread, of an empty task`,
+        limit: 1.5,
+        value: value(PASS) / value(EMPTY),
+      },
+      { name: `${HELP}, of ${IDLE}`, limit: 2, value: commandValue(HELP) / commandValue(IDLE) },
+      { name: `${HELP}, ms`, limit: 200, value: commandValue(HELP) },
+    ],
+  };
+}
+
+/** By turns as well. */
+function timeCommands(): ReadonlyMap<string, readonly number[]> {
+  const times = new Map<string, number[]>([...COMMANDS.keys()].map((name) => [name, []]));
+  for (let run = 0; run < COMMAND_RUNS; run += 1) {
+    for (const [name, { args, prints }] of COMMANDS) {
+      const startedAt = performance.now();
+      const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      times.get(name)?.push(performance.now() - startedAt);
+      check(status === 0 && stdout.includes(prints), `${name} did not print what it should`);
+    }
   }
-  const goal = { name: `${PASS} with its thread, of an empty task`, limit: 1.5 };
-  return { measurements, goals: [{ ...goal, value: value(PASS) / value(EMPTY) }] };
+  return times;
 }
 
 async function timeStart(start: ColdStart): Promise<number> {

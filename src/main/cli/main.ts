@@ -1,29 +1,44 @@
 #!/usr/bin/env node
-// The command line: makes the commands, and turns however a run ends into an exit code. The exit code
-// is set rather than the process ended, so that what was printed gets out.
+// The command line: loads the command that is asked for, and turns however a run ends into an exit
+// code. That is set rather than the process ended, so that what was printed gets out. What commands
+// there are stands in commands.ts; nothing here may load the public API.
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { COMMANDS, namedCommand } from './commands.js';
+import type { CommandEntry } from './commands.js';
 import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
-import { describeError, exitCodeOf } from './print-error.js';
-import { createReplayCommand } from './replay-command.js';
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-function createProgram(): Command {
+/** What the list of commands shows of one that is not asked for. */
+function createPlaceholder(entry: CommandEntry): Command {
+  const command = new Command(entry.name);
+  return entry.arguments === '' ? command : command.arguments(entry.arguments);
+}
+
+async function createCommand(entry: CommandEntry): Promise<Command> {
+  const create = await entry.load();
+  return create((code) => {
+    process.exitCode = code;
+  });
+}
+
+async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('ctxfold')
     .description('Context compaction for agents: measure it on sessions that you have recorded.')
     .version(packageVersion())
     .option('--debug', 'on failure, print the stack and the causes')
+    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
-  program.addCommand(
-    createReplayCommand((code) => {
-      process.exitCode = code;
-    }),
-  );
+  const named = namedCommand(args);
+  for (const entry of COMMANDS) {
+    const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
+    program.addCommand(command.summary(entry.summary));
+  }
   for (const command of [program, ...program.commands]) {
     command.exitOverride().showHelpAfterError('(--help tells what is possible)');
   }
@@ -31,7 +46,7 @@ function createProgram(): Command {
 }
 
 async function main(): Promise<void> {
-  const program = createProgram();
+  const program = await createProgram(process.argv.slice(2));
   try {
     await program.parseAsync();
   } catch (error) {
@@ -40,6 +55,7 @@ async function main(): Promise<void> {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
       return;
     }
+    const { describeError, exitCodeOf } = await import('./print-error.js');
     const { debug } = program.opts<{ readonly debug?: boolean }>();
     console.error(describeError(error, debug === true));
     process.exitCode = exitCodeOf(error);

@@ -1,16 +1,16 @@
-// The command `replay`: its arguments, options and help. What it does is loaded when it runs.
+// The command `replay`: its arguments, options and help. What it does is loaded when it runs, and the
+// public API with it.
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { COMPRESSION_STRATEGIES, TRANSCRIPT_FORMATS } from '../../index.js';
 import type { OffloadMode, TranscriptFormat } from '../../index.js';
 import { EXIT_CODES_HELP } from './exit-codes.js';
-import { readModelChoice } from './model-options.js';
 import type { ModelArguments } from './model-options.js';
+import { FORMAT_CHOICES, OFFLOAD_CHOICES, STRATEGY_CHOICES } from './option-choices.js';
 import { share, wholeNumber } from './option-values.js';
 
-/** The options of `replay` as the command line gives them. */
-export interface ReplayArguments extends ModelArguments {
+/** The options that say how a session is played, as the command line gives them. */
+export interface PlayArguments extends ModelArguments {
   readonly format?: TranscriptFormat;
   readonly threshold?: number;
   readonly preserveThreshold?: number;
@@ -20,6 +20,10 @@ export interface ReplayArguments extends ModelArguments {
   readonly offload: OffloadMode;
   readonly threads?: number;
   readonly transcript?: string;
+}
+
+/** The options of `replay` as the command line gives them. */
+export interface ReplayArguments extends PlayArguments {
   readonly json?: boolean;
 }
 
@@ -39,23 +43,39 @@ ${EXIT_CODES_HELP}`;
 
 /** Makes the command; `onExit` is told the exit code of a run that came to its end. */
 export function createReplayCommand(onExit: (code: number) => void): Command {
-  return new Command('replay')
-    .summary('show what ctxfold saves on a recorded session')
+  const command = new Command('replay')
     .description(
       'Plays a recorded agent session through ctxfold, turn by turn, and reports the tokens that ' +
         'each model call would have sent without and with it. Nothing leaves the machine, but for ' +
         'the strategies that ask a model: middle-out and one-shot send the session to --base-url ' +
         'to have it summarized, and to no other place.',
     )
-    .argument('<file>', 'the recorded session')
+    .argument('<file>', 'the recorded session');
+  return addPlayOptions(command)
+    .option('--json', 'print one JSON document, without content of the session')
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async (file: string, given: ReplayArguments, command: Command) => {
+      const { readModelChoice } = await import('./model-options.js');
+      const model = readModelChoice(given, process.env, (message) =>
+        command.error(`error: ${message}`),
+      );
+      assertOwnFile(file, given.transcript, command);
+      const { runReplay } = await import('./run-replay.js');
+      onExit(await runReplay(file, given, model));
+    });
+}
+
+/** Adds the options that say how a session is played. */
+export function addPlayOptions(command: Command): Command {
+  return command
     .addOption(
       new Option('--format <name>', 'format of the file (default: found out)').choices(
-        TRANSCRIPT_FORMATS,
+        FORMAT_CHOICES,
       ),
     )
     .addOption(
       new Option('--strategy <name>', 'compression strategy')
-        .choices(COMPRESSION_STRATEGIES)
+        .choices(STRATEGY_CHOICES)
         .default('high-density'),
     )
     .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
@@ -81,9 +101,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     )
     .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
     .addOption(
-      new Option('--offload <mode>', 'where work runs')
-        .choices(['auto', 'resident', 'snapshot', 'inline'])
-        .default('auto'),
+      new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
     )
     .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
     .option(
@@ -101,25 +119,20 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .option(
       '--fallback-to-truncation',
       'where the model or its summary fails, truncate and play on (default: stop)',
-    )
-    .option('--json', 'print one JSON document, without content of the session')
-    .addHelpText('after', EXAMPLES_HELP)
-    .action(async (file: string, given: ReplayArguments, command: Command) => {
-      const model = readModelChoice(given, process.env, (message) =>
-        command.error(`error: ${message}`),
-      );
-      assertOwnFile(file, given.transcript, command);
-      const { runReplay } = await import('./run-replay.js');
-      onExit(await runReplay(file, given, model));
-    });
+    );
 }
 
 /** What is kept must not end up in the recorded session, by whatever name. */
-function assertOwnFile(file: string, kept: string | undefined, command: Command): void {
+export function assertOwnFile(
+  file: string,
+  kept: string | undefined,
+  command: Command,
+  option: string = '--transcript',
+): void {
   if (kept === undefined) return;
   const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
   const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
   if (statistics === undefined || recorded === undefined) return;
   if (statistics.ino !== recorded.ino || statistics.dev !== recorded.dev) return;
-  command.error('error: --transcript: this is the recorded session itself; name another file.');
+  command.error(`error: ${option}: this is the recorded session itself; name another file.`);
 }
