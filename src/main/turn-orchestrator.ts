@@ -2,6 +2,7 @@
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IContent } from '../shared/content.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { abortable } from './abortable.js';
 import type { HistoryService } from './history-service.js';
@@ -19,10 +20,13 @@ import { EditGate } from './pre-send/edit-gate.js';
 import { completeEditOptions } from './pre-send/edit-options.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
+import { PrunedReads } from './pre-send/pruned-reads.js';
+import type { PrunedContent } from './pre-send/pruned-reads.js';
 import type {
   CompressedEvent,
   FittedEvent,
   OptimizedEvent,
+  PrunedEvent,
   SessionEvents,
 } from './pre-send/session-events.js';
 import { SentHistory } from './pre-send/sent-history.js';
@@ -60,6 +64,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly #compression: AutomaticCompression;
   readonly #sent: SentHistory;
   readonly #costs: CostMeter;
+  readonly #pruned: PrunedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #transcript: TranscriptWriter | undefined;
   readonly #onClose: () => void;
@@ -87,6 +92,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
         this.#sent.noteRewrite(rewrite);
       },
     };
+    this.#pruned = new PrunedReads(options.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
     this.#transcript = transcript;
     this.#onClose = options.onClose ?? (() => undefined);
@@ -101,6 +107,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       tell: (event): void => {
         this.#guard.noteShrunk(event.tokensAfter);
         this.notify('optimized', event);
+        this.#tellPruned('optimized', (now) => this.#pruned.ofChanges(event.changes, now));
       },
     });
     this.#compression = new AutomaticCompression({
@@ -223,8 +230,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
     const strategy = currentStrategy(this.#parts);
     const step = { step: 'compressed', strategy: strategy.name, ...options } as const;
+    const former = this.history.getRawHistory();
     const tell = (event: CompressedEvent): void => {
       this.notify('compressed', event);
+      if (event.outcome !== 'applied') return;
+      this.#tellPruned('compressed', (now) => this.#pruned.ofRewrite(former, now));
     };
     return this.#telemetry.watchStep(step, tell, (told) =>
       runCompressionStep(
@@ -314,11 +324,21 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     const tell = (event: FittedEvent): void => {
       this.#guard.noteCut(event.tokensBefore, event.tokensAfter);
       this.notify('fitted', event);
+      this.#tellPruned('fitted', (now) => this.#pruned.ofChanges(event.changes, now));
     };
     const demand = { budget: this.#gauge.budget, pendingTokens };
     return this.#telemetry.watchStep({ step: 'fitted', ...options }, tell, (told) =>
       fitHistory(this.#parts, demand, told, options.signal),
     );
+  }
+
+  #tellPruned(
+    step: PrunedEvent['step'],
+    find: (entries: readonly IContent[]) => PrunedContent | null,
+  ): void {
+    if (this.listenerCount('pruned') === 0) return;
+    const pruned = find(this.history.getRawHistory());
+    if (pruned !== null) this.notify('pruned', { step, ...pruned });
   }
 
   /** The host is not asked for what a strategy without a model has no use for. */

@@ -52,6 +52,26 @@ export interface FittedEvent {
   readonly tokensAfter: number;
 }
 
+/**
+ * An edit took results of tools or the text of files, and stands. For hosts that keep account of what the
+ * model has read, as to answer a second read with a hint: what is named here has to be forgotten there.
+ */
+export interface PrunedEvent {
+  readonly step: 'optimized' | 'compressed' | 'fitted';
+  /**
+   * Files whose text went with a read or an inclusion, absolute, each once. Another read, inclusion or
+   * write of the same file may still stand, and often does when a newer one made this one superfluous:
+   * to forget a file costs one more read, to remember one that is gone costs an edit made blindly. Reads
+   * whose parameters do not name their files are in `callIds` only.
+   */
+  readonly paths: readonly string[];
+  /**
+   * Calls of any tool whose result left, or gave way to something shorter, each once. No call is told of
+   * again when what took that place goes as well.
+   */
+  readonly callIds: readonly string[];
+}
+
 /** The events of a session. */
 export interface SessionEvents {
   optimized: [OptimizedEvent];
@@ -59,6 +79,8 @@ export interface SessionEvents {
   /** A compression failed over the hard limit; the history is made to fit without it. */
   compressionFailed: [{ readonly error: Error }];
   fitted: [FittedEvent];
+  /** Follows one of the above; nothing is looked for unless somebody listens. */
+  pruned: [PrunedEvent];
   /** Work meant for a worker ran on the calling thread, because workers failed. */
   fallback: [FallbackEvent];
 }
