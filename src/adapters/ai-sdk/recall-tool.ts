@@ -1,0 +1,123 @@
+// A tool for the AI SDK by which a model gets back what was taken out of its conversation. Known to the SDK by
+// its shape alone; what goes wrong is told to the model and never thrown at the run.
+
+import type { Compactor } from '../../main/compactor.js';
+import type { RestoredResponse } from '../../main/transcript/restore.js';
+import { CompressionStrategyError } from '../../shared/errors.js';
+
+/** How originals are looked for. */
+export interface RecallToolOptions {
+  /**
+   * Gives back what was recorded by the session of this id only. Needed where one compactor serves
+   * several users: ids of calls are no secrets. @default every session whose transcript is open
+   */
+  readonly sessionId?: string | undefined;
+}
+
+/** What the model calls the tool with. */
+export interface RecallInput {
+  /** The id of a tool call. */
+  readonly id: string;
+}
+
+/** A schema that the AI SDK asks for its JSON Schema and for a check, by the Standard Schema interfaces. */
+export interface RecallInputSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'ctxfold';
+    readonly types?: { readonly input: RecallInput; readonly output: RecallInput } | undefined;
+    readonly validate: (
+      value: unknown,
+    ) =>
+      | { readonly value: RecallInput; readonly issues?: undefined }
+      | { readonly issues: readonly { readonly message: string }[] };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+  };
+}
+
+/** A tool of AI SDK 6 and 7. */
+export interface RecallTool {
+  readonly description: string;
+  readonly inputSchema: RecallInputSchema;
+  /** Resolves to the original, as the tool had given it, or to a text that says what to do without it. */
+  readonly execute: (input: RecallInput) => Promise<unknown>;
+}
+
+/**
+ * Makes a tool that returns the original result of a tool call. Give it to the run as `recall`, the name by
+ * which placeholders call it, and set `compression.density.placeholder` to `informative`, so that these tell
+ * the ids. Sessions have to keep transcripts; what a transcript holds from before a restart is found as
+ * well. What is recalled enters the conversation like any result, and may be taken out of it again.
+ */
+export function recallTool(
+  compactor: Pick<Compactor, 'restore'>,
+  options: RecallToolOptions = {},
+): RecallTool {
+  const { sessionId } = options;
+  return {
+    description: DESCRIPTION,
+    inputSchema: INPUT_SCHEMA,
+    execute: async ({ id }) => {
+      if (typeof id !== 'string') return NO_ID;
+      try {
+        return originalOf(
+          await compactor.restore(id, sessionId === undefined ? {} : { sessionId }),
+        );
+      } catch (thrown) {
+        return adviceFor(thrown, id);
+      }
+    },
+  };
+}
+
+const DESCRIPTION =
+  'Returns the full original result of an earlier tool call that was shortened to a placeholder to save ' +
+  'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original]. Use it ' +
+  'when you need details that the placeholder does not have, instead of running that tool again. It gives ' +
+  'what the tool answered back then: to learn how things are now, run the tool again instead.';
+
+const ID_DESCRIPTION = 'The id that the placeholder has in quotes, without the quotes.';
+const NO_ID = 'Nothing was recalled: give the id of a tool call as `id`, a text.';
+const MAX_SHOWN_ID_LENGTH = 100;
+
+const JSON_SCHEMA = {
+  type: 'object',
+  properties: { id: { type: 'string', description: ID_DESCRIPTION } },
+  required: ['id'],
+  additionalProperties: false,
+};
+
+const INPUT_SCHEMA: RecallInputSchema = {
+  '~standard': {
+    version: 1,
+    vendor: 'ctxfold',
+    validate: (value) => {
+      const { id } = Object(value) as { readonly id?: unknown };
+      return typeof id === 'string' ? { value: { id } } : { issues: [{ message: NO_ID }] };
+    },
+    // The SDK may add to what it is given.
+    jsonSchema: {
+      input: () => structuredClone(JSON_SCHEMA),
+      output: () => structuredClone(JSON_SCHEMA),
+    },
+  },
+};
+
+/** A tool that failed may have said so in its error alone. */
+function originalOf({ response: { result, error } }: RestoredResponse): unknown {
+  const isSilent = result === undefined || result === null || result === '';
+  return isSilent && error !== undefined ? error : result;
+}
+
+function adviceFor(thrown: unknown, id: string): string {
+  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
+  const isAbsent =
+    thrown instanceof CompressionStrategyError && thrown.code === 'NOT_IN_TRANSCRIPT';
+  return isAbsent
+    ? `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
+        'else check the id against the placeholder, or run the tool again.'
+    : `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`;
+}

@@ -1,0 +1,23 @@
+// Runs the server of `mcp` on this process's standard streams. Nothing but the protocol may be written to
+// standard output.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { describeError } from './print-error.js';
+import { createRecallServer } from './recall-server.js';
+
+/** Serves until standard input ends; the process ends then, as nothing else keeps it alive. */
+export function runMcp(paths: readonly string[]): void {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  ) as { readonly version: string };
+  for (const path of paths) {
+    // A session makes the file with the first edit: it may well come later.
+    if (!existsSync(path)) console.error(`ctxfold: ${path} does not exist yet`);
+  }
+  serveStdio(() => createRecallServer(paths, version), {
+    onerror: (error) => {
+      console.error(describeError(error, false));
+    },
+  });
+}

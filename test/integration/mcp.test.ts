@@ -1,0 +1,127 @@
+// `ctxfold mcp` as a client runs it: the built command over stdio, on the transcript of a session of the built
+// package. `npm run build` comes first.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import {
+  aiContent,
+  createCompactor,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from 'ctxfold';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const COMMAND = path.resolve('dist/main/cli/main.js');
+const ORIGINAL = 'first \u0000\ud800\nsecond 😀\n'.repeat(50);
+
+async function temporaryPath(): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'ctxfold-mcp-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return path.join(directory, 'session.removals.jsonl');
+}
+
+async function connect(...args: readonly string[]): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [COMMAND, 'mcp', ...args],
+      stderr: 'ignore',
+    }),
+  );
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function answerOf(client: Client, name: string, given: object): Promise<string> {
+  const { content } = await client.callTool({ name, arguments: { ...given } });
+  const [block] = content;
+  return block?.type === 'text' ? block.text : '';
+}
+
+describe('ctxfold mcp', () => {
+  it('gives back what a session prunes while it runs', async () => {
+    const transcriptPath = await temporaryPath();
+    const client = await connect(
+      '--transcript',
+      await temporaryPath(),
+      '--transcript',
+      transcriptPath,
+    );
+    expect(await answerOf(client, 'list_removed', {})).toBe('Nothing was removed so far.');
+
+    const compactor = createCompactor({
+      settings: {
+        'compression.density.recencyPruning': true,
+        'compression.density.recencyRetention': 1,
+        'compression.density.placeholder': 'informative',
+      },
+    });
+    onTestFinished(() => compactor.close());
+    const session = await compactor.createSession({ transcriptPath });
+    session.history.addAll([
+      humanText('Look.'),
+      aiContent([toolCall('call_1', 'look', { path: 'a.ts' })]),
+      toolContent([toolResponse('call_1', 'look', ORIGINAL)]),
+      aiContent([toolCall('call_2', 'look', { path: 'b.ts' })]),
+      toolContent([toolResponse('call_2', 'look', 'short')]),
+    ]);
+    await session.ensureCompressionBeforeSend('p');
+    const placeholder = JSON.stringify(session.history.getAll()[2]);
+    const id = /recall\(\\"(.*)\\"\)/.exec(placeholder)?.[1];
+
+    expect(await answerOf(client, 'recall', { id })).toBe(ORIGINAL);
+    expect(await answerOf(client, 'list_removed', {})).toContain('"call_1" [look');
+  });
+
+  it('writes nothing but the protocol, and ends when its input does', async () => {
+    const child = spawn(process.execPath, [COMMAND, 'mcp', '--transcript', await temporaryPath()]);
+    const closed = once(child, 'close') as Promise<[code: number | null]>;
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
+    child.stdin.write('no protocol\n');
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      },
+    };
+    child.stdin.write(`${JSON.stringify(initialize)}\n`);
+    await once(child.stdout, 'readable');
+    child.stdin.end();
+    const [[code], [stdout, stderr]] = await Promise.all([closed, output]);
+    expect(code).toBe(0);
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ jsonrpc: '2.0', id: 1 }),
+    );
+    expect(stderr).toContain('does not exist yet');
+  });
+
+  it.each([
+    ['no transcript', []],
+    ['a directory', ['--transcript', '.']],
+  ])('refuses %s', async (_, args) => {
+    const child = spawn(process.execPath, [COMMAND, 'mcp', ...args]);
+    child.stdin.end();
+    const closed = once(child, 'close') as Promise<[code: number | null]>;
+    const [[code], stdout, stderr] = await Promise.all([
+      closed,
+      text(child.stdout),
+      text(child.stderr),
+    ]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('--transcript');
+  });
+});

@@ -1,0 +1,278 @@
+// What a session takes away comes back to the byte, through the compactor, also after a restart; and the
+// placeholders tell by which id.
+
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import { listRemoved } from '../../src/main/transcript/list-removed.js';
+import { restore } from '../../src/main/transcript/restore.js';
+import {
+  aiContent,
+  humanText,
+  isToolResponseBlock,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../src/shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../src/shared/density.js';
+import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { temporaryPath } from './transcript/recording.js';
+
+function openCompactor(options: CompactorOptions = {}): Compactor {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    workspaceRoot: '/w',
+    ...options,
+    settings: {
+      'compression.density.recencyPruning': true,
+      'compression.density.recencyRetention': 1,
+      'compression.density.placeholder': 'informative',
+      ...options.settings,
+    },
+  });
+  onTestFinished(() => compactor.close());
+  return compactor;
+}
+
+/** A conversation in which a tool answers as often as there are results. */
+function talkOf(results: readonly unknown[], idOf = (at: number) => `call_${at}`): IContent[] {
+  return [
+    humanText('Look.'),
+    ...results.flatMap((result, at) => [
+      aiContent([toolCall(idOf(at), 'look', { path: `src/${at}.ts` })]),
+      toolContent([toolResponse(idOf(at), 'look', result)]),
+    ]),
+    humanText('And now?'),
+  ];
+}
+
+function responsesOf(history: readonly IContent[]): ToolResponseBlock[] {
+  return history.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
+}
+
+/** Runs one window of a session; returns what it leaves. */
+async function compact(
+  compactor: Compactor,
+  options: SessionOptions,
+): Promise<readonly IContent[]> {
+  const session = await compactor.createSession(options);
+  await session.ensureCompressionBeforeSend('p');
+  return session.history.getAll();
+}
+
+describe('a placeholder', () => {
+  it('tells how to get the original back where a transcript is kept', async () => {
+    const transcriptPath = await temporaryPath();
+    const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']), transcriptPath });
+    expect(responsesOf(left).map(({ result }) => result)).toEqual([
+      '[look: src/0.ts — success, 2 lines; recall("call_0") for the original]',
+      'c',
+    ]);
+  });
+
+  it('names the id alone where none is kept', async () => {
+    const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']) });
+    expect(responsesOf(left)[0]?.result).toBe('[look: src/0.ts — success, 2 lines; id "call_0"]');
+  });
+
+  it('is the fixed string unless it is set otherwise', async () => {
+    const compactor = openCompactor({ settings: { 'compression.density.placeholder': undefined } });
+    const transcriptPath = await temporaryPath();
+    const left = await compact(compactor, { history: talkOf(['a\nb', 'c']), transcriptPath });
+    expect(responsesOf(left)[0]?.result).toBe(PRUNED_POINTER);
+  });
+
+  it.each([
+    ['a compression', 0.5, 0.3, { compressed: 'applied', fitted: undefined }],
+    ['the last resort of the window', 1, 1, { compressed: 'rejected', fitted: 1 }],
+  ])('names the id in the summaries of %s', async (_, threshold, preserveThreshold, expected) => {
+    const compactor = openCompactor({
+      contextLimit: 1_500,
+      settings: {
+        'compression.threshold': threshold,
+        'compression.preserveThreshold': preserveThreshold,
+        'compression.density.recencyPruning': false,
+      },
+    });
+    const session = await compactor.createSession({
+      history: talkOf(['a line of text\n'.repeat(300), 'another line\n'.repeat(200), 'short']),
+      transcriptPath: await temporaryPath(),
+    });
+    const { compressed, fitted } = await session.ensureCompressionBeforeSend('p');
+    expect({ compressed: compressed?.outcome, fitted: fitted?.summarizedEntries }).toEqual(
+      expected,
+    );
+    expect(responsesOf(session.history.getAll())[0]?.result).toBe(
+      '[look: src/0.ts — success, 301 lines; recall("call_0") for the original]',
+    );
+  });
+
+  it('stays as it is when the setting changes, or a compression comes by', async () => {
+    const compactor = openCompactor();
+    const session = await compactor.createSession({ history: talkOf(['a', 'b', 'c']) });
+    await session.ensureCompressionBeforeSend('p1');
+    const [first] = responsesOf(session.history.getAll());
+    for (const style of ['pointer', 'informative', 'pointer'] as const) {
+      session.settings.set('compression.density.placeholder', style);
+      session.settings.set('compression.preserveThreshold', 0);
+      session.history.add(humanText('Go on.'));
+      await session.ensureCompressionBeforeSend('p2');
+      await session.performCompression('p2');
+      expect(responsesOf(session.history.getAll())[0]).toEqual(first);
+    }
+  });
+});
+
+describe('Compactor', () => {
+  /** Any text that JSON holds: of every plane, broken surrogates and NUL among them. */
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc
+      .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 })
+      .map((units) => String.fromCharCode(...units)),
+    fc.constantFrom('\u0000', '\ud800', '\udfff\ud800', '\u2028', PRUNED_POINTER, '\\u0000'),
+  );
+  /** Results that look like what is put in place of them. */
+  const lookalike = fc.constantFrom(
+    '[look: src/0.ts — success, 2 lines]',
+    ...[0, 1, 2].map((at) => `[look: x — success; recall("call_${at}") for the original]`),
+    '[look: x — error, 3 lines; id "call_1"]',
+  );
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      text,
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(fc.oneof(text, fc.constant('__proto__')), tie('value'), {
+        maxKeys: 4,
+        noNullPrototype: true,
+      }),
+    ),
+  }));
+  const huge = fc
+    .tuple(text, fc.integer({ min: 1_000, max: 20_000 }))
+    .map(([unit, times]) => `${unit}x`.repeat(times));
+  const result = fc.oneof(
+    { weight: 6, arbitrary: value },
+    { weight: 2, arbitrary: lookalike },
+    { weight: 1, arbitrary: huge },
+  );
+
+  it('gives back to the byte what any session took away, also after a restart', async () => {
+    const seen = { recalled: 0, afterRestart: 0, lookalikes: 0, removed: 0 };
+    const settings = fc.record({
+      'compression.density.placeholder': fc.constantFrom('pointer', 'informative'),
+      'compression.strategy': fc.constantFrom('high-density', 'top-down-truncation'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(result, { minLength: 2, maxLength: 8 }),
+        settings as fc.Arbitrary<NonNullable<CompactorOptions['settings']>>,
+        fc.integer({ min: 60, max: 2_000 }),
+        async (results, given, contextLimit) => {
+          // The pointer of the specification is no original: it tells nothing that could be told apart.
+          fc.pre(!results.includes(PRUNED_POINTER));
+          const transcriptPath = await temporaryPath();
+          const options = { settings: given, contextLimit };
+          const history = talkOf(structuredClone(results));
+          const first = openCompactor(options);
+          const session = await first.createSession({ history, transcriptPath });
+          await session.ensureCompressionBeforeSend('p1').catch(() => undefined);
+          const left = session.history.getAll();
+          await expectOriginals(first, results, left);
+          await first.close();
+
+          // What is left goes on in another session of another process, whose history came as JSON.
+          const again = openCompactor(options);
+          const next = await again.createSession({
+            history: JSON.parse(JSON.stringify(left)) as IContent[],
+            transcriptPath,
+          });
+          next.history.add(humanText('Go on.'));
+          await next.ensureCompressionBeforeSend('p2').catch(() => undefined);
+          await next.performCompression('p3').catch(() => undefined);
+          const leftNow = next.history.getAll();
+          seen.afterRestart += await expectOriginals(again, results, leftNow);
+          await again.close();
+          const listed = await listRemoved(transcriptPath);
+          seen.removed += listed.length;
+          for (const { callId } of listed) {
+            const { response } = await restore(transcriptPath, callId);
+            const original = results[Number(callId.slice('call_'.length))];
+            expect(JSON.stringify(response.result)).toBe(JSON.stringify(original));
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(seen.recalled).toBeGreaterThan(200);
+    expect(seen.afterRestart).toBeGreaterThan(200);
+    expect(seen.lookalikes).toBeGreaterThan(20);
+    expect(seen.removed).toBeGreaterThan(200);
+
+    async function expectOriginals(
+      compactor: Compactor,
+      results: readonly unknown[],
+      left: readonly IContent[],
+    ): Promise<number> {
+      const present = new Map(responsesOf(left).map((block) => [block.callId, block.result]));
+      let recalled = 0;
+      for (const [at, original] of results.entries()) {
+        const callId = `call_${at}`;
+        const json = JSON.stringify(original);
+        if (JSON.stringify(present.get(callId)) === json) continue;
+        const { response } = await compactor.restore(callId);
+        expect(response.result).toStrictEqual(original);
+        expect(JSON.stringify(response.result)).toBe(json);
+        recalled += 1;
+        const block = toolResponse(callId, 'look', original);
+        if (placeholderKind(block) !== 'none') seen.lookalikes += 1;
+      }
+      seen.recalled += recalled;
+      return recalled;
+    }
+  }, 120_000);
+
+  it('finds an original in whichever transcript has it, the latest of several', async () => {
+    const compactor = openCompactor();
+    const paths = [await temporaryPath(), await temporaryPath()] as const;
+    await compact(compactor, {
+      sessionId: 'one',
+      history: talkOf(['of one', 'x']),
+      transcriptPath: paths[0],
+    });
+    await compact(compactor, {
+      sessionId: 'two',
+      history: talkOf(['of two', 'y', 'z']),
+      transcriptPath: paths[1],
+    });
+    expect((await compactor.restore('call_1')).response.result).toBe('y');
+    const { sessionId } = await compactor.restore('call_0');
+    const latest = (await restore(paths[1], 'call_0')).recordedAt;
+    const earlier = (await restore(paths[0], 'call_0')).recordedAt;
+    expect(latest > earlier ? ['two'] : ['one', 'two']).toContain(sessionId);
+    const ofOne = await compactor.restore('call_0', { sessionId: 'one' });
+    expect(ofOne.response.result).toBe('of one');
+  });
+
+  it('says that no session has it, or that none keeps a transcript', async () => {
+    const compactor = openCompactor();
+    await expect(compactor.restore('call_0')).rejects.toMatchObject({
+      code: 'NOT_IN_TRANSCRIPT',
+      message: expect.stringContaining('transcriptPath'),
+    });
+    const transcriptPath = await temporaryPath();
+    const session = await compactor.createSession({ history: talkOf(['a']), transcriptPath });
+    const expected = { code: 'NOT_IN_TRANSCRIPT', message: expect.stringContaining('call_0') };
+    await expect(compactor.restore('call_0')).rejects.toMatchObject(expected);
+    await session.close();
+    await expect(compactor.restore('call_0')).rejects.toThrow('transcriptPath');
+  });
+});
