@@ -1,0 +1,274 @@
+// Analyzes one history: what it consists of, what pruning reclaims, and what stays and why. Pure but
+// for the counting of tokens, which it is given; reads and prints nothing.
+
+import { applyDensityResult, DEFAULT_DENSITY_CONFIG, optimize } from '../../index.js';
+import type { ContentBlock, EntryChange, IContent, Transcript } from '../../index.js';
+import { countAttributions, figuresByRule, largestExamples } from './analysis-reclaim.js';
+import type { CountedAttribution, CountEach } from './analysis-reclaim.js';
+import { PRUNING_RULES, STAY_REASONS } from './analysis-report.js';
+import type {
+  CategoryFigures,
+  HistoryAnalysis,
+  ResultFigures,
+  RuleReport,
+  StayFigures,
+  StayingEntry,
+  StayReason,
+  Subject,
+  ToolFigures,
+} from './analysis-report.js';
+import { Retention } from './analysis-retention.js';
+import { NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
+import { attributeChange } from './attribution.js';
+import { CATEGORIES, categoryOf, Composition, tokensByBlock } from './composition.js';
+import { groupBy } from './group-by.js';
+
+/** How to analyze a history. */
+export interface AnalysisOptions {
+  readonly countEach: CountEach;
+  /** Results to keep per tool; switches recency pruning on. */
+  readonly recencyRetention?: number | undefined;
+  /** Where relative paths start. @default what the transcript recorded, else the working directory */
+  readonly workspaceRoot?: string | undefined;
+}
+
+const EXAMPLES_PER_RULE = 3;
+const LARGEST_STAYING = 5;
+
+/** One history as pruning leaves it. */
+interface PrunedHistory {
+  readonly entries: readonly IContent[];
+  /** By entry of these, its index in the whole history. */
+  readonly indices: readonly number[];
+  readonly changes: readonly EntryChange[];
+}
+
+/** A pruned history whose tokens are known. */
+interface CountedHistory extends PrunedHistory {
+  /** By entry that is left. */
+  readonly tokens: readonly number[];
+  readonly reclaimed: readonly CountedAttribution[];
+}
+
+/** Analyzes a transcript. @throws what counting throws. */
+export async function analyzeHistory(
+  transcript: Pick<Transcript, 'entries' | 'preset' | 'workspaceRoot'>,
+  options: AnalysisOptions,
+): Promise<HistoryAnalysis> {
+  const { entries, preset } = transcript;
+  const { countEach, recencyRetention } = options;
+  const counts = await countEach(entries);
+  const known = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
+  const prune = (retention: number | undefined): PrunedHistory =>
+    pruneHistory(transcript, retention, options.workspaceRoot);
+  const pruned = await countPruned(prune(recencyRetention), known, countEach);
+  const untried =
+    recencyRetention === undefined
+      ? await countOldResults(prune(DEFAULT_DENSITY_CONFIG.recencyRetention), countEach)
+      : undefined;
+  const subjects = subjectsOfCalls(entries, preset.toolCatalog);
+  const before = compose(entries, counts);
+  const retention = new Retention(pruned.entries, {
+    catalog: preset.toolCatalog,
+    keepsNewestOnly: recencyRetention !== undefined,
+  });
+  return {
+    entries: entries.length,
+    tokens: { without: sum(counts), with: sum(pruned.tokens) },
+    categories: categoryFigures(before, compose(pruned.entries, pruned.tokens)),
+    tools: toolFigures(before, pruned.reclaimed, largestResults(entries, counts, subjects)),
+    rules: ruleReports(pruned.reclaimed, untried, recencyRetention, subjects),
+    stays: stayFigures(pruned, retention),
+    largestStaying: largestStaying(pruned, retention, subjects),
+  };
+}
+
+function pruneHistory(
+  { entries, preset, workspaceRoot }: Pick<Transcript, 'entries' | 'preset' | 'workspaceRoot'>,
+  recencyRetention: number | undefined,
+  givenRoot: string | undefined,
+): PrunedHistory {
+  const result = optimize(entries, {
+    ...DEFAULT_DENSITY_CONFIG,
+    ...preset,
+    workspaceRoot: givenRoot ?? workspaceRoot ?? process.cwd(),
+    ...(recencyRetention !== undefined && { recencyPruning: true, recencyRetention }),
+  });
+  const left = [...entries];
+  applyDensityResult(left, result);
+  const removed = new Set(result.removals);
+  const changes = entries.flatMap((before, index): EntryChange[] => {
+    if (removed.has(index)) return [{ index, before, after: null }];
+    const after = result.replacements.get(index);
+    return after === undefined ? [] : [{ index, before, after }];
+  });
+  return {
+    entries: left,
+    indices: Array.from(entries.keys()).filter((index) => !removed.has(index)),
+    changes,
+  };
+}
+
+async function countPruned(
+  pruned: PrunedHistory,
+  known: ReadonlyMap<IContent, number>,
+  countEach: CountEach,
+): Promise<CountedHistory> {
+  const fresh = pruned.entries.filter((entry) => !known.has(entry));
+  const counts = await countEach(fresh);
+  const ofFresh = new Map(fresh.map((entry, at) => [entry, counts[at] ?? 0]));
+  return {
+    ...pruned,
+    tokens: pruned.entries.map((entry) => known.get(entry) ?? ofFresh.get(entry) ?? 0),
+    reclaimed: await countAttributions(pruned.changes.flatMap(attributeChange), countEach),
+  };
+}
+
+/** What recency pruning takes where the history was pruned with it only to see. */
+function countOldResults(
+  { changes }: PrunedHistory,
+  countEach: CountEach,
+): Promise<readonly CountedAttribution[]> {
+  const attributions = changes.flatMap(attributeChange);
+  return countAttributions(
+    attributions.filter(({ rule }) => rule === 'old-result'),
+    countEach,
+  );
+}
+
+function compose(entries: readonly IContent[], tokens: readonly number[]): Composition {
+  const composition = new Composition();
+  entries.forEach((entry, at) => {
+    composition.add(entry, tokens[at] ?? 0);
+  });
+  return composition;
+}
+
+function categoryFigures(before: Composition, after: Composition): readonly CategoryFigures[] {
+  return CATEGORIES.map((category) => {
+    const tokens = before.byCategory.get(category) ?? 0;
+    return {
+      category,
+      blocks: before.blocksByCategory.get(category) ?? 0,
+      tokens,
+      reclaimedTokens: tokens - (after.byCategory.get(category) ?? 0),
+    };
+  });
+}
+
+function toolFigures(
+  composition: Composition,
+  reclaimed: readonly CountedAttribution[],
+  largest: ReadonlyMap<string, ResultFigures>,
+): readonly ToolFigures[] {
+  const byTool = groupBy(reclaimed, ({ toolName }) => toolName);
+  return Array.from(composition.byTool, ([tool, share]) => ({
+    tool,
+    ...share,
+    reclaimed: figuresByRule(byTool.get(tool) ?? []),
+    largestResult: largest.get(tool) ?? null,
+  })).sort((a, b) => b.resultTokens - a.resultTokens);
+}
+
+function largestResults(
+  entries: readonly IContent[],
+  counts: readonly number[],
+  subjects: ReadonlyMap<string, Subject>,
+): ReadonlyMap<string, ResultFigures> {
+  const largest = new Map<string, ResultFigures>();
+  for (const [at, entry] of entries.entries()) {
+    if (!entry.blocks.some(({ type }) => type === 'tool_response')) continue;
+    const parts = tokensByBlock(entry, counts[at] ?? 0);
+    for (const [place, block] of entry.blocks.entries()) {
+      if (block.type !== 'tool_response') continue;
+      const tokens = parts[place] ?? 0;
+      if (tokens <= (largest.get(block.toolName)?.tokens ?? -1)) continue;
+      largest.set(block.toolName, { tokens, ...(subjects.get(block.callId) ?? NO_SUBJECT) });
+    }
+  }
+  return largest;
+}
+
+function ruleReports(
+  reclaimed: readonly CountedAttribution[],
+  untried: readonly CountedAttribution[] | undefined,
+  recencyRetention: number | undefined,
+  subjects: ReadonlyMap<string, Subject>,
+): readonly RuleReport[] {
+  return PRUNING_RULES.map((rule) => {
+    const isOn = rule !== 'old-result' || untried === undefined;
+    const counted = isOn ? reclaimed : untried;
+    const figures = figuresByRule(counted).find((found) => found.rule === rule);
+    return {
+      rule,
+      isOn,
+      recencyRetention:
+        rule === 'old-result'
+          ? (recencyRetention ?? DEFAULT_DENSITY_CONFIG.recencyRetention)
+          : null,
+      items: figures?.items ?? 0,
+      tokens: figures?.tokens ?? 0,
+      examples: largestExamples(counted, rule, subjects, EXAMPLES_PER_RULE),
+    };
+  });
+}
+
+function stayFigures(history: CountedHistory, retention: Retention): readonly StayFigures[] {
+  const items = new Map<StayReason, number>();
+  const tokens = new Map<StayReason, number>();
+  const raise = (sums: Map<StayReason, number>, reason: StayReason, by: number): void => {
+    sums.set(reason, (sums.get(reason) ?? 0) + by);
+  };
+  for (const [at, entry] of history.entries.entries()) {
+    const total = history.tokens[at] ?? 0;
+    if (entry.blocks.length === 0) raise(tokens, 'other', total);
+    const parts = tokensByBlock(entry, total);
+    for (const [place, block] of entry.blocks.entries()) {
+      const reason = retention.reasonOf(block, entry);
+      raise(tokens, reason, parts[place] ?? 0);
+      raise(items, reason, block.type === 'tool_response' ? 0 : 1);
+    }
+  }
+  return STAY_REASONS.flatMap((reason) => {
+    const kept = tokens.get(reason);
+    return kept === undefined ? [] : [{ reason, items: items.get(reason) ?? 0, tokens: kept }];
+  });
+}
+
+function largestStaying(
+  history: CountedHistory,
+  retention: Retention,
+  subjects: ReadonlyMap<string, Subject>,
+): readonly StayingEntry[] {
+  return Array.from(history.entries.keys())
+    .sort((a, b) => (history.tokens[b] ?? 0) - (history.tokens[a] ?? 0))
+    .slice(0, LARGEST_STAYING)
+    .flatMap((at) => {
+      const entry = history.entries[at];
+      if (entry === undefined) return [];
+      const tokens = history.tokens[at] ?? 0;
+      const parts = tokensByBlock(entry, tokens);
+      const block = entry.blocks[parts.indexOf(Math.max(...parts))];
+      if (block === undefined) return [];
+      return [
+        {
+          entry: history.indices[at] ?? at,
+          speaker: entry.speaker,
+          category: categoryOf(block, entry),
+          tool: toolOf(block),
+          tokens,
+          reason: retention.reasonOf(block, entry),
+          ...subjectOfBlock(block, subjects),
+        },
+      ];
+    });
+}
+
+function toolOf(block: ContentBlock): string | null {
+  if (block.type === 'tool_call') return block.name;
+  return block.type === 'tool_response' ? block.toolName : null;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,96 @@
+// The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, test } from 'vitest';
+
+const COMMAND = path.resolve('dist/main/cli/main.js');
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+const SESSION = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(...args: readonly string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [COMMAND, ...args]);
+  child.stdin.end();
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await closed;
+  return { code, stdout, stderr };
+}
+
+interface Tokens {
+  readonly without: number;
+  readonly with: number;
+}
+
+interface Figures {
+  readonly tokens: Tokens;
+  readonly categories: readonly { readonly tokens: number }[];
+}
+
+interface Report {
+  readonly sessions: readonly (Figures & { readonly file: string })[];
+  readonly totals: Figures;
+  readonly unread: readonly { readonly file: string; readonly reason: string }[];
+}
+
+const sum = (figures: readonly { readonly tokens: number }[]): number =>
+  figures.reduce((total, { tokens }) => total + tokens, 0);
+
+describe('ctxfold analyze', () => {
+  test('counts on worker threads what a replay counts', async () => {
+    const [analyzed, replayed] = await Promise.all([
+      run('analyze', SESSION, '--json'),
+      run('replay', SESSION, '--json', '--context-limit', '10_000_000'),
+    ]);
+    expect({ code: analyzed.code, stderr: analyzed.stderr }).toEqual({ code: 0, stderr: '' });
+    const { sessions, totals } = JSON.parse(analyzed.stdout) as Report;
+    const { end } = JSON.parse(replayed.stdout) as { readonly end: Figures };
+    expect(sessions.map(({ tokens }) => tokens)).toEqual([end.tokens]);
+    expect(sum(totals.categories)).toBe(end.tokens.without);
+  });
+
+  test('analyzes a folder, and lists what it cannot read', async () => {
+    const { code, stdout, stderr } = await run('analyze', FIXTURES, '--json', '--recency', '2');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { sessions, totals, unread } = JSON.parse(stdout) as Report;
+    expect(sessions).toHaveLength(14);
+    const tokens = sessions.map((session) => session.tokens.without);
+    expect(tokens).toEqual(tokens.toSorted((a, b) => b - a));
+    expect(tokens.reduce((total, count) => total + count, 0)).toBe(totals.tokens.without);
+    expect(unread.map(({ file }) => path.relative(FIXTURES, file))).toContain('ATTRIBUTION.md');
+    expect(unread.every(({ reason }) => reason.length > 0)).toBe(true);
+  });
+
+  test('prints tables that fit 80 columns and have no colours when piped', async () => {
+    const { code, stdout, stderr } = await run('analyze', FIXTURES);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('all sessions');
+    expect(stdout).not.toContain(String.fromCharCode(27));
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test.each([
+    ['a file that is no session', path.join(FIXTURES, 'ATTRIBUTION.md')],
+    ['a path where nothing is', '/nowhere'],
+    ['a folder without sessions', scratch],
+  ])('ends with exit code 3 for %s', async (_, place) => {
+    const { code, stderr } = await run('analyze', place);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^ctxfold: .+\n$/);
+  });
+});

@@ -1,0 +1,121 @@
+// The analysis for a person, on recorded sessions.
+
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { toJsonText } from '../../../src/main/cli/analysis-report.js';
+import type { AnalysisReport } from '../../../src/main/cli/analysis-report.js';
+import { sumAnalyses } from '../../../src/main/cli/analysis-totals.js';
+import { analyzeFiles } from '../../../src/main/cli/analyze-sessions.js';
+import { renderAnalysis } from '../../../src/main/cli/render-analysis.js';
+
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+const CLAUDE_CODE = 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
+
+async function reportOf(
+  files: readonly string[],
+  settings: Partial<AnalysisReport['settings']> = {},
+): Promise<AnalysisReport> {
+  const isFolder = files.length > 1;
+  const { sessions, unread } = await analyzeFiles(
+    files.map((file) => path.join(FIXTURES, file)),
+    {
+      offload: 'inline',
+      skipsUnreadable: true,
+      recencyRetention: settings.recencyRetention ?? undefined,
+    },
+  );
+  return {
+    reportVersion: 1,
+    path: isFolder ? FIXTURES : path.join(FIXTURES, files[0] ?? ''),
+    isFolder,
+    settings: { contextLimit: 200_000, recencyRetention: null, ...settings },
+    sessions,
+    totals: sumAnalyses(sessions),
+    unread,
+  };
+}
+
+const PLAIN = { width: 80, isColoured: false };
+
+let single: AnalysisReport;
+let folder: AnalysisReport;
+
+beforeAll(async () => {
+  single = await reportOf([CLAUDE_CODE]);
+  folder = await reportOf([
+    CLAUDE_CODE,
+    'swe-agent/humanevalfix-python-0.traj',
+    'ATTRIBUTION.md',
+    'LICENSES/jdx+mise.txt',
+  ]);
+});
+
+describe('renderAnalysis', () => {
+  test.each([80, 93, 100])('keeps to a width of %i', (width) => {
+    for (const report of [single, folder]) {
+      for (const line of renderAnalysis(report, { width, isColoured: false }).split('\n')) {
+        expect(line.length).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+
+  test('says the same with colours and without', () => {
+    const coloured = renderAnalysis(single, { ...PLAIN, isColoured: true });
+    const plain = renderAnalysis(single, PLAIN);
+    expect(coloured).not.toBe(plain);
+    expect(stripVTControlCharacters(coloured).replace(/ +$/gm, '')).toBe(plain);
+  });
+
+  test('begins with what pruning reclaims, and goes from what is there to what stays', () => {
+    const text = renderAnalysis(single, PLAIN);
+    expect(text).toMatch(/claude-code · 132 entries · 28,972 tokens\nPruning reclaims 20\.9 %/);
+    const heads = [
+      'what it consists of',
+      'by tool',
+      'what pruning reclaims',
+      'what stays, and why',
+    ];
+    const places = heads.map((head) => text.indexOf(head));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(text).toContain('largest that stay');
+  });
+
+  test('has a column for old results once recency pruning takes some', async () => {
+    expect(renderAnalysis(single, PLAIN)).not.toContain('old results');
+    const report = await reportOf([CLAUDE_CODE], { recencyRetention: 2 });
+    expect(renderAnalysis(report, PLAIN)).toContain('old results');
+  });
+
+  test('lists sessions with their sum, and files left out by reason', () => {
+    const text = renderAnalysis(folder, PLAIN);
+    expect(text).toMatch(/__9f-d2fc39aa5f-0\.jsonl +claude-code +132 +28,972 /);
+    expect(text).toMatch(/all sessions +143 +32,039 /);
+    expect(text).toContain('2 files left out\n  - Text that is no JSON');
+    expect(text.match(/Text that is no JSON/g)).toHaveLength(1);
+    expect(text).toMatch(/\n {6}LICENSES\/jdx\+mise\.txt\n/);
+  });
+
+  test('tells how many sessions exceed the window', async () => {
+    const report = { ...folder, settings: { contextLimit: 25_000, recencyRetention: null } };
+    expect(renderAnalysis(report, PLAIN).replaceAll('\n', ' ')).toContain(
+      'A window of 25,000 is too small for 1 of the sessions without pruning, for 0 with it.',
+    );
+    expect(renderAnalysis(folder, PLAIN)).toContain('All fit');
+  });
+
+  test('says that nothing is there', () => {
+    const nothing = { ...folder, sessions: [], totals: sumAnalyses([]), unread: [] };
+    expect(renderAnalysis(nothing, PLAIN)).toContain('nothing to analyze');
+  });
+});
+
+describe('toJsonText', () => {
+  test('is one document without content of the session', () => {
+    const document = JSON.parse(toJsonText(single)) as AnalysisReport;
+    expect(document.totals.tokens).toEqual(single.totals.tokens);
+    expect(toJsonText(single)).not.toContain('excerpt');
+    expect(single.sessions[0]?.largestStaying.some(({ excerpt }) => excerpt !== null)).toBe(true);
+  });
+});
