@@ -1,8 +1,10 @@
 // Builds dist from nothing: compiles, copies what is no TypeScript, makes the command executable,
-// arranges the tokens that threads count with, and puts the code of a thread into one file.
+// arranges the tokens that threads count with, and puts the code of a thread, and of the report's page,
+// into one file each.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { bundleReport } from './bundle-report.js';
 import { bundleWorker } from './bundle-worker.js';
 
 const COMMAND = 'dist/main/cli/main.js';
@@ -26,6 +28,8 @@ process.exitCode = status ?? 1;
 if (status === 0) {
   chmodSync(COMMAND, 0o755);
   await writeTokens();
+  rmSync('dist/main/cli/report/client', { recursive: true, force: true });
+  await bundleReport('dist/main/cli/report/client.json');
   rmSync('dist/worker', { recursive: true });
   await bundleWorker('dist/worker');
 }

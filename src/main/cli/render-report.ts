@@ -36,7 +36,7 @@ export function renderReport(report: ReplayReport, options: RenderOptions): stri
       ? [['The transcript holds no entries: there is nothing to replay.']]
       : []),
     ...(report.entries === 0 ? [] : figures(report, width, paint)),
-    warnings(report.warnings, width, paint),
+    renderWarnings(report.warnings, width, paint),
   ].filter((lines) => lines.length > 0);
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -129,7 +129,12 @@ function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): reado
 
 const MAX_WARNINGS = 8;
 
-function warnings(groups: readonly WarningGroup[], width: number, paint: Paint): readonly string[] {
+/** What the transcript's reader said; no lines when it said nothing. */
+export function renderWarnings(
+  groups: readonly WarningGroup[],
+  width: number,
+  paint: Paint,
+): readonly string[] {
   if (groups.length === 0) return [];
   const total = groups.reduce((sum, { count }) => sum + count, 0);
   const more = groups.length - MAX_WARNINGS;

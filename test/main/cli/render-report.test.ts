@@ -66,6 +66,7 @@ const REPORT: ReplayReport = {
   removals: null,
   mainThread: {
     longestDelayMs: 4.25,
+    p50DelayMs: 0,
     p99DelayMs: 1,
     utilization: 0.125,
     elapsedMs: 400,

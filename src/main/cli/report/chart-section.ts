@@ -1,0 +1,102 @@
+// The figure of tokens per turn: the place for the chart, its legend, and the same numbers as a table for
+// those who see no chart.
+
+import { formatCount } from '../text-layout.js';
+import type { ChartData } from './chart-data.js';
+import { html, NOTHING } from './html.js';
+import type { Markup } from './html.js';
+
+/** Turns that the table shows of a long session. */
+const MAX_TABLE_ROWS = 60;
+
+/** Returns the section. The script finds the chart's place by its id. */
+export function chartSection(chart: ChartData): Markup {
+  if (chart.turns.length === 0) return NOTHING;
+  const peak = Math.max(...chart.without);
+  return html`<section aria-labelledby="h-turns">
+    <h2 id="h-turns">Tokens per turn</h2>
+    <figure>
+      <figcaption>
+        <ul class="legend">
+          ${[
+            ...chart.layers.map(
+              ({ id, label }) => html`<li><i class="swatch c-${id}"></i>${label}</li>`,
+            ),
+            html`<li><i class="line without"></i>without ctxfold</li>`,
+            html`<li>
+              <i class="line threshold"></i>threshold
+              ${formatCount(chart.thresholdTokens)}${chart.thresholdTokens > chart.topTokens ? ', above the chart' : ''}
+            </li>`,
+            ...marksLegend(chart),
+          ]}
+        </ul>
+      </figcaption>
+      <div
+        id="chart"
+        role="img"
+        tabindex="0"
+        aria-label="Stacked area of the tokens of each of ${chart.turns.length} turns by category; at most ${formatCount(peak)} without ctxfold. The table below has the numbers."
+      >
+        <noscript
+          ><p class="empty">
+            The chart needs JavaScript; the table below has its numbers.
+          </p></noscript
+        >
+      </div>
+    </figure>
+    ${turnTable(chart)}
+  </section>`;
+}
+
+const MARKS = { pruned: '▼ pruned', compressed: '◆ compressed', fitted: '■ made to fit' } as const;
+
+function marksLegend({ marks }: ChartData): readonly Markup[] {
+  const kinds = new Set(marks.map(({ kind }) => kind));
+  return Array.from(kinds, (kind) => html`<li>${MARKS[kind]}</li>`);
+}
+
+function turnTable({ turns, layers, without, marks }: ChartData): Markup {
+  const step = Math.ceil(turns.length / MAX_TABLE_ROWS);
+  const shown = turns
+    .map((turn, at) => ({ turn, at }))
+    .filter(({ at }) => at % step === 0 || at === turns.length - 1);
+  const edits = new Map<number, string>();
+  for (const { at, text } of marks) {
+    edits.set(at, [edits.get(at), text].filter((part) => part !== undefined).join('; '));
+  }
+  const isWhole = step === 1;
+  return html`<details>
+    <summary>
+      ${isWhole ? 'The turns as a table' : `One of ${formatCount(step)} turns as a table`}
+    </summary>
+    <div class="scroll">
+      <table class="figures" id="turns">
+        <caption class="hidden">
+          Tokens per turn
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">turn</th>
+            ${layers.map(({ label }) => html`<th scope="col">${label}</th>`)}
+            <th scope="col">with</th>
+            <th scope="col">without</th>
+            ${isWhole ? html`<th scope="col">edits</th>` : NOTHING}
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map(({ turn, at }) => {
+            const counts = layers.map(({ tokens }) => tokens[at] ?? 0);
+            const sum = counts.reduce((total, count) => total + count, 0);
+            return html`<tr>
+              <th scope="row">${turn}</th>
+              ${counts.map((count) => html`<td>${formatCount(count)}</td>`)}
+              <td>${formatCount(sum)}</td>
+              <td>${formatCount(without[at] ?? 0)}</td>
+              ${isWhole ? html`<td class="text">${edits.get(at) ?? ''}</td>` : NOTHING}
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+  </details>`;
+}

@@ -1,0 +1,20 @@
+// What the build made of the script that draws the chart. Read only when a page is made.
+
+import { readFile } from 'node:fs/promises';
+
+/** A script and the style sheet that goes with it; neither holds what would end its element. */
+export interface ClientAsset {
+  readonly script: string;
+  readonly style: string;
+}
+
+/** Reads the script of the page, which the build puts beside the compiled code. */
+export async function readClientAsset(): Promise<ClientAsset> {
+  const text = await readFile(new URL(import.meta.resolve('#report-client')), 'utf8');
+  return JSON.parse(text) as ClientAsset;
+}
+
+/** Reads the style sheet of the page. */
+export function readPageStyle(): Promise<string> {
+  return readFile(new URL('./report.css', import.meta.url), 'utf8');
+}

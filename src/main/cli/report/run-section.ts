@@ -1,0 +1,110 @@
+// Where the work ran, and what the thread of the turn loop had of it.
+
+import type { ReplayReport } from '../replay-report.js';
+import { formatCount, formatMs, formatNumberOf, formatShare } from '../text-layout.js';
+import { html, named, NOTHING } from './html.js';
+import type { Markup } from './html.js';
+import type { ReportPage } from './report-page.js';
+
+const MAX_NOTES = 8;
+
+/** Returns the section. */
+export function runSection({ replay, label }: ReportPage): Markup {
+  return html`<section aria-labelledby="h-run">
+    <h2 id="h-run">Off the main thread</h2>
+    <p>${verdictOf(replay)}</p>
+    <div class="scroll">
+      <table class="figures" id="run">
+        <caption class="hidden">
+          Where the work ran
+        </caption>
+        <tbody>
+          ${factsOf(replay).map(
+            ([what, figure, note]) =>
+              html`<tr>
+                <th scope="row">${what}</th>
+                <td>${figure}</td>
+                <td class="text">${note}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${label.isRedacted ? countsOf(replay) : notesOf(replay)}
+  </section>`;
+}
+
+function verdictOf({ offload, mainThread }: ReplayReport): string {
+  const { workerMs, mainThreadMs } = offload;
+  if (offload.workerTasks === 0) {
+    return `No work ran on workers: all of it took the main thread ${formatMs(mainThreadMs)}.`;
+  }
+  return (
+    `${formatMs(workerMs)} of work ran on worker threads, ` +
+    `${formatShare(workerMs, workerMs + mainThreadMs)} of all; half of the main thread’s timers were late ` +
+    `by at most ${formatMs(mainThread.p50DelayMs)}, 99 % by at most ${formatMs(mainThread.p99DelayMs)}.`
+  );
+}
+
+function factsOf({
+  offload,
+  mainThread,
+}: ReplayReport): readonly (readonly [string, string, string])[] {
+  return [
+    ['in queue', formatMs(offload.queueMs), 'tasks waited for a free thread, or for an answer'],
+    [
+      'run on workers',
+      formatMs(offload.workerMs),
+      `${formatNumberOf(offload.workerTasks, 'task')}, ${formatCount(offload.residentPasses)} of them passes over a resident history`,
+    ],
+    [
+      'busy on the main thread',
+      formatMs(offload.mainThreadMs),
+      `posting tasks, and ${formatNumberOf(offload.inlineTasks, 'task')} that ran there`,
+    ],
+    ['event-loop delay, p50', formatMs(mainThread.p50DelayMs), 'half of the timers were no later'],
+    ['event-loop delay, p99', formatMs(mainThread.p99DelayMs), '99 of 100 timers were no later'],
+    ['event-loop delay, longest', formatMs(mainThread.longestDelayMs), ''],
+    [
+      'pre-send windows',
+      formatMs(mainThread.windowWaitMs),
+      `the turn loop waited, busy for ${formatMs(mainThread.windowBusyMs)} of it; longest ${formatMs(mainThread.longestWindowMs)}`,
+    ],
+    [
+      'main thread busy',
+      formatShare(mainThread.utilization, 1),
+      `of ${formatMs(mainThread.elapsedMs)}, the replay itself included`,
+    ],
+    [
+      'fallbacks',
+      formatCount(offload.fallbacks),
+      `tasks that workers failed at; ${formatNumberOf(offload.failures, 'failed attempt')}`,
+    ],
+  ];
+}
+
+/** What failures and warnings say may quote the session. */
+function countsOf({ failures, warnings }: ReplayReport): Markup {
+  const count = warnings.reduce((sum, warning) => sum + warning.count, 0);
+  if (failures.length + count === 0) return NOTHING;
+  return html`<p>
+    ${formatNumberOf(failures.length, 'failure')}, ${formatNumberOf(count, 'warning')} of the
+    transcript’s reader; their texts are hidden.
+  </p>`;
+}
+
+function notesOf({ failures, warnings }: ReplayReport): Markup {
+  const notes = [
+    ...failures,
+    ...warnings.map(({ message, count }) => `${message} (${formatNumberOf(count, 'time')})`),
+  ];
+  if (notes.length === 0) return NOTHING;
+  const more = notes.length - MAX_NOTES;
+  return html`<h3>Failures and warnings</h3>
+    <ul>
+      ${[
+        ...notes.slice(0, MAX_NOTES).map((note) => html`<li>${named(note, 300)}</li>`),
+        ...(more > 0 ? [html`<li>and ${formatCount(more)} more</li>`] : []),
+      ]}
+    </ul>`;
+}

@@ -1,0 +1,155 @@
+// The page in a browser, where there is one: a Chromium that is installed, or the one that the variable
+// CHROMIUM_PATH names.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { humanText } from '../../../../src/index.js';
+import { documentOf, longSession, step } from '../../../support/report-documents.js';
+
+const PLACES = [
+  process.env['CHROMIUM_PATH'] ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const executablePath = PLACES.find((place) => place !== '' && existsSync(place));
+const MISSING = executablePath === undefined ? ': none was found, set CHROMIUM_PATH' : '';
+
+const WORD = 'w'.repeat(3_000);
+const HOSTILE = `</script><script>document.title = 'owned'</script><img src="http://h.invalid/x" onerror="document.title = 'owned'"> \u202E${WORD}`;
+const HOSTILE_SESSION = [
+  humanText(HOSTILE),
+  ...step('r', HOSTILE, { command: HOSTILE }, HOSTILE),
+  ...step('s', HOSTILE, { command: HOSTILE }, HOSTILE),
+];
+
+// What runs in the page stands in texts: the tests themselves are compiled without the types of a browser.
+
+/** Returns the colours of some pixels of the chart; none when it is blank. */
+const PAINTED_COLOURS = `(() => {
+  const canvas = document.querySelector('#chart canvas');
+  if (canvas === null) return [];
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  for (let at = 0; at < data.length; at += 404) {
+    if (data[at + 3] === 255) colours.add(data.slice(at, at + 3).join());
+  }
+  return [...colours];
+})()`;
+
+const GROUND = 'getComputedStyle(document.body).backgroundColor';
+const SIZE = '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]';
+
+describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`, () => {
+  let browser: Browser;
+  let folder: string;
+  const pages = new Map<string, string>();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'ctxfold-report-'));
+    const documents = {
+      long: await documentOf(longSession(500), { contextLimit: 60_000, recencyRetention: 2 }),
+      hostile: await documentOf(HOSTILE_SESSION, { isRedacted: false, recencyRetention: 1 }),
+    };
+    for (const [name, document] of Object.entries(documents)) {
+      const file = path.join(folder, `${name}.html`);
+      writeFileSync(file, document);
+      pages.set(name, pathToFileURL(file).href);
+    }
+    browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Opens a page; what it complains of or asks for ends up in `noise`. */
+  async function open(
+    name: string,
+    options: BrowserContextOptions = {},
+  ): Promise<{ readonly page: Page; readonly noise: string[] }> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const noise: string[] = [];
+    page.on('console', (message) => noise.push(message.text()));
+    page.on('pageerror', (error) => noise.push(error.message));
+    page.on('request', (request) => {
+      if (request.url() !== pages.get(name)) noise.push(request.url());
+    });
+    await page.goto(pages.get(name)!, { waitUntil: 'load' });
+    return { page, noise };
+  }
+
+  test.each(['long', 'hostile'])('%s: complains of nothing, and asks for nothing', async (name) => {
+    const { page, noise } = await open(name);
+    expect(await page.title()).toMatch(/^Context report: /);
+    expect(noise.filter((text) => !text.startsWith('data:'))).toEqual([]);
+    await page.context().close();
+  });
+
+  test('draws the chart, in other colours where the scheme is dark', async () => {
+    const { page } = await open('long', { colorScheme: 'light' });
+    const light = {
+      chart: await page.evaluate<string[]>(PAINTED_COLOURS),
+      ground: await page.evaluate<string>(GROUND),
+    };
+    expect(light.chart.length).toBeGreaterThan(2);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await page.evaluate<string>(GROUND)).not.toBe(light.ground);
+    // The chart follows with the next frame.
+    await expect.poll(() => page.evaluate<string[]>(PAINTED_COLOURS)).not.toEqual(light.chart);
+    expect((await page.evaluate<string[]>(PAINTED_COLOURS)).length).toBeGreaterThan(2);
+    await page.context().close();
+  });
+
+  test('tells the numbers of the turn that the arrow keys move to', async () => {
+    const { page } = await open('long');
+    await page.focus('#chart');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    const tip = page.locator('.tip');
+    await tip.waitFor({ state: 'visible' });
+    expect(await tip.innerText()).toMatch(/^model call 2\n/);
+    await page.context().close();
+  });
+
+  test('has its tables without JavaScript', async () => {
+    const { page } = await open('long', { javaScriptEnabled: false });
+    for (const id of ['totals', 'composition', 'tools', 'edits', 'run']) {
+      expect(await page.locator(`#${id} tbody tr`).count()).toBeGreaterThan(1);
+      expect(await page.locator(`#${id}`).isVisible()).toBe(true);
+    }
+    expect(await page.locator('noscript p').isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  test.each([
+    ['long', 360],
+    ['hostile', 390],
+    ['long', 1600],
+  ])(
+    '%s: is no wider than a screen of %d px, and the script shifts nothing',
+    async (name, width) => {
+      const viewport = { width, height: 844 };
+      const sizes: unknown[] = [];
+      for (const javaScriptEnabled of [true, false]) {
+        const { page } = await open(name, { viewport, javaScriptEnabled });
+        sizes.push(await page.evaluate(SIZE));
+        await page.context().close();
+      }
+      // The script finds its place ready: with it the page is as high as without.
+      expect(sizes[0]).toEqual(sizes[1]);
+      expect(sizes[0]).toEqual([width, expect.any(Number)]);
+    },
+  );
+});

@@ -1,0 +1,59 @@
+// That what is recorded adds up to what the replay counts, whatever kind of edit there was.
+
+import { describe, expect, test } from 'vitest';
+import { humanText } from '../../../../src/index.js';
+import { longSession, record, step } from '../../../support/report-documents.js';
+
+const LONG = 'one line of a long file\n'.repeat(200);
+
+const STEPS = Array.from({ length: 12 }, (_, at) =>
+  step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
+).flat();
+
+describe('SessionRecorder', () => {
+  test.each([
+    ['pruned', longSession(40), { recencyRetention: 2 }],
+    ['compressed', [humanText('look'), ...STEPS], { contextLimit: 6_000 }],
+    [
+      'fitted',
+      [humanText('look'), ...step('x', 'Bash', {}, LONG.repeat(3))],
+      { contextLimit: 2_000, threshold: 1 },
+    ],
+  ] as const)('the tokens of a history that is %s add up', async (kind, entries, options) => {
+    const { replay, recording } = await record(entries, options);
+    const { turns, edits } = recording;
+    const windows = [...replay.modelCalls, replay.end];
+    const sums = turns.map((tokens) => tokens.reduce((sum, count) => sum + count, 0));
+    expect(sums).toEqual(windows.map(({ tokens }) => tokens.with));
+    const reclaimed = edits.reduce((sum, edit) => sum + edit.tokensBefore - edit.tokensAfter, 0);
+    expect(reclaimed).toBe(replay.end.tokens.without - replay.end.tokens.with);
+    expect(edits.map(({ cause }) => cause.step)).toContain(kind);
+  });
+
+  test('an edit stands at the turn before whose call it landed', async () => {
+    const { replay, recording } = await record(longSession(20));
+    const turns = new Set(recording.edits.map(({ turn }) => turn));
+    const edited = [...replay.modelCalls, replay.end].flatMap(({ edits }, at) =>
+      edits.length > 0 ? [at] : [],
+    );
+    expect(edited.length).toBeGreaterThan(0);
+    expect([...turns]).toEqual(edited);
+  });
+
+  test('what a superseded read held is gone as a whole', async () => {
+    const { recording } = await record([
+      humanText('fix'),
+      ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG),
+      ...step('w', 'Edit', { file_path: '/w/a.ts' }, 'done'),
+    ]);
+    expect(recording.edits.map(({ tokensAfter }) => tokensAfter)).toEqual([0, 0]);
+    expect(recording.edits.map(({ subject }) => subject?.path)).toEqual(['/w/a.ts', '/w/a.ts']);
+    expect(recording.toolsWithout.get('Read')?.calls).toBe(1);
+    expect(recording.toolsAtEnd.has('Read')).toBe(false);
+  });
+
+  test('an empty session has no turns', async () => {
+    const { recording } = await record([]);
+    expect(recording).toMatchObject({ turns: [], edits: [] });
+  });
+});
