@@ -167,6 +167,10 @@ export default defineConfig(
   imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./index\\.js$')),
   imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./index\\.js$')),
   { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },
+  imports(['src/main/cli/report/client/*.ts'], {
+    regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
+    message: 'The script of the page imports uPlot, its own folder, and types of its data.',
+  }),
 
   imports(['src/adapters/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API),
   imports(['src/adapters/*/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, {

@@ -10,6 +10,13 @@ export { messageCompactor } from './adapters/ai-sdk/message-compactor.js';
 export { prepareStep } from './adapters/ai-sdk/prepare-step.js';
 export type { PrepareStep, PrepareStepOptions, StepInput } from './adapters/ai-sdk/prepare-step.js';
 export type { ModelReference } from './adapters/ai-sdk/anthropic-model.js';
+export { recallTool } from './adapters/ai-sdk/recall-tool.js';
+export type {
+  RecallInput,
+  RecallInputSchema,
+  RecallTool,
+  RecallToolOptions,
+} from './adapters/ai-sdk/recall-tool.js';
 export type { SdkMessage, SdkPart } from './adapters/ai-sdk/sdk-message.js';
 export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';

@@ -22,6 +22,7 @@ export type {
   CompressionOutcome,
   FittedEvent,
   OptimizedEvent,
+  PrunedEvent,
   SessionEvents,
 } from './main/pre-send/session-events.js';
 export type { AbortOptions, DensityOptions } from './main/pre-send/session-parts.js';
@@ -54,6 +55,7 @@ export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
 export { parseEphemeralSettings } from './main/settings/parse-ephemeral-settings.js';
 export { loadProfile, saveProfile } from './main/settings/profile.js';
 export type { Settings } from './main/settings/settings.js';
+export type { PlaceholderStyle } from './main/settings/placeholder-style.js';
 export { SETTINGS_REGISTRY } from './main/settings/settings-registry.js';
 export type {
   BooleanSettingSpec,
@@ -120,6 +122,8 @@ export type {
   SkippedBytes,
 } from './main/transcript/removal-reader.js';
 export type { RemovalKind, RemovalRecord, SkipReason } from './main/transcript/removal-record.js';
+export { listRemoved } from './main/transcript/list-removed.js';
+export type { RemovedResult } from './main/transcript/list-removed.js';
 export { removalLogPath } from './main/transcript/removal-log-path.js';
 export { restore } from './main/transcript/restore.js';
 export type { RestoredResponse, RestoreOptions } from './main/transcript/restore.js';
@@ -174,8 +178,10 @@ export type {
   DensityResult,
   DensityResultMetadata,
   InclusionSyntax,
+  PlaceholderForm,
 } from './shared/density.js';
 export { optimize } from './shared/density/optimize.js';
+export type { ResultSize } from './shared/summarize/tool-summary.js';
 export {
   CompressionExecutionError,
   CompressionStrategyError,
@@ -196,6 +202,7 @@ export type {
   ProviderViolation,
 } from './shared/providers/provider-violation.js';
 export { validate } from './shared/providers/validate.js';
+export { estimateEntryTokens } from './shared/tokens/estimate.js';
 export { DEFAULT_TOOL_CATALOG, extendToolCatalog } from './shared/tool-catalog.js';
 export type { ToolCatalog, ToolUse } from './shared/tool-catalog.js';
 export { findViolations } from './shared/validity.js';

@@ -36,6 +36,8 @@ import { getCompressionStrategy } from './strategies/registry.js';
 import type { Todo } from './summarizer/todo.js';
 import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
+import type { RestoredResponse, RestoreOptions } from './transcript/restore.js';
+import { restoreLatest } from './transcript/restore-latest.js';
 import { TranscriptWriter } from './transcript/transcript-writer.js';
 import { TurnOrchestrator } from './turn-orchestrator.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
@@ -79,6 +81,15 @@ export interface Compactor extends AsyncDisposable {
    * could not be opened.
    */
   createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
+  /**
+   * Returns what a tool answered before an edit took it away, from the transcripts of all open sessions: also
+   * what earlier sessions recorded in these files. Of several calls with that id it gives the one that was
+   * recorded last. Where sessions belong to different users, name the session.
+   *
+   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no open session's transcript holds it,
+   * `TRANSCRIPT_READ_FAILED` when one that might could not be read.
+   */
+  restore(callId: string, options?: RestoreOptions): Promise<RestoredResponse>;
   /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
   stats(): CompactorStats;
   /**
@@ -118,7 +129,8 @@ class ThreadedCompactor implements Compactor {
   readonly #pool: WorkerPool | undefined;
   readonly #meter = new OffloadMeter();
   readonly #host: ResidentHost | undefined;
-  readonly #sessions = new Set<TurnOrchestrator>();
+  /** The open ones, and their transcripts. */
+  readonly #sessions = new Map<TurnOrchestrator, TranscriptWriter | undefined>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
   #closing: Promise<void> | undefined;
@@ -138,7 +150,8 @@ class ThreadedCompactor implements Compactor {
     assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions(options);
     const settings = new Settings(this.#options.settings, this.#options.profile);
-    const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
+    const canRecall = options.transcriptPath !== undefined;
+    const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
     const densityOptions = { workspaceRoot, ...options.density };
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];
@@ -211,10 +224,15 @@ class ThreadedCompactor implements Compactor {
       },
       logger,
     });
-    this.#sessions.add(session);
+    this.#sessions.set(session, transcript);
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;
+  }
+
+  restore(callId: string, options: RestoreOptions = {}): Promise<RestoredResponse> {
+    const transcripts = [...this.#sessions.values()].filter((writer) => writer !== undefined);
+    return restoreLatest(transcripts, callId, options);
   }
 
   stats(): CompactorStats {
@@ -236,7 +254,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #shutDown(): Promise<void> {
-    await Promise.all([...this.#sessions].map((session) => session.close()));
+    await Promise.all(Array.from(this.#sessions.keys(), (session) => session.close()));
     await this.#pool?.close();
   }
 

@@ -9,6 +9,13 @@ import type { ToolCatalog } from './tool-catalog.js';
 export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 
 /**
+ * What stands in place of a result that is taken away. `pointer`: `PRUNED_POINTER`, or a summary line.
+ * `informative`: a summary line that ends with the id of the call. `recallable`: one that ends with how to
+ * get the original back by that id.
+ */
+export type PlaceholderForm = 'pointer' | 'informative' | 'recallable';
+
+/**
  * How file inclusions look in human entries. `delimited`: within one text block, a line
  * `--- <path> ---`, the content, a line `--- End of content ---`. `referenced-files`: Gemini CLI's
  * parts, one text block each.
@@ -33,6 +40,8 @@ export interface DensityConfig {
   readonly inclusionSyntaxes?: readonly InclusionSyntax[];
   /** Whether a write of a part of a file supersedes earlier reads of it. @default true */
   readonly partialWritesSupersede?: boolean;
+  /** What recency pruning puts in place of a result. @default 'pointer' */
+  readonly placeholder?: PlaceholderForm;
 }
 
 /** The part of a configuration that may differ from one pass over a history to the next. */
@@ -43,6 +52,7 @@ export type PassSettings = Pick<
   | 'recencyPruning'
   | 'recencyRetention'
   | 'partialWritesSupersede'
+  | 'placeholder'
 >;
 
 /** The defaults of everything in `DensityConfig` but the workspace root. */
@@ -59,7 +69,7 @@ export interface DensityResultMetadata {
   readonly readWritePairsPruned: number;
   /** File inclusions cut out of human entries. */
   readonly fileDeduplicationsPruned: number;
-  /** Responses whose payload became the pointer. */
+  /** Responses whose payload became a placeholder. */
   readonly recencyPruned: number;
 }
 

@@ -2,7 +2,7 @@
 // after each. All of it is plain and flat.
 
 import type { IContent } from './content.js';
-import type { DensityBase, PassSettings } from './density.js';
+import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
 import type { IndexedAgent } from './density/index-scope.js';
 import type { DensityPlan } from './density/plan.js';
 import type { WireReply } from './wire-reply.js';
@@ -75,6 +75,8 @@ export interface CompressionRequest {
   readonly preserveThreshold: number;
   /** Tokens that it aims at. */
   readonly targetTokens: number;
+  /** What stands in place of results. @default 'pointer' */
+  readonly placeholder?: PlaceholderForm;
 }
 
 /**

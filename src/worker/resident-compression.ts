@@ -7,6 +7,7 @@ import { IntColumn } from '../shared/density/int-column.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { planCompression } from '../shared/summarize/plan-compression.js';
+import { placeholderEnding } from '../shared/summarize/placeholder.js';
 import { summaryLine } from '../shared/summarize/tool-summary.js';
 import type { CountPiece } from '../shared/tokens/count-tokens.js';
 import { countText } from '../shared/tokens/measure-entry.js';
@@ -17,7 +18,7 @@ import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
 export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,
-  { preserveThreshold, targetTokens }: CompressionRequest,
+  { preserveThreshold, targetTokens, placeholder = 'pointer' }: CompressionRequest,
   countPiece: CountPiece,
 ): PlannedCompression | null {
   const curated = curate(facts);
@@ -41,6 +42,7 @@ export function planResidentCompression(
     const line = summaryLine(
       digest,
       call === NONE ? undefined : { key: facts.summaries.keyOfCall(call) },
+      placeholderEnding(index.idOf(responses.id.at(row)), placeholder),
     );
     lines.set(row, line);
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line, countPiece);

@@ -101,7 +101,10 @@ export class ResidentHistory {
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
     const startedAt = performance.now();
     const plan = planIndexed(this.#index, pass);
-    const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, this.#pointerTokens);
+    // A line is as long as what it tells: only a count can tell.
+    const placeholderTokens =
+      (pass.placeholder ?? 'pointer') === 'pointer' ? this.#pointerTokens : NONE;
+    const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, placeholderTokens);
     return { base, plan, tokensAfter, runMs: performance.now() - startedAt };
   }
 

@@ -11,12 +11,14 @@ import type { ResidentFacts } from './resident-facts.js';
  * plan removes they mean nothing. Those of an entry that loses text are `NONE`: tokens of a text are not
  * the sum of those of its parts. So are those of one that loses a call which shares its reasoning with
  * calls alone.
+ *
+ * @param placeholderTokens tokens of what is put in place of a result, or `NONE`
  */
 export function tokensAfterPlan(
   plan: DensityPlan,
   index: HistoryIndex,
   facts: ResidentFacts,
-  pointerTokens: number,
+  placeholderTokens: number,
 ): Int32Array {
   const pairs = new IntColumn();
   const callAt = rowFinder(index.calls);
@@ -43,7 +45,7 @@ export function tokensAfterPlan(
     for (; plan.pointers[pointer] === entry; pointer += 2) {
       const response = prunedAt(entry, plan.pointers[pointer + 1] ?? NONE);
       const result = response === NONE ? NONE : facts.resultTokens.at(response);
-      tokens = exchanged(tokens, result, pointerTokens);
+      tokens = exchanged(tokens, result, placeholderTokens);
     }
     for (; plan.cuts[cut] === entry; cut += 4) tokens = NONE;
     pairs.push(entry);
@@ -51,9 +53,10 @@ export function tokensAfterPlan(
   }
 }
 
-/** Tokens with another part in the place of one; `NONE` when one of them is not known. */
+/** Tokens with another part in the place of one; `NONE` when any of them is not known. */
 function exchanged(tokens: number, part: number, putInPlace: number): number {
-  return tokens === NONE || part === NONE ? NONE : tokens - part + putInPlace;
+  const isKnown = tokens !== NONE && part !== NONE && putInPlace !== NONE;
+  return isKnown ? tokens - part + putInPlace : NONE;
 }
 
 /** Finds the rows at places that are asked for in ascending order; gives `NONE` where there is none. */

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { agentPreset, createCompactor, readTranscript } from 'ctxfold';
-import type { Compactor, IContent, OffloadMode, SessionOptions } from 'ctxfold';
+import type { Compactor, IContent, OffloadMode, PlaceholderStyle, SessionOptions } from 'ctxfold';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../support/arbitrary-history.js';
@@ -59,9 +59,11 @@ async function play(
   steps: readonly Step[],
   opened = 3,
   options: SessionOptions = {},
+  placeholder: PlaceholderStyle = 'pointer',
 ): Promise<Outcome> {
   const compactor = compactorFor(mode, limit);
   const session = await compactor.createSession({ ...options, history: entries.slice(0, opened) });
+  session.settings.set('compression.density.placeholder', placeholder);
   const fallbacks: unknown[] = [];
   session.on('fallback', ({ error }) => fallbacks.push(error));
   session.on('compressed', ({ outcome }) => {
@@ -81,6 +83,10 @@ async function play(
       case 'settings':
         retention = 4 - retention;
         session.settings.set('compression.density.recencyRetention', retention);
+        session.settings.set(
+          'compression.density.placeholder',
+          retention === 1 ? 'informative' : placeholder,
+        );
         break;
       case 'turn':
         await new Promise((resolve) => setImmediate(resolve));
@@ -121,6 +127,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('clear' as const, 'settings' as const) },
   { weight: 1, arbitrary: fc.constant('turn' as const) },
 );
+const placeholder = fc.constantFrom<PlaceholderStyle>('pointer', 'informative');
 const steps = fc.array(step, { maxLength: 10, size: 'max' });
 
 /** Several copies of a history, one after the other: more than `auto` keeps to itself. */
@@ -134,9 +141,14 @@ describe('offload', () => {
     'leaves equal histories, all three ways, in a window of %i',
     async (limit) => {
       await fc.assert(
-        fc.asyncProperty(arbitraryHistory({ maxEntries: 120 }), steps, async (entries, made) => {
-          await expectEqual(limit, entries, made);
-        }),
+        fc.asyncProperty(
+          arbitraryHistory({ maxEntries: 120 }),
+          steps,
+          placeholder,
+          async (entries, made, style) => {
+            await expectEqual(limit, entries, made, 3, {}, style);
+          },
+        ),
         { numRuns: 120, interruptAfterTimeLimit: 20_000 },
       );
     },
@@ -148,9 +160,15 @@ describe('offload', () => {
     async (limit) => {
       const opened = fc.integer({ min: 0, max: 300 });
       await fc.assert(
-        fc.asyncProperty(arbitraryHistory(), steps, opened, async (entries, made, start) => {
-          await expectEqual(limit, prolonged(entries, 420), made, start);
-        }),
+        fc.asyncProperty(
+          arbitraryHistory(),
+          steps,
+          opened,
+          placeholder,
+          async (entries, made, start, style) => {
+            await expectEqual(limit, prolonged(entries, 420), made, start, {}, style);
+          },
+        ),
         { numRuns: 25, interruptAfterTimeLimit: 20_000 },
       );
       expect(seen.residentPassesOfAuto).toBeGreaterThan(10);
@@ -173,6 +191,7 @@ describe('offload', () => {
     );
     for (const limit of [20_000, 200_000]) {
       await expectEqual(limit, entries, portions, 0, { density });
+      await expectEqual(limit, entries, portions, 0, { density }, 'informative');
     }
   });
 

@@ -85,8 +85,8 @@ function attributeInclusions(
 ): Attribution {
   const former = differences.flatMap((difference) => difference.before);
   const present = differences.flatMap((difference) => difference.after);
-  const left = headings(present);
-  const includedPaths = headings(former).filter((path) => {
+  const left = includedPathsOf(present);
+  const includedPaths = includedPathsOf(former).filter((path) => {
     const at = left.indexOf(path);
     if (at !== -1) left.splice(at, 1);
     return at === -1;
@@ -106,7 +106,8 @@ function attributeInclusions(
 const INCLUSION_HEADING =
   /^(?:--- (?!End of content ---|Content from referenced files ---)(.+) ---|\s*Content from @(.+):)\s*$/gm;
 
-function headings(blocks: readonly ContentBlock[]): string[] {
+/** Lists the files that blocks of a human entry include, in their order; one as often as it is there. */
+export function includedPathsOf(blocks: readonly ContentBlock[]): string[] {
   return blocks
     .filter(isTextBlock)
     .flatMap(({ text }) => Array.from(text.matchAll(INCLUSION_HEADING)))

@@ -2,6 +2,7 @@
 
 import { isToolCallBlock, isToolResponseBlock } from '../../index.js';
 import type { ContentBlock, ToolCallBlock, ToolResponseBlock } from '../../index.js';
+import { groupBy } from './group-by.js';
 
 /** Blocks that belong together, as they stood before and as they stand after. */
 export interface BlockDifference {
@@ -23,7 +24,8 @@ export function blockDifferences(
   const keptBlocks = new Set(after);
   const formerBlocks = new Set(before);
   const added = after.filter((block) => !formerBlocks.has(block));
-  const successors = new Map(added.map((block) => [identityOf(block), block]));
+  const successors = groupBy(added, nameAndIdentityOf);
+  const taken = new Map<string | undefined, number>();
   const differences: BlockDifference[] = [];
   const rest: ContentBlock[] = [];
   for (const block of before) {
@@ -32,7 +34,11 @@ export function blockDifferences(
       rest.push(block);
       continue;
     }
-    const successor = successors.get(identityOf(block));
+    // One block takes the place of one: where an id is repeated, the first.
+    const key = nameAndIdentityOf(block);
+    const at = taken.get(key) ?? 0;
+    const successor = successors.get(key)?.[at];
+    taken.set(key, at + 1);
     differences.push({
       tool: block,
       before: [block],
@@ -43,6 +49,13 @@ export function blockDifferences(
   return rest.length === 0 && addedRest.length === 0
     ? differences
     : [...differences, { tool: null, before: rest, after: addedRest }];
+}
+
+/** An id that is repeated within an entry may be that of another tool. */
+function nameAndIdentityOf(block: ContentBlock): string | undefined {
+  const identity = identityOf(block);
+  if (isToolCallBlock(block)) return `${block.name} ${identity ?? ''}`;
+  return isToolResponseBlock(block) ? `${block.toolName} ${identity ?? ''}` : identity;
 }
 
 /** What makes a tool block the same one in both versions; `undefined` for all other blocks. */

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface EventLoopFigures {
   /** The longest time for which a timer that was due had to wait. */
   readonly longestDelayMs: number;
+  /** Half of the timers waited no longer. */
+  readonly p50DelayMs: number;
   /** 99 of 100 timers waited no longer. */
   readonly p99DelayMs: number;
   /** The share of the time in which the thread was busy, from 0 to 1. */
@@ -45,6 +47,7 @@ export class LoopMonitor {
     this.#delays.disable();
     return {
       longestDelayMs: delayMs(this.#delays.max),
+      p50DelayMs: delayMs(this.#delays.percentile(50)),
       p99DelayMs: delayMs(this.#delays.percentile(99)),
       utilization,
       elapsedMs: active + idle,

@@ -1,17 +1,22 @@
-// The progress bar of a replay, on stderr so that stdout stays the report.
+// The progress bar of a run, on stderr so that stdout stays the report.
 
 /** A bar that is shown from its opening to its closing. */
 export interface ProgressBar {
-  readonly update: (playedEntries: number) => void;
+  /** Told how much is done. */
+  readonly update: (done: number) => void;
   /** Wipes the bar and gives the cursor back. */
   readonly close: () => void;
 }
 
-/** Shows a bar for so many entries. The library is loaded only where there is somebody to see it. */
-export async function openProgressBar(entries: number): Promise<ProgressBar> {
+/** Shows a bar for so many things. The library is loaded only where there is somebody to see it. */
+export async function openProgressBar(
+  total: number,
+  doing: string = 'replaying',
+  things: string = 'entries',
+): Promise<ProgressBar> {
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
-    format: 'replaying {bar} {value}/{total} entries',
+    format: `${doing} {bar} {value}/{total} ${things}`,
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',
@@ -20,10 +25,10 @@ export async function openProgressBar(entries: number): Promise<ProgressBar> {
     clearOnComplete: true,
     gracefulExit: false,
   });
-  bar.start(entries, 0);
+  bar.start(total, 0);
   return {
-    update: (playedEntries) => {
-      bar.update(playedEntries);
+    update: (done) => {
+      bar.update(done);
     },
     close: () => {
       bar.stop();

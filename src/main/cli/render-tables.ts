@@ -99,7 +99,8 @@ const NO_LINES = {
   middle: GAP,
 };
 
-function renderTable(
+/** Lines of a table without borders: a dim head, then the rows. */
+export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   colAligns: Table.HorizontalAlignment[],

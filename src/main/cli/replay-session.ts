@@ -5,9 +5,11 @@ import { createCompactor, readRemovals } from '../../index.js';
 import type {
   CompressionStrategyName,
   EphemeralSettings,
+  IContent,
   OffloadMode,
   Summarizer,
   Transcript,
+  TurnOrchestrator,
 } from '../../index.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
@@ -36,6 +38,18 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told after each entry how many were played. */
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
+  /** Looks on, as a report does that shows each turn. */
+  readonly observer?: ReplayObserver | undefined;
+}
+
+/** Looks on while a transcript is played. What it does in `settle` is not measured. */
+export interface ReplayObserver {
+  /** Told of the session before anything is played. */
+  readonly begin: (session: TurnOrchestrator) => void;
+  /** Told after each entry, when it was added. */
+  readonly noteEntry: (entry: IContent) => void;
+  /** Told when all was played; the session is still open. */
+  readonly settle: (session: TurnOrchestrator) => Promise<void>;
 }
 
 /** The model that writes summaries, and what the report says of it. */
@@ -63,7 +77,12 @@ export async function replaySession(
   options: ReplayOptions,
 ): Promise<ReplayReport> {
   const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
-  const { strategy, removalsFile, signal, onProgress } = options;
+  const { strategy, removalsFile, signal, observer } = options;
+  const onProgress = (playedEntries: number): void => {
+    const entry = transcript.entries[playedEntries - 1];
+    if (entry !== undefined) observer?.noteEntry(entry);
+    options.onProgress?.(playedEntries);
+  };
   const meter =
     options.summarizer === undefined
       ? undefined
@@ -81,6 +100,7 @@ export async function replaySession(
     transcriptPath: removalsFile,
   });
   const player = new SessionPlayer(session, transcript, { strategy, meter, signal, onProgress });
+  observer?.begin(session);
   const monitor = await LoopMonitor.start();
   await player.play();
   const eventLoop = await monitor.finish();
@@ -90,6 +110,7 @@ export async function replaySession(
     (contents) => session.history.countEach(contents),
     LARGEST_ITEMS,
   );
+  await observer?.settle(session);
   return {
     reportVersion: 1,
     file,

@@ -3,16 +3,19 @@
 
 import { resolve } from 'node:path';
 import { readTranscript } from '../../index.js';
+import type { Transcript } from '../../index.js';
 import { EXIT } from './exit-codes.js';
 import { InterruptedError } from './interrupted-error.js';
 import { createSummarizer } from './model-options.js';
 import type { ModelChoice } from './model-options.js';
 import { openProgressBar } from './progress-bar.js';
 import { renderReport } from './render-report.js';
-import type { ReplayArguments } from './replay-command.js';
+import type { PlayArguments, ReplayArguments } from './replay-command.js';
 import { stopMessage, toJsonReport } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
 import { replaySession } from './replay-session.js';
+import type { ReplayObserver } from './replay-session.js';
+import { terminalLayout } from './terminal-layout.js';
 import { printable } from './text-layout.js';
 
 /**
@@ -27,6 +30,43 @@ export async function runReplay(
   given: ReplayArguments,
   model: ModelChoice | null,
 ): Promise<number> {
+  const report = await playFile(file, given, model, { isQuiet: given.json === true });
+  process.stdout.write(
+    given.json === true
+      ? `${JSON.stringify(toJsonReport(report), null, 2)}\n`
+      : renderReport(report, terminalLayout()),
+  );
+  // Whoever looks at the report has just read it there.
+  return tellStop(report, given.json === true || !process.stdout.isTTY);
+}
+
+/** Returns the exit code of a replay, and says on stderr why it ended before its time. */
+export function tellStop(report: ReplayReport, isTold: boolean): number {
+  const stop = stopMessage(report);
+  if (stop === null) return EXIT.done;
+  if (isTold) console.error(`ctxfold: ${printable(stop)}`);
+  return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
+}
+
+/** What goes with the playing of a file. */
+export interface PlayFileOptions {
+  /** Shows no progress. */
+  readonly isQuiet: boolean;
+  /** Makes who looks on. */
+  readonly observe?: (transcript: Transcript) => ReplayObserver;
+}
+
+/**
+ * Reads a file and plays it, as the options of the command line say. A first SIGINT ends that.
+ *
+ * @throws InterruptedError on SIGINT; what reading or playing throws.
+ */
+export async function playFile(
+  file: string,
+  given: PlayArguments,
+  model: ModelChoice | null,
+  options: PlayFileOptions,
+): Promise<ReplayReport> {
   const interruption = new AbortController();
   // Once only: a second SIGINT ends the process at once.
   const onInterrupt = (): void => {
@@ -34,31 +74,17 @@ export async function runReplay(
   };
   process.once('SIGINT', onInterrupt);
   try {
-    const report = await replay(file, given, model, interruption.signal);
-    process.stdout.write(
-      given.json === true
-        ? `${JSON.stringify(toJsonReport(report), null, 2)}\n`
-        : renderReport(report, {
-            width: process.stdout.isTTY ? process.stdout.columns : DEFAULT_WIDTH,
-            isColoured: allowsColours(),
-          }),
-    );
-    const stop = stopMessage(report);
-    if (stop === null) return EXIT.done;
-    // Whoever looks at the report has just read it there.
-    if (given.json === true || !process.stdout.isTTY) console.error(`ctxfold: ${printable(stop)}`);
-    return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
+    return await play(file, given, model, options, interruption.signal);
   } finally {
     process.removeListener('SIGINT', onInterrupt);
   }
 }
 
-const DEFAULT_WIDTH = 80;
-
-async function replay(
+async function play(
   file: string,
-  given: ReplayArguments,
+  given: PlayArguments,
   model: ModelChoice | null,
+  { isQuiet, observe }: PlayFileOptions,
   signal: AbortSignal,
 ): Promise<ReplayReport> {
   const { format } = given;
@@ -66,7 +92,7 @@ async function replay(
     signal,
     ...(format !== undefined && { format }),
   });
-  const isWatched = process.stderr.isTTY && given.json !== true;
+  const isWatched = process.stderr.isTTY && !isQuiet;
   const progress = isWatched ? await openProgressBar(transcript.entries.length) : undefined;
   try {
     return await replaySession(file, transcript, {
@@ -91,14 +117,9 @@ async function replay(
             },
       signal,
       onProgress: progress?.update,
+      observer: observe?.(transcript),
     });
   } finally {
     progress?.close();
   }
-}
-
-/** See https://no-color.org. */
-function allowsColours(): boolean {
-  const { NO_COLOR, TERM } = process.env;
-  return process.stdout.isTTY && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
 }

@@ -2,8 +2,8 @@
 // metadata can be large and need not even be cloneable.
 
 import { carriesContent } from '../../shared/content.js';
-import { PRUNED_POINTER } from '../../shared/density.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
+import { placeholderKind } from '../../shared/summarize/placeholder.js';
 
 /** An entry with the same tokens and the same staleness. */
 export function countablePart(entry: IContent): IContent {
@@ -85,7 +85,8 @@ function indexableBlock(block: ContentBlock): ContentBlock {
     case 'opaque':
       return countableBlock(block);
     case 'tool_response': {
-      const result = block.result === PRUNED_POINTER ? PRUNED_POINTER : '';
+      // Passes know by it that nothing is left to prune.
+      const result = placeholderKind(block) === 'none' ? '' : block.result;
       return responseWith(block, result, block.error && '-');
     }
     default:

@@ -266,6 +266,7 @@ function isSamePass(a: PassSettings, b: PassSettings): boolean {
     a.fileDedupe === b.fileDedupe &&
     a.recencyPruning === b.recencyPruning &&
     a.recencyRetention === b.recencyRetention &&
+    (a.placeholder ?? 'pointer') === (b.placeholder ?? 'pointer') &&
     (a.partialWritesSupersede ?? true) === (b.partialWritesSupersede ?? true)
   );
 }

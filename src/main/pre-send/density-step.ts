@@ -85,7 +85,7 @@ async function findEdit(
   );
   // What was only appended meanwhile does no harm.
   if (history.revision !== base.revision) return null;
-  const result = materializeDensityPlan(plan, history.getRawHistory());
+  const result = materializeDensityPlan(plan, history.getRawHistory(), config.placeholder);
   if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
   return { result, base };
 }

@@ -2,13 +2,13 @@
 // go, or neither does. Looks at the entries that the edit names, and at no other.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { PRUNED_POINTER } from '../../shared/density.js';
 import type {
   DensityResult,
   DensityResultMetadata,
   InclusionSyntax,
 } from '../../shared/density.js';
 import { findInclusions } from '../../shared/density/file-inclusions.js';
+import { placeholderKind } from '../../shared/summarize/placeholder.js';
 
 /** A place in a history: before this block of this entry. */
 export interface Place {
@@ -139,7 +139,7 @@ function metadataOf(
     ),
     recencyPruned: edits.reduce((sum, { before, after }) => {
       const kept = new Set(before.blocks);
-      const isNew = (block: ContentBlock): boolean => !kept.has(block) && isPointer(block);
+      const isNew = (block: ContentBlock): boolean => !kept.has(block) && isPlaceholder(block);
       return sum + (after?.blocks.filter(isNew).length ?? 0);
     }, 0),
   };
@@ -149,6 +149,6 @@ function isCall({ type }: ContentBlock): boolean {
   return type === 'tool_call';
 }
 
-function isPointer(block: ContentBlock): boolean {
-  return block.type === 'tool_response' && block.result === PRUNED_POINTER;
+function isPlaceholder(block: ContentBlock): boolean {
+  return block.type === 'tool_response' && placeholderKind(block) !== 'none';
 }

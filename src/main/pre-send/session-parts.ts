@@ -64,5 +64,6 @@ export function currentDensityConfig({
     fileDedupe: ephemerals.densityFileDedupe(),
     recencyPruning: ephemerals.densityRecencyPruning(),
     recencyRetention: ephemerals.densityRecencyRetention(),
+    placeholder: ephemerals.densityPlaceholder?.() ?? 'pointer',
   };
 }

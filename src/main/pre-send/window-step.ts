@@ -52,7 +52,10 @@ async function tryFit(
   const room = demand.budget.roomTokens(demand.pendingTokens);
   const entries = history.getAll();
   const { outline, callOf } = outlineHistory(entries);
-  const summaries = entries.map((entry, index) => summarizeEntry(entry, index, callOf));
+  const placeholder = parts.runtimeContext.ephemerals.densityPlaceholder?.();
+  const summaries = entries.map((entry, index) =>
+    summarizeEntry(entry, index, callOf, placeholder),
+  );
   const [tokens, summarizedTokens] = await abortable(
     Promise.all([history.countEach(entries), history.countEach(summaries)]),
     signal,

@@ -2,6 +2,7 @@
 // bounds, parse-ephemeral-settings.ts checks them.
 
 import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { PlaceholderStyle } from './placeholder-style.js';
 
 /** Settings by key, all optional: what is not given falls back to the profile, then to its default. */
 export interface EphemeralSettings {
@@ -30,6 +31,13 @@ export interface EphemeralSettings {
   readonly 'compression.density.recencyPruning'?: boolean | undefined;
   /** Results to keep per tool; below 1 means 1. @default 3 */
   readonly 'compression.density.recencyRetention'?: number | undefined;
+  /**
+   * What stands in place of results that are taken away: `pointer`, the fixed string, or `informative`,
+   * a line with tool, key parameter, outcome, size and the id of the call. In a session with a transcript
+   * that line says how to get the original back, and summary lines of high-density end the same way.
+   * @default 'pointer'
+   */
+  readonly 'compression.density.placeholder'?: PlaceholderStyle | undefined;
 }
 
 /** Every name that a setting can be given by. */

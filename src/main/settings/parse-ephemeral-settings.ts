@@ -100,7 +100,7 @@ function createValueSchema(spec: SettingSpec): z.ZodType {
     case 'string':
       return z.string().min(1);
     case 'enum':
-      return z.enum(spec.enumValues);
+      return z.enum<readonly string[]>(spec.enumValues);
     case 'number': {
       const { min = -Infinity, exclusiveMin = -Infinity, max = Infinity } = spec;
       return z.number().gte(min).gt(exclusiveMin).lte(max);

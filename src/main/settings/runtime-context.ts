@@ -4,6 +4,7 @@
 import { getCompressionStrategy } from '../strategies/registry.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
+import { placeholderFormOf } from './placeholder-style.js';
 import { SETTING_DEFAULTS } from './settings-registry.js';
 import type { SettingKeyWithDefault } from './settings-registry.js';
 import type { Settings } from './settings.js';
@@ -21,10 +22,12 @@ export function withContextLimit(
  * else what the profile says, else the default; that of the threshold is the strategy's own.
  *
  * @param contextLimit tokens that the model accepts
+ * @param canRecall whether what is taken away can be got back
  */
 export function createAgentRuntimeContext(
   settings: Pick<Settings, 'get'>,
   contextLimit: number,
+  canRecall: boolean = false,
 ): AgentRuntimeContext {
   const reader =
     <Key extends SettingKeyWithDefault>(key: Key) =>
@@ -32,6 +35,7 @@ export function createAgentRuntimeContext(
       settings.get(key) ?? SETTING_DEFAULTS[key];
 
   const compressionStrategy = reader('compression.strategy');
+  const placeholderStyle = reader('compression.density.placeholder');
   return {
     ephemerals: {
       compressionStrategy,
@@ -47,6 +51,7 @@ export function createAgentRuntimeContext(
       densityFileDedupe: reader('compression.density.fileDedupe'),
       densityRecencyPruning: reader('compression.density.recencyPruning'),
       densityRecencyRetention: reader('compression.density.recencyRetention'),
+      densityPlaceholder: () => placeholderFormOf(placeholderStyle(), canRecall),
     },
   };
 }

@@ -5,6 +5,8 @@ import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
+import { PLACEHOLDER_STYLES } from './placeholder-style.js';
+import type { PlaceholderStyle } from './placeholder-style.js';
 
 /** The settings whose value is of exactly that type. */
 type KeyOf<Value> = {
@@ -49,12 +51,16 @@ export interface StringSettingSpec extends CommonSettingSpec {
   readonly default?: string;
 }
 
-export interface EnumSettingSpec extends CommonSettingSpec {
-  readonly key: KeyOf<CompressionStrategyName>;
+interface EnumSettingSpecOf<Value extends string> extends CommonSettingSpec {
+  readonly key: KeyOf<Value>;
   readonly type: 'enum';
-  readonly enumValues: readonly CompressionStrategyName[];
-  readonly default: CompressionStrategyName;
+  readonly enumValues: readonly Value[];
+  readonly default: Value;
 }
+
+/** One of some words. */
+export type EnumSettingSpec =
+  EnumSettingSpecOf<CompressionStrategyName> | EnumSettingSpecOf<PlaceholderStyle>;
 
 /** What is known about one setting. */
 export type SettingSpec =
@@ -146,6 +152,15 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     description: 'Number of recent results to keep per tool type',
     type: 'number',
     default: DEFAULT_DENSITY_CONFIG.recencyRetention,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.density.placeholder',
+    category: 'cli-behavior',
+    description: 'What stands in place of a result: a fixed string, or a line about it with its id',
+    type: 'enum',
+    enumValues: [...PLACEHOLDER_STYLES],
+    default: 'pointer',
     persistToProfile: true,
   },
 ];

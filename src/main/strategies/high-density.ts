@@ -38,7 +38,9 @@ export class HighDensityStrategy implements CompressionStrategy {
     const { ephemerals } = runtimeContext;
     const preserveThreshold = ephemerals.preserveThreshold();
     const targetTokens = compressionTarget(ephemerals);
-    const planned = await context.planCompression?.({ preserveThreshold, targetTokens });
+    const placeholder = ephemerals.densityPlaceholder?.() ?? 'pointer';
+    const request = { preserveThreshold, targetTokens, placeholder };
+    const planned = await context.planCompression?.(request);
     context.signal?.throwIfAborted();
     if (planned?.length === history.length) {
       const { newHistory, knownTokens } = carryOutCompression(planned, history);
@@ -55,7 +57,7 @@ export class HighDensityStrategy implements CompressionStrategy {
       targetTokens,
     });
     const summarized = history.map((entry, index) =>
-      index < tailStart ? summarizeEntry(entry, index, callOf) : entry,
+      index < tailStart ? summarizeEntry(entry, index, callOf, placeholder) : entry,
     );
     const tokens = await countEach(context, summarized);
     context.signal?.throwIfAborted();

@@ -1,7 +1,7 @@
 // What a compression strategy is: the interface that all of them implement, and what they are given.
 
 import type { IContent } from '../../shared/content.js';
-import type { DensityConfig, DensityResult } from '../../shared/density.js';
+import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 import type { Logger } from '../logger.js';
 import type { Summarizer } from '../summarizer/summarizer.js';
@@ -45,6 +45,8 @@ export interface RuntimeEphemerals {
   densityFileDedupe(): boolean;
   densityRecencyPruning(): boolean;
   densityRecencyRetention(): number;
+  /** What stands in place of results that are taken away. @default 'pointer' */
+  densityPlaceholder?(): PlaceholderForm;
 }
 
 /** What surrounds a session while it runs. */

@@ -3,6 +3,7 @@
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
+import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { CallIndex } from './call-index.js';
 import type { CallSighting } from './call-index.js';
 import { readRemovalAt, readRemovals } from './removal-reader.js';
@@ -31,8 +32,10 @@ export interface RestoredResponse {
  *
  * One call can be on record several times: its response with the original payload, later what a pass
  * had put in place of it. A recorded entry that equals the replacement of an earlier one is such a
- * stand-in; so is the pruned pointer. Among the originals the latest counts: when an id was used for
- * several calls, that is the newest one. The call belongs to the same session and tool.
+ * stand-in; so is the pruned pointer. What looks like a placeholder, or equals a stand-in of another
+ * session, which may be the same conversation after a restart, counts when nothing else is on record.
+ * Among the originals the latest counts: when an id was used for several calls, that is the newest one.
+ * The call belongs to the same session and tool.
  *
  * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no original is on record,
  * `TRANSCRIPT_READ_FAILED` when the file cannot be read.
@@ -68,10 +71,12 @@ export async function restoreFromSightings(
   const relevant = sightings.filter(
     (sighting) => sessionId === undefined || sighting.sessionId === sessionId,
   );
+  let doubtful: FoundResponse | undefined;
   for (const [at, sighting] of [...relevant.entries()].reverse()) {
     if (sighting.holds !== 'response') continue;
     const record = await readSighting(path, sighting);
-    if (isStandIn(record, relevant.slice(0, at))) continue;
+    const earlier = relevant.slice(0, at);
+    if (isStandIn(record, earlier.filter(isOfSession(record.sessionId)))) continue;
     const response = record.entry.blocks.findLast(
       (block) =>
         isToolResponseBlock(block) &&
@@ -79,21 +84,43 @@ export async function restoreFromSightings(
         block.isComplete !== false &&
         block.result !== PRUNED_POINTER,
     ) as ToolResponseBlock;
-    const call = await findCall(path, callId, sighting, relevant);
-    return {
-      response,
-      ...(call !== undefined && { call }),
-      sessionId: record.sessionId,
-      recordedAt: record.at,
-    };
+    const found = { response, record, sighting };
+    if (placeholderKind(response) === 'none' && !isStandIn(record, earlier)) {
+      return describe(path, callId, found, relevant);
+    }
+    doubtful ??= found;
   }
-  return undefined;
+  return doubtful && describe(path, callId, doubtful, relevant);
 }
 
-function isStandIn({ sessionId, entry }: RemovalRecord, earlier: readonly CallSighting[]): boolean {
-  const replacements = earlier.filter(
-    (sighting) => sighting.sessionId === sessionId && sighting.replacementCrc !== undefined,
-  );
+/** A response that is on record, and where. */
+interface FoundResponse {
+  readonly response: ToolResponseBlock;
+  readonly record: RemovalRecord;
+  readonly sighting: CallSighting;
+}
+
+async function describe(
+  path: string,
+  callId: string,
+  { response, record, sighting }: FoundResponse,
+  sightings: readonly CallSighting[],
+): Promise<RestoredResponse> {
+  const call = await findCall(path, callId, sighting, sightings);
+  return {
+    response,
+    ...(call !== undefined && { call }),
+    sessionId: record.sessionId,
+    recordedAt: record.at,
+  };
+}
+
+function isOfSession(sessionId: string): (sighting: CallSighting) => boolean {
+  return (sighting) => sighting.sessionId === sessionId;
+}
+
+function isStandIn({ entry }: RemovalRecord, earlier: readonly CallSighting[]): boolean {
+  const replacements = earlier.filter(({ replacementCrc }) => replacementCrc !== undefined);
   if (replacements.length === 0) return false;
   const crc = checksumOfBlocks(entry);
   return replacements.some(({ replacementCrc }) => replacementCrc === crc);

@@ -10,8 +10,11 @@ export const NONE = -1;
 /** What a call does to files, as far as its tool is known and its parameters say so. */
 export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as const;
 
-/** Bits of a response's flags: its tool failed; its result is the pointer already, noted only when results are pruned by recency. */
-export const RESPONSE_FLAG = { failed: 1, pruned: 2 } as const;
+/**
+ * Bits of a response's flags: its tool failed; its result is a pointer already, or a summary line. The
+ * latter two are noted only when results are pruned by recency.
+ */
+export const RESPONSE_FLAG = { failed: 1, pruned: 2, summary: 4 } as const;
 
 /** One row per tool call in an `ai` entry, in history order. */
 export class CallColumns {

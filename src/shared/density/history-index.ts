@@ -2,7 +2,7 @@
 // them once; a pass then scans the columns, which costs far less than the walk that filled them.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
-import { PRUNED_POINTER } from '../density.js';
+import { placeholderKind } from '../summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../tool-catalog.js';
 import type { ToolUse } from '../tool-catalog.js';
 import { findInclusions } from './file-inclusions.js';
@@ -162,10 +162,9 @@ export class HistoryIndex {
       return;
     }
     // Names and results lie elsewhere in memory; a phase that is off is not worth fetching them.
-    const isPruned = this.#scope.recency && response.result === PRUNED_POINTER;
+    const kind = this.#scope.recency ? PLACEHOLDER_FLAGS[placeholderKind(response)] : 0;
     const tool = this.#scope.recency ? this.#toolId(response.toolName) : NONE;
-    const flags =
-      (response.error ? RESPONSE_FLAG.failed : 0) | (isPruned ? RESPONSE_FLAG.pruned : 0);
+    const flags = kind | (response.error ? RESPONSE_FLAG.failed : 0);
     this.#pushResponse(entry, block, response.callId, tool, flags);
   }
 
@@ -212,6 +211,12 @@ export class HistoryIndex {
     }
   }
 }
+
+const PLACEHOLDER_FLAGS = {
+  none: 0,
+  summary: RESPONSE_FLAG.summary,
+  pointer: RESPONSE_FLAG.pruned,
+} as const;
 
 function usesByTool({ toolCatalog }: IndexScope): ReadonlyMap<string, readonly ToolUse[]> {
   return new Map(Object.entries(toolCatalog ?? DEFAULT_TOOL_CATALOG));

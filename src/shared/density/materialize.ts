@@ -2,9 +2,11 @@
 // the entries that the plan names, and shares every block and every field that it does not change.
 
 import { hasSubstance, isBlank } from '../content.js';
-import type { ContentBlock, IContent, TextBlock } from '../content.js';
+import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
-import type { DensityResult } from '../density.js';
+import type { DensityResult, PlaceholderForm } from '../density.js';
+import { outlineHistory } from '../summarize/history-outline.js';
+import { summarizeToolResponse } from '../summarize/tool-summary.js';
 import { INCLUSION_POINTER } from './file-inclusions.js';
 import { orphanedReasoning } from './orphaned-reasoning.js';
 import type { DensityPlan } from './plan.js';
@@ -15,14 +17,18 @@ import { blocksOfDroppedCalls } from './shared-fate.js';
  * What is bound to a call of an ai entry goes with that, and so does reasoning that led to nothing that
  * stays. An entry that would keep nothing but blank text or reasoning is removed; a human one says in place of
  * its text that the file comes later.
+ *
+ * @param form what stands in place of results; a line that tells of its call takes a walk over the history
  */
 export function materializeDensityPlan(
   plan: DensityPlan,
   history: readonly IContent[],
+  form: PlaceholderForm = 'pointer',
 ): DensityResult {
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
   const edits = new PlanReader(plan);
+  const placeholder = placeholders(plan, history, form);
   for (let index = edits.nextEntry(); index !== undefined; index = edits.nextEntry()) {
     const entry = history[index];
     if (entry === undefined) {
@@ -30,12 +36,25 @@ export function materializeDensityPlan(
         `The plan edits entry ${index}, but the history ends at ${history.length}.`,
       );
     }
-    const blocks = editedBlocks(entry, index, edits);
+    const blocks = editedBlocks(entry, index, edits, placeholder);
     if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
   return { removals, replacements, metadata: plan.metadata };
+}
+
+/** Makes what stands in place of the response at a place. */
+type MakePlaceholder = (response: ToolResponseBlock, entry: number, block: number) => string;
+
+function placeholders(
+  { pointers }: DensityPlan,
+  history: readonly IContent[],
+  form: PlaceholderForm,
+): MakePlaceholder {
+  if (form === 'pointer' || pointers.length === 0) return () => PRUNED_POINTER;
+  const { callOf } = outlineHistory(history);
+  return (response, entry, block) => summarizeToolResponse(response, callOf(entry, block), form);
 }
 
 /** Asks the blocks first that say something whatever they hold: their content need not be fetched. */
@@ -50,8 +69,9 @@ function editedBlocks(
   { speaker, blocks }: IContent,
   index: number,
   edits: PlanReader,
+  placeholder: MakePlaceholder,
 ): readonly ContentBlock[] {
-  const edited = blocks.map((block, at) => editedBlock(block, index, at, edits));
+  const edited = blocks.map((block, at) => editedBlock(block, index, at, edits, placeholder));
   edits.assertTaken(index);
   if (speaker === 'ai') {
     const isDropped = (place: number): boolean => edited[place] === null;
@@ -67,11 +87,12 @@ function editedBlock(
   index: number,
   at: number,
   edits: PlanReader,
+  placeholder: MakePlaceholder,
 ): ContentBlock | null {
   if (edits.takesDrop(index, at)) return null;
   const ranges = edits.takeCuts(index, at);
   if (edits.takesPointer(index, at) && block.type === 'tool_response') {
-    return { ...block, result: PRUNED_POINTER };
+    return { ...block, result: placeholder(block, index, at) };
   }
   if (ranges.length === 0 || block.type !== 'text') return block;
   const text = withoutRanges(block.text, ranges);

@@ -20,7 +20,7 @@ import { markSupersededInclusions } from './superseded-inclusions.js';
  * replaced.
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
-  return materializeDensityPlan(planDensity(history, config), history);
+  return materializeDensityPlan(planDensity(history, config), history, config.placeholder);
 }
 
 /** Plans a density pass on a whole history. */
@@ -44,9 +44,7 @@ export function planIndexed(index: HistoryIndex, config: PassSettings): DensityP
       ? markStaleReads(index, config.partialWritesSupersede ?? true, stale)
       : 0,
     fileDeduplicationsPruned: config.fileDedupe ? markSupersededInclusions(index, superseded) : 0,
-    recencyPruned: config.recencyPruning
-      ? markOldResults(index, config.recencyRetention, stale.responses, old)
-      : 0,
+    recencyPruned: config.recencyPruning ? markOldResults(index, config, stale.responses, old) : 0,
   };
   const stalePairs = mergePlaces(
     markedPlaces(calls, stale.calls),

@@ -1,6 +1,7 @@
 // Summarizes the tool results of one entry.
 
 import type { IContent } from '../content.js';
+import type { PlaceholderForm } from '../density.js';
 import type { CallOf } from './history-outline.js';
 import { summarizeToolResponse } from './tool-summary.js';
 
@@ -9,11 +10,16 @@ import { summarizeToolResponse } from './tool-summary.js';
  * changes. Results of tools that still run stay. `callOf` finds calls in the history in which the
  * entry stands at `index`.
  */
-export function summarizeEntry(entry: IContent, index: number, callOf: CallOf): IContent {
+export function summarizeEntry(
+  entry: IContent,
+  index: number,
+  callOf: CallOf,
+  form: PlaceholderForm = 'pointer',
+): IContent {
   if (entry.speaker !== 'tool') return entry;
   const blocks = entry.blocks.map((block, at) => {
     if (block.type !== 'tool_response' || block.isComplete === false) return block;
-    const summary = summarizeToolResponse(block, callOf(index, at));
+    const summary = summarizeToolResponse(block, callOf(index, at), form);
     return summary === block.result ? block : { ...block, result: summary };
   });
   return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;

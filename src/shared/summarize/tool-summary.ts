@@ -2,11 +2,15 @@
 
 import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
+import type { PlaceholderForm } from '../density.js';
+import { onOneLine, shortened } from './one-line.js';
+import {
+  MAX_SUMMARY_LENGTH,
+  placeholderEnding,
+  placeholderKind,
+  shownToolName,
+} from './placeholder.js';
 
-const MAX_LENGTH = 200;
-/** UTF-16 units of a text that are looked at: control characters among them take no room. */
-const MAX_SEEN = MAX_LENGTH * 2;
-const MAX_TOOL_NAME_LENGTH = 64;
 /** A parameter longer than this is content, not a name of something. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;
 
@@ -46,57 +50,56 @@ export interface CallDigest {
 /**
  * Returns `[<tool>: <key parameter> — <outcome>, <size>]`: one line without control characters, at
  * most 200 UTF-16 units long. The key parameter is the call's path, else its command, else its first
- * short string; without a call it is what the result itself tells. A result that is such a line
- * already is returned as it is.
+ * short string; without a call it is what the result itself tells. A form that names the call's id adds
+ * that at the end. A result that is such a line already is returned as it is, whatever its form.
  */
 export function summarizeToolResponse(
   response: ToolResponseBlock,
   call: ToolCallBlock | undefined,
+  form: PlaceholderForm = 'pointer',
 ): string {
   return summaryLine(
     digestResponse(response),
     call === undefined ? undefined : { key: keyOfCall(call) },
+    placeholderEnding(response.callId, form),
   );
 }
 
-/** Returns the line that `summarizeToolResponse` gives for the response and call of these digests. */
-export function summaryLine(digest: ResponseDigest, call: CallDigest | undefined): string {
+/**
+ * Returns the line that `summarizeToolResponse` gives for the response and call of these digests.
+ *
+ * @param ending see `placeholderEnding`
+ */
+export function summaryLine(
+  digest: ResponseDigest,
+  call: CallDigest | undefined,
+  ending: string,
+): string {
   if (digest.isSummary) return digest.line;
   const { tool, isFailed, size, ownKey } = digest;
   const outcome = isFailed ? 'error' : 'success';
   // Without a call, the size may be all there is to tell, and is the key then.
   const end =
-    call === undefined || size === undefined
-      ? ` — ${outcome}]`
-      : ` — ${outcome}, ${sizeText(size)}]`;
+    call === undefined || size === undefined ? ` — ${outcome}` : ` — ${outcome}, ${sizeText(size)}`;
   const key = call === undefined ? ownKey : call.key;
-  if (key === undefined) return `[${tool}${end}`;
-  const room = MAX_LENGTH - tool.length - end.length - '[: '.length;
-  return `[${tool}: ${shortened(key, room)}${end}`;
+  if (key === undefined) return `[${tool}${end}${ending}`;
+  const room = MAX_SUMMARY_LENGTH - tool.length - end.length - '[: ]'.length;
+  return `[${tool}: ${shortened(key, room)}${end}${ending}`;
 }
 
 /** Returns what a summary line needs to know of a response. Looks at the whole of its result. */
-export function digestResponse({ toolName, result, error }: ToolResponseBlock): ResponseDigest {
-  const tool = shortened(onOneLine(toolName), MAX_TOOL_NAME_LENGTH);
-  if (isSummaryLine(result, tool)) return { isSummary: true, line: result };
+export function digestResponse(response: ToolResponseBlock): ResponseDigest {
+  const { toolName, result, error } = response;
+  const isLine = result !== PRUNED_POINTER && placeholderKind(response) !== 'none';
+  if (typeof result === 'string' && isLine) return { isSummary: true, line: result };
   const size = sizeOf(result);
   return {
     isSummary: false,
-    tool,
+    tool: shownToolName(toolName),
     isFailed: Boolean(error),
     size,
     ownKey: keyOfResult(result, size),
   };
-}
-
-function isSummaryLine(result: unknown, tool: string): result is string {
-  return (
-    typeof result === 'string' &&
-    result.length <= MAX_LENGTH &&
-    result.startsWith(`[${tool}`) &&
-    result === onOneLine(result) &&
-    / — (?:success|error)(?:, \d+ (?:lines?|chars))?\]$/.test(result)
-  );
 }
 
 /**
@@ -164,20 +167,4 @@ function countLines(text: string): number {
   let lines = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
   return lines;
-}
-
-/** Looks at no more of a text than a summary could show. */
-function onOneLine(text: string): string {
-  const start = text.length <= MAX_SEEN ? text : wholeCharacters(text.slice(0, MAX_SEEN));
-  return start.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-}
-
-/** Cuts at a whole character. */
-function shortened(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${wholeCharacters(text.slice(0, maxLength - 1))}…`;
-}
-
-/** Leaves out what a cut has left of a last character, or what never was a whole one. */
-function wholeCharacters(text: string): string {
-  return text.replace(/\p{Surrogate}$/u, '');
 }

@@ -4,7 +4,12 @@
 import type * as six from 'ai';
 import type * as seven from 'ai-v7';
 import { describe, expectTypeOf, it } from 'vitest';
-import { compactionMiddleware, messageCompactor, prepareStep } from '../../../src/ai-sdk.js';
+import {
+  compactionMiddleware,
+  messageCompactor,
+  prepareStep,
+  recallTool,
+} from '../../../src/ai-sdk.js';
 import type { CompactionMiddleware, PrepareStep } from '../../../src/ai-sdk.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 
@@ -24,7 +29,12 @@ export async function callSix(
     prepareStep: prepareStep(compactor),
   });
   const { textStream } = streamText({ model, messages, prepareStep: prepareStep(compactor) });
-  const agent = new ToolLoopAgent({ model, tools, prepareStep: prepareStep(compactor) });
+  const recall = recallTool(compactor);
+  const agent = new ToolLoopAgent({
+    model,
+    tools: { ...tools, recall },
+    prepareStep: prepareStep(compactor),
+  });
   if (model.specificationVersion === 'v2') return [text, textStream, agent];
   const wrapped = wrapLanguageModel({ model, middleware: compactionMiddleware(compactor) });
   return generateText({ model: wrapped, messages: await messageCompactor(compactor)(messages) });
@@ -44,7 +54,12 @@ export async function callSeven(
     prepareStep: prepareStep(compactor),
   });
   const { textStream } = streamText({ model, messages, prepareStep: prepareStep(compactor) });
-  const agent = new ToolLoopAgent({ model, tools, prepareStep: prepareStep(compactor) });
+  const recall = recallTool(compactor);
+  const agent = new ToolLoopAgent({
+    model,
+    tools: { ...tools, recall },
+    prepareStep: prepareStep(compactor),
+  });
   const wrapped = wrapLanguageModel({ model, middleware: compactionMiddleware(compactor) });
   const compact = messageCompactor<seven.ModelMessage>(compactor);
   return [

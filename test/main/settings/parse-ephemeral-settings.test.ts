@@ -15,7 +15,8 @@ const KNOWN =
   'compression.strategy, compression.profile, compression.threshold, compression-threshold, ' +
   'compression.preserveThreshold, compression.topPreserveThreshold, compression.fallbackToTruncation, ' +
   'compression.density.readWritePruning, compression.density.fileDedupe, ' +
-  'compression.density.recencyPruning, compression.density.recencyRetention';
+  'compression.density.recencyPruning, compression.density.recencyRetention, ' +
+  'compression.density.placeholder';
 
 function errorOf(value: unknown): Error {
   try {
@@ -39,6 +40,7 @@ describe('parseEphemeralSettings', () => {
       'compression.density.fileDedupe': false,
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 5,
+      'compression.density.placeholder': 'informative',
     };
     expect(parseEphemeralSettings(settings)).toStrictEqual(settings);
     expect(parseEphemeralSettings(settings)).not.toBe(settings);
@@ -109,6 +111,12 @@ describe('parseEphemeralSettings', () => {
     ['compression.preserveThreshold', -0.1, 'a number of at least 0 and at most 1', '-0.1'],
     ['compression.topPreserveThreshold', 85, 'a number of at least 0 and at most 1', '85'],
     ['compression.density.recencyRetention', Infinity, 'a finite number', 'Infinity'],
+    [
+      'compression.density.placeholder',
+      'recallable',
+      `one of 'pointer', 'informative'`,
+      '"recallable"',
+    ],
   ])('refuses %s of %s as out of range', (key, value, expected, got) => {
     const error = errorOf({ [key]: value });
     expect(error).toBeInstanceOf(RangeError);

@@ -38,6 +38,7 @@ describe('createAgentRuntimeContext', () => {
       densityFileDedupe: true,
       densityRecencyPruning: false,
       densityRecencyRetention: 3,
+      densityPlaceholder: 'pointer',
     });
   });
 
@@ -56,6 +57,7 @@ describe('createAgentRuntimeContext', () => {
       'compression.density.fileDedupe': false,
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 0,
+      'compression.density.placeholder': 'informative',
     });
     expect(valuesOf(ephemerals)).toStrictEqual({
       compressionStrategy: 'high-density',
@@ -69,6 +71,7 @@ describe('createAgentRuntimeContext', () => {
       densityFileDedupe: false,
       densityRecencyPruning: true,
       densityRecencyRetention: 0,
+      densityPlaceholder: 'informative',
     });
   });
 
@@ -92,6 +95,14 @@ describe('createAgentRuntimeContext', () => {
     expect(ephemeralsOf({ 'compression.strategy': name }).compressionThreshold()).toBe(
       getCompressionStrategy(name).trigger.defaultThreshold,
     );
+  });
+
+  it('says how to recall what was taken away only where that is possible', () => {
+    const settings = new Settings({ 'compression.density.placeholder': 'informative' });
+    const { ephemerals } = createAgentRuntimeContext(settings, 1_000, true);
+    expect(ephemerals.densityPlaceholder?.()).toBe('recallable');
+    settings.set('compression.density.placeholder', 'pointer');
+    expect(ephemerals.densityPlaceholder?.()).toBe('pointer');
   });
 
   it('sees a change at once, and the taking back of it', () => {

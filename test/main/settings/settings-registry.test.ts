@@ -22,6 +22,7 @@ const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.density.fileDedupe': 'boolean',
   'compression.density.recencyPruning': 'boolean',
   'compression.density.recencyRetention': 'number',
+  'compression.density.placeholder': 'enum',
 };
 
 describe('SETTINGS_REGISTRY', () => {
@@ -101,6 +102,7 @@ describe('SETTING_DEFAULTS', () => {
       'compression.density.fileDedupe': true,
       'compression.density.recencyPruning': false,
       'compression.density.recencyRetention': 3,
+      'compression.density.placeholder': 'pointer',
     });
   });
 

@@ -7,7 +7,14 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const SOURCES = fileURLToPath(new URL('../../../src', import.meta.url));
-const SHARED = ['shared/content.ts', 'shared/density.ts', 'shared/errors.ts'];
+const SHARED = [
+  'shared/content.ts',
+  'shared/density.ts',
+  'shared/errors.ts',
+  'shared/summarize/one-line.ts',
+  'shared/summarize/placeholder.ts',
+  'shared/summarize/tool-summary.ts',
+];
 
 /** Compiles into a directory and returns the path of the writer's module there. */
 export async function compileTranscript(directory: string): Promise<string> {

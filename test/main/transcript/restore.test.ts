@@ -123,6 +123,29 @@ describe('restore', () => {
     expect((await restored('c2')).response.result).toBe('two');
   });
 
+  test('passes over a stand-in that another session was taken up with', async () => {
+    const { restored } = await recording(
+      [replaced(answer('long'), answer('[short]'))],
+      [gone(answer('[short]'), 'compressed', 'later')],
+    );
+    expect((await restored()).response.result).toBe('long');
+    expect((await restored('c1', 'later')).response.result).toBe('[short]');
+  });
+
+  test('passes over what looks like a placeholder, unless there is nothing else', async () => {
+    const line = '[read_file: a.ts — success, 3 lines; recall("c1") for the original]';
+    const ofSessions = [gone(answer('long')), gone(answer(line), 'compressed', 'later')];
+    const { restored } = await recording(ofSessions);
+    expect((await restored()).response.result).toBe('long');
+    const { restored: restoredAlone } = await recording([gone(answer(line))]);
+    expect((await restoredAlone()).response.result).toBe(line);
+    const { restored: restoredOther } = await recording([
+      gone(answer('long', 'c2')),
+      gone(answer(line, 'c2')),
+    ]);
+    expect((await restoredOther('c2')).response.result).toBe(line);
+  });
+
   test('says that an id is not on record, or only its pointer is', async () => {
     const { writer } = await recording([gone(answer(PRUNED_POINTER)), gone(asking('x', 'c2'))]);
     for (const callId of ['c1', 'c2', 'unknown', '__proto__']) {

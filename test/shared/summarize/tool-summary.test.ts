@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ToolResponseBlock } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import type { PlaceholderForm } from '../../../src/shared/density.js';
+import { placeholderEnding } from '../../../src/shared/summarize/placeholder.js';
 import {
   digestResponse,
   keyOfCall,
@@ -126,25 +128,28 @@ describe('summarizeToolResponse', () => {
     const response: fc.Arbitrary<ToolResponseBlock> = fc.record(
       {
         type: fc.constant('tool_response' as const),
-        callId: fc.constant('c1'),
+        callId: fc.oneof(fc.constant('c1'), text),
         toolName: fc.oneof(fc.constant('tool'), text),
         result: fc.oneof(text, fc.record({ output: text }), fc.jsonValue()),
         error: text,
       },
       { requiredKeys: ['type', 'callId', 'toolName', 'result'] },
     );
-    const cases = fc.tuple(response, fc.option(parameters));
+    const forms = fc.constantFrom<PlaceholderForm>('pointer', 'informative', 'recallable');
+    const cases = fc.tuple(response, fc.option(parameters), forms);
 
-    function summarize([block, values]: readonly [ToolResponseBlock, unknown]): string {
-      const call = values === null ? undefined : toolCall('c1', block.toolName, values);
-      return summarizeToolResponse(block, call);
+    type Case = readonly [ToolResponseBlock, unknown, PlaceholderForm];
+
+    function summarize([block, values, form]: Case): string {
+      const call = values === null ? undefined : toolCall(block.callId, block.toolName, values);
+      return summarizeToolResponse(block, call, form);
     }
 
     it('is one short line of whole characters', () => {
       fc.assert(
         fc.property(cases, (made) => {
           const summary = summarize(made);
-          expect(summary.length).toBeLessThanOrEqual(200);
+          expect(summary.length).toBeLessThanOrEqual(made[2] === 'pointer' ? 200 : 360);
           expect(summary).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}]/u);
         }),
         { numRuns: 2_000 },
@@ -153,11 +158,12 @@ describe('summarizeToolResponse', () => {
 
     it('can be said later, from copies of digests', () => {
       fc.assert(
-        fc.property(cases, ([block, values]) => {
+        fc.property(cases, ([block, values, form]) => {
           const digest = structuredClone(digestResponse(block));
           const call =
             values === null ? undefined : { key: keyOfCall(toolCall('c1', 'tool', values)) };
-          expect(summaryLine(digest, call)).toBe(summarize([block, values]));
+          const ending = placeholderEnding(block.callId, form);
+          expect(summaryLine(digest, call, ending)).toBe(summarize([block, values, form]));
         }),
         { numRuns: 1_000 },
       );
@@ -165,9 +171,9 @@ describe('summarizeToolResponse', () => {
 
     it('is the summary of itself', () => {
       fc.assert(
-        fc.property(cases, ([block, values]) => {
-          const result = summarize([block, values]);
-          expect(summarize([{ ...block, result }, values])).toBe(result);
+        fc.property(cases, forms, ([block, values, form], later) => {
+          const result = summarize([block, values, form]);
+          expect(summarize([{ ...block, result }, values, later])).toBe(result);
         }),
         { numRuns: 2_000 },
       );

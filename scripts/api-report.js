@@ -1,0 +1,68 @@
+// Holds the declarations in dist against docs/api-report, one report per entry of the package, and fails
+// when the public API is not what they say. With --local it writes them. After a build.
+
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { filesThatDiffer } from './files-that-differ.js';
+import { packageEntries } from './package-entries.js';
+
+const REPORTS = 'docs/api-report';
+const QUIET = { default: { logLevel: 'none' } };
+
+/** Writes the report of one entry into a folder. */
+function writeReport(entry, folder, scratch) {
+  const declarations = resolve('dist', `${entry}.d.ts`);
+  const config = ExtractorConfig.prepare({
+    packageJsonFullPath: resolve('package.json'),
+    configObjectFullPath: undefined,
+    configObject: {
+      projectFolder: process.cwd(),
+      mainEntryPointFilePath: declarations,
+      compiler: {
+        overrideTsconfig: { extends: resolve('tsconfig.json'), include: [], files: [declarations] },
+      },
+      apiReport: {
+        enabled: true,
+        reportFileName: entry,
+        reportFolder: folder,
+        reportTempFolder: scratch,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: { extractorMessageReporting: QUIET, tsdocMessageReporting: QUIET },
+      newlineKind: 'lf',
+    },
+  });
+  const { succeeded } = Extractor.invoke(config, { localBuild: true, messageCallback: report });
+  if (!succeeded) throw new Error(`The declarations of ${entry} could not be read.`);
+}
+
+/** Says what is wrong, and nothing of what is done. */
+function report(message) {
+  message.handled = true;
+  const isWrong = message.logLevel === 'error' || message.category === 'Compiler';
+  if (isWrong) console.error(message.formatMessageWithLocation(process.cwd()));
+}
+
+const { local } = parseArgs({ options: { local: { type: 'boolean', default: false } } }).values;
+const scratch = mkdtempSync(join(tmpdir(), 'ctxfold-api-'));
+try {
+  const folder = local ? resolve(REPORTS) : join(scratch, 'reports');
+  if (local) rmSync(REPORTS, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const entry of packageEntries()) writeReport(entry, folder, join(scratch, 'compared'));
+  const changed = local ? [] : filesThatDiffer(REPORTS, folder);
+  for (const file of changed) console.error(`${join(REPORTS, file)}: the public API has changed`);
+  if (changed.length > 0) {
+    console.error(
+      'If that is meant, run `npm run api-report -- --local` and commit what it writes.',
+    );
+    process.exitCode = 1;
+  }
+} finally {
+  rmSync(scratch, { recursive: true });
+}
