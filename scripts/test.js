@@ -1,4 +1,4 @@
-// The whole gate: build, typecheck, lint, tests. Arguments choose test files. The last line printed is
+// The whole gate: build, typecheck, lint, the report of the public API, tests. Arguments choose test files. The last line printed is
 // `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
 
 import { spawnSync } from 'node:child_process';
@@ -36,6 +36,7 @@ async function runTests() {
 if (succeeds('build')) {
   succeeds('typecheck');
   succeeds('lint');
+  succeeds('api-report');
   await runTests();
 }
 console.log(`${passed} passed, ${failed} failed`);

@@ -144,6 +144,7 @@ describe('TurnOrchestrator', () => {
             fileDedupe: false,
             recencyPruning: true,
             recencyRetention: 7,
+            placeholder: 'pointer',
           },
         },
       ]);
