@@ -1,0 +1,191 @@
+// Draws what policies retain against what they save, as SVG. The same figures give the same bytes.
+
+import { POLICIES } from './policies.js';
+import type { GroupReport, PolicyReport } from './report.js';
+
+const WIDTH = 760;
+const HEIGHT = 420;
+const PLOT = { left: 56, right: 24, top: 44, bottom: 44 };
+const BASELINE = HEIGHT - PLOT.bottom;
+const TICK_PERCENT = 10;
+const DOT_RADIUS = 5;
+/** About what a letter of a label takes, and a line of them. */
+const LETTER_WIDTH = 6.3;
+const LINE_HEIGHT = 14;
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+interface Dot {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly isBound: boolean;
+}
+
+interface Label extends Box {
+  readonly dot: Dot;
+}
+
+/** The chart of some sessions: to the right is cheaper, up is safer. */
+export function drawChart({ sessions, edits, policies }: GroupReport): string {
+  const scale = scaleOf(policies);
+  const dots = policies.map(({ policy, retained, saved }): Dot => {
+    const isBound = policy === POLICIES.at(-1)?.name;
+    return { name: policy, x: scale.x(100 * saved), y: scale.y(100 * retained), isBound };
+  });
+  const labels = placeLabels(dots);
+  const described = policies
+    .map(({ policy, retained, saved }) => `${policy}: ${percent(retained)}, ${percent(saved)}`)
+    .join('; ');
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="title desc">
+<title id="title">What pruning policies retain and save</title>
+<desc id="desc">${sessions} recorded sessions, ${edits} edits. Edits whose text stays in view, and input tokens saved. ${escaped(described)}.</desc>
+<style>
+text { font: 12px system-ui, sans-serif; fill: #57606a }
+.grid { stroke: #d0d7de; stroke-width: 1 }
+.lead { stroke: #8c959f; stroke-width: 1 }
+.dot { fill: #0969da }
+.bound { fill: none; stroke: #0969da; stroke-width: 2 }
+.head { font-size: 14px; font-weight: 600; fill: #24292f }
+@media (prefers-color-scheme: dark) {
+text { fill: #9198a1 }
+.grid { stroke: #3d444d }
+.lead { stroke: #848d97 }
+.dot { fill: #4493f8 }
+.bound { stroke: #4493f8 }
+.head { fill: #f0f6fc }
+}
+</style>
+<text class="head" x="${PLOT.left}" y="20">Edits whose text is still in view, by input tokens saved: ${sessions} sessions, ${edits} edits</text>
+${scale.grid(labels)}
+${labels.map(drawLabel).join('\n')}
+${dots.map(({ x, y, isBound }) => `<circle class="${isBound ? 'bound' : 'dot'}" cx="${x}" cy="${y}" r="${DOT_RADIUS}"/>`).join('\n')}
+<text x="${(PLOT.left + WIDTH - PLOT.right) / 2}" y="${HEIGHT - 8}" text-anchor="middle">input tokens saved</text>
+</svg>
+`;
+}
+
+function scaleOf(policies: readonly PolicyReport[]): {
+  readonly x: (percent: number) => number;
+  readonly y: (percent: number) => number;
+  readonly grid: (labels: readonly Box[]) => string;
+} {
+  const ticksTo = (value: number, round: (ticks: number) => number): number =>
+    round(100 * value * (1 / TICK_PERCENT)) * TICK_PERCENT;
+  const right = Math.max(10, ticksTo(Math.max(...policies.map(({ saved }) => saved)), Math.ceil));
+  const left = Math.min(0, ticksTo(Math.min(...policies.map(({ saved }) => saved)), Math.floor));
+  const lowest = Math.min(...policies.map(({ retained }) => retained));
+  const bottom = Math.min(90, ticksTo(lowest, Math.floor));
+  const x = (value: number): number =>
+    tenth(PLOT.left + ((value - left) / (right - left)) * (WIDTH - PLOT.left - PLOT.right));
+  const y = (value: number): number =>
+    tenth(BASELINE - ((value - bottom) / (100 - bottom)) * (BASELINE - PLOT.top));
+  const grid = (labels: readonly Box[]): string => {
+    const rows = ticks(bottom, 100).map(
+      (tick) =>
+        `${gridLine(y(tick), labels)}<text x="${PLOT.left - 8}" y="${y(tick) + 4}" text-anchor="end">${tick} %</text>`,
+    );
+    const columns = ticks(left, right).map(
+      (tick) => `<text x="${x(tick)}" y="${BASELINE + 18}" text-anchor="middle">${tick} %</text>`,
+    );
+    return [...rows, ...columns].join('\n');
+  };
+  return { x, y, grid };
+}
+
+/** A line across the plot, with gaps where it would run through a label. */
+function gridLine(y: number, labels: readonly Box[]): string {
+  const crossed = labels
+    .filter(({ top, bottom }) => top < y && y < bottom)
+    .sort((a, b) => a.left - b.left);
+  const starts = [PLOT.left, ...crossed.map(({ right }) => right)];
+  const ends = [...crossed.map(({ left }) => left), WIDTH - PLOT.right];
+  return starts
+    .flatMap((start, at) => {
+      const end = ends[at] ?? start;
+      const line = `<line class="grid" x1="${tenth(start)}" x2="${tenth(end)}" y1="${y}" y2="${y}"/>`;
+      return end > start ? [line] : [];
+    })
+    .join('');
+}
+
+function ticks(from: number, to: number): readonly number[] {
+  return Array.from(
+    { length: Math.round((to - from) / TICK_PERCENT) + 1 },
+    (_, at) => from + at * TICK_PERCENT,
+  );
+}
+
+/** Gives each label the nearest place where it covers no dot and no label; one without such a place is left out. */
+function placeLabels(dots: readonly Dot[]): readonly Label[] {
+  const taken: Box[] = dots.map(({ x, y }) => around(x, y, 2 * DOT_RADIUS, 2 * DOT_RADIUS));
+  const labels: Label[] = [];
+  for (const dot of dots) {
+    const width = dot.name.length * LETTER_WIDTH;
+    const box = candidates(dot, width).find(
+      (candidate) => isInside(candidate) && !taken.some((other) => overlaps(candidate, other)),
+    );
+    if (box === undefined) continue;
+    taken.push(box);
+    labels.push({ ...box, dot });
+  }
+  return labels;
+}
+
+/** Right, left, below and above of the dot, then the same farther away. */
+function candidates({ x, y }: Dot, width: number): readonly Box[] {
+  const sideways = width / 2 + DOT_RADIUS + 5;
+  const places = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((step) => {
+    const down = step * LINE_HEIGHT;
+    return [
+      { x: x + sideways, y: y + down },
+      { x: x - sideways, y: y + down },
+      { x, y: y + down + LINE_HEIGHT },
+      { x: x + sideways, y: y - down },
+      { x: x - sideways, y: y - down },
+      { x, y: y - down - LINE_HEIGHT },
+    ];
+  });
+  return places.map((place) => around(place.x, place.y, width, LINE_HEIGHT));
+}
+
+function around(x: number, y: number, width: number, height: number): Box {
+  return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
+}
+
+function isInside({ left, right, top, bottom }: Box): boolean {
+  return left > PLOT.left && right < WIDTH && top > PLOT.top - LINE_HEIGHT && bottom < BASELINE;
+}
+
+function overlaps(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+/** The label, with a line to its dot where that is not beside it. */
+function drawLabel({ dot, left, right, top, bottom }: Label): string {
+  const middle = (top + bottom) / 2;
+  const x = tenth((left + right) / 2);
+  const isFar = Math.abs(middle - dot.y) > LINE_HEIGHT + 1;
+  const end = Math.min(Math.max(dot.x, left), right);
+  const lead = isFar
+    ? `<line class="lead" x1="${dot.x}" y1="${dot.y}" x2="${tenth(end)}" y2="${tenth(middle > dot.y ? top : bottom)}"/>`
+    : '';
+  return `${lead}<text x="${x}" y="${tenth(middle + 4)}" text-anchor="middle">${escaped(dot.name)}</text>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+function tenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}

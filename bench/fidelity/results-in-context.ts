@@ -1,0 +1,82 @@
+// Keeps the context of a session from which results are dropped: a dropped one becomes a pointer, its
+// call stays. Which ones is for a rule to say.
+
+import { posix } from 'node:path';
+import { PRUNED_POINTER } from '../../src/index.js';
+import type {
+  ContentBlock,
+  IContent,
+  ToolCallBlock,
+  ToolResponseBlock,
+  Transcript,
+} from '../../src/index.js';
+import { fileAccess } from '../../src/shared/density/tool-paths.js';
+
+/** A result whose payload is in the context. */
+export interface ResultInContext {
+  /** As it was recorded. */
+  readonly block: ToolResponseBlock;
+  /** Index of its entry. */
+  readonly entry: number;
+  /** The files that its call read, resolved; none for a call that was no read. */
+  readonly readPaths: readonly string[];
+}
+
+/** What a rule decides from. */
+export interface ContextState {
+  /** Oldest first. */
+  readonly results: readonly ResultInContext[];
+  /** Entries so far. */
+  readonly length: number;
+  /** Which model call this is, from 0. */
+  readonly call: number;
+  /** By file, the last model call whose answer read or wrote it. */
+  readonly touchedAt: ReadonlyMap<string, number>;
+}
+
+/** Sends a session without the results that a rule names, all of them results of the state that it is given. */
+export function droppingResults(
+  transcript: Transcript,
+  rule: (state: ContextState) => readonly ResultInContext[],
+): (added: readonly IContent[]) => readonly IContent[] {
+  const { preset, workspaceRoot = '/' } = transcript;
+  const history: IContent[] = [];
+  const touchedAt = new Map<string, number>();
+  const readPaths = new Map<string, readonly string[]>();
+  let results: readonly ResultInContext[] = [];
+  let call = -1;
+
+  const touch = (block: ToolCallBlock): void => {
+    const access = fileAccess(preset.toolCatalog[block.name] ?? [], block.parameters);
+    const paths = access?.paths.map((path) => posix.resolve(workspaceRoot, path)) ?? [];
+    for (const path of paths) touchedAt.set(path, call);
+    readPaths.set(block.id, access?.access === 'read' ? paths : []);
+  };
+
+  return (added) => {
+    const fresh: ResultInContext[] = [];
+    for (const entry of added) {
+      const index = history.push(entry) - 1;
+      for (const block of entry.blocks) {
+        if (block.type === 'tool_call') touch(block);
+        if (block.type !== 'tool_response') continue;
+        fresh.push({ block, entry: index, readPaths: readPaths.get(block.callId) ?? [] });
+      }
+    }
+    call += 1;
+    results = [...results, ...fresh];
+    const dropped = new Set(rule({ results, length: history.length, call, touchedAt }));
+    for (const { block, entry } of dropped) replaceByPointer(history, entry, block);
+    results = results.filter((result) => !dropped.has(result));
+    return history;
+  };
+}
+
+function replaceByPointer(history: IContent[], index: number, result: ToolResponseBlock): void {
+  const entry = history[index];
+  if (entry === undefined) return;
+  const blocks = entry.blocks.map((block): ContentBlock => {
+    return block === result ? { ...result, result: PRUNED_POINTER } : block;
+  });
+  history[index] = { ...entry, blocks };
+}

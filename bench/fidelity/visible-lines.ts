@@ -1,0 +1,119 @@
+// Which blocks of a session show a line: an index over the words of their texts, so that a long session
+// need not be searched for every line. Knows no policies and no edits.
+
+import type { ContentBlock } from '../../src/index.js';
+
+/** What is known of one line, for the blocks that were looked at. */
+interface Finding {
+  readonly holders: ContentBlock[];
+  lookedAt: number;
+}
+
+/** A word with something else before and behind it is a word of its own in every text that holds it. */
+const INNER_WORD = /(?<=\W)\w+(?=\W)/g;
+const WORD = /\w+/g;
+
+/** Finds the blocks that show a line. */
+export class VisibleLines {
+  readonly #blocks: ContentBlock[] = [];
+  readonly #texts: string[] = [];
+  readonly #known = new Set<ContentBlock>();
+  /** By word, the numbers of the blocks that hold it, ascending. */
+  readonly #byWord = new Map<string, number[]>();
+  readonly #findings = new Map<string, Finding>();
+
+  /** Takes a block in; one that is known already stays as it is. */
+  add(block: ContentBlock): void {
+    if (this.#known.has(block)) return;
+    this.#known.add(block);
+    const text = shownText(block);
+    const number = this.#blocks.push(block) - 1;
+    this.#texts.push(text);
+    for (const word of new Set(text.match(WORD))) {
+      const numbers = this.#byWord.get(word);
+      if (numbers === undefined) this.#byWord.set(word, [number]);
+      else numbers.push(number);
+    }
+  }
+
+  /** The blocks with the line in their text, as a part of a line at least, in the order they were added. */
+  holders(line: string): readonly ContentBlock[] {
+    let finding = this.#findings.get(line);
+    if (finding === undefined) {
+      finding = { holders: [], lookedAt: 0 };
+      this.#findings.set(line, finding);
+    }
+    if (finding.lookedAt === this.#blocks.length) return finding.holders;
+    for (const number of this.#candidates(line, finding.lookedAt)) {
+      const block = this.#blocks[number];
+      if (block !== undefined && this.#texts[number]?.includes(line)) finding.holders.push(block);
+    }
+    finding.lookedAt = this.#blocks.length;
+    return finding.holders;
+  }
+
+  /** Whether one of the blocks of a context, all of which were added, shows the line. */
+  isVisible(line: string, context: ReadonlySet<ContentBlock>): boolean {
+    return this.holders(line).some((block) => context.has(block));
+  }
+
+  *#candidates(line: string, from: number): Generator<number> {
+    let rarest: readonly number[] | undefined;
+    for (const word of line.match(INNER_WORD) ?? []) {
+      const numbers = this.#byWord.get(word);
+      if (numbers === undefined) return;
+      if (rarest === undefined || numbers.length < rarest.length) rarest = numbers;
+    }
+    if (rarest === undefined) {
+      for (let number = from; number < this.#blocks.length; number += 1) yield number;
+    } else {
+      for (const number of rarest) if (number >= from) yield number;
+    }
+  }
+}
+
+/**
+ * What a model can read in a block: texts, and all strings in the parameters of a call and in a result;
+ * those that are JSON count as what they encode, too. Reasoning does not count: agents send little of it again.
+ */
+export function shownText(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'code':
+      return block.code;
+    case 'tool_call':
+      return stringsOf(block.parameters).join('\n');
+    case 'tool_response':
+      return [...stringsOf(block.result), block.error ?? ''].join('\n');
+    case 'thinking':
+    case 'media':
+    case 'opaque':
+      return '';
+  }
+}
+
+function stringsOf(payload: unknown): readonly string[] {
+  const strings: string[] = [];
+  const pending: unknown[] = [payload];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value === 'string') {
+      strings.push(value);
+      const encoded = tryParse(value);
+      if (typeof encoded === 'object') pending.push(encoded);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const inner of Object.values(value) as readonly unknown[]) pending.push(inner);
+    }
+  }
+  return strings;
+}
+
+function tryParse(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+// What calls of each agent's editors replace.
+
+import { describe, expect, it } from 'vitest';
+import { replacedTexts } from '../../../bench/fidelity/replaced-texts.js';
+
+const PATCH = `*** Begin Patch
+*** Update File: src/a.rs
+@@ fn main() {
+     let a = 1;
+-    let b = "2";
++    let b = 3;
+
+@@
+-    old();
+*** Add File: src/b.rs
++fresh
+*** Update File: src/c.rs
+*** Move to: src/d.rs
+@@
++only added
+@@
+ last
+*** End Patch`;
+
+const HUNKS = [
+  { file: 'src/a.rs', lines: ['let a = 1;', 'let b = "2";'] },
+  { file: 'src/a.rs', lines: ['old();'] },
+  { file: 'src/c.rs', lines: ['last'] },
+];
+
+describe('replacedTexts', () => {
+  it('takes the old text of an edit, without indentation and blank lines', () => {
+    const edit = { file_path: 'a.ts', old_string: '  one\r\n\n\ttwo ', new_string: 'three' };
+    expect(replacedTexts(edit)).toEqual([{ file: 'a.ts', lines: ['one', 'two'] }]);
+    expect(replacedTexts({ path: 'b.ts', old_text: 'x', new_text: 'y' })).toEqual([
+      { file: 'b.ts', lines: ['x'] },
+    ]);
+  });
+
+  it('takes nothing where nothing was replaced', () => {
+    expect(replacedTexts({ file_path: 'a.ts', old_string: '', new_string: 'x' })).toEqual([]);
+    expect(replacedTexts({ file_path: 'a.ts', content: 'x' })).toEqual([]);
+    expect(replacedTexts({ command: 'view', path: 'a.ts', old_str: 'x' })).toEqual([]);
+    expect(replacedTexts(null)).toEqual([]);
+  });
+
+  it('takes each of several edits', () => {
+    const edits = [{ old_string: 'one', new_string: '1' }, { old_string: 'two' }, 'odd'];
+    expect(replacedTexts({ file_path: 'a.ts', edits })).toEqual([
+      { file: 'a.ts', lines: ['one'] },
+      { file: 'a.ts', lines: ['two'] },
+    ]);
+  });
+
+  it('takes the replaced text of an editor with commands', () => {
+    const edit = { command: 'str_replace', path: '/a.py', old_str: 'one\ntwo', new_str: '' };
+    expect(replacedTexts(edit)).toEqual([{ file: '/a.py', lines: ['one', 'two'] }]);
+  });
+
+  it('takes the searched blocks of a diff', () => {
+    const diff =
+      '<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE\n------- SEARCH\ntwo\n=======\n2\n+++++++ REPLACE';
+    expect(replacedTexts({ path: 'a.ts', diff })).toEqual([
+      { file: 'a.ts', lines: ['one'] },
+      { file: 'a.ts', lines: ['two'] },
+    ]);
+  });
+
+  it('takes context and removed lines of each hunk of a patch', () => {
+    expect(replacedTexts({ input: PATCH })).toEqual(HUNKS);
+    expect(replacedTexts({ command: ['apply_patch', PATCH] })).toEqual(HUNKS);
+    expect(replacedTexts({ cmd: `apply_patch <<'EOF'\n${PATCH}\nEOF` })).toEqual(HUNKS);
+    expect(replacedTexts(PATCH)).toEqual(HUNKS);
+  });
+
+  it('takes a patch that stands in a script as a string', () => {
+    const input = `const patch = ${JSON.stringify(PATCH)};\nawait tools.apply_patch(patch);`;
+    expect(replacedTexts({ input })).toEqual(HUNKS);
+  });
+});

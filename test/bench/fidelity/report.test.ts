@@ -1,0 +1,70 @@
+// The report over several sessions, and how it reads.
+
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { recordSession } from '../../../bench/fidelity/recorded-session.js';
+import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
+import { renderFidelity } from '../../../bench/fidelity/render.js';
+import { reportFidelity } from '../../../bench/fidelity/report.js';
+import { readTranscript } from '../../../src/index.js';
+
+const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
+
+async function fixture(name: string): Promise<RecordedSession> {
+  return recordSession(name, await readTranscript(path.join(FIXTURES, name)));
+}
+
+const claude = await fixture('claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
+const codex = await fixture('codex/jdx-mise__71-b56c467073-0.jsonl');
+const report = reportFidelity([codex, claude], ['notes.txt']);
+
+describe('reportFidelity', () => {
+  it('has a group over all, whose counts are the sums of those of the formats', () => {
+    const [all, ...formats] = report.groups;
+    expect(formats.map(({ group }) => group)).toEqual(['claude-code', 'codex']);
+    expect([all?.group, all?.sessions]).toEqual(['all', 2]);
+    expect(all?.edits).toBe(claude.edits.length + codex.edits.length);
+    for (const [at, policy] of all?.policies.entries() ?? []) {
+      const parts = formats.map(({ policies }) => policies[at]!);
+      const sum = (of: (part: typeof policy) => number): number =>
+        parts.reduce((total, part) => total + of(part), 0);
+      expect(policy.tokens).toBe(sum(({ tokens }) => tokens));
+      expect(policy.cacheRewrites).toBe(sum(({ cacheRewrites }) => cacheRewrites));
+      expect(policy.atRisk.length).toBe(sum(({ atRisk }) => atRisk.length));
+      expect(policy.retained).toBe(1 - policy.atRisk.length / policy.edits);
+      expect(policy.saved).toBe(1 - policy.tokens / policy.unprunedTokens);
+    }
+  });
+
+  it('is plain data', () => {
+    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+  });
+});
+
+describe('renderFidelity', () => {
+  it('prints a table over all and one per format, and says what was skipped', () => {
+    const text = renderFidelity(report, false);
+    expect(text.match(/^.*: \d+ sessions?, /gm)).toEqual([
+      'All formats: 2 sessions, ',
+      'claude-code: 1 session, ',
+      'codex: 1 session, ',
+    ]);
+    expect(text.match(/clairvoyant bound/g)).toHaveLength(3);
+    expect(text).toContain('Skipped, no session of a known format: 1.');
+    expect(text).not.toContain('At risk,');
+  });
+
+  it('prints one table where there is one format', () => {
+    const text = renderFidelity(reportFidelity([claude], []), false);
+    expect(text.match(/clairvoyant bound/g)).toHaveLength(1);
+  });
+
+  it('lists on request where the edits at risk are', () => {
+    const text = renderFidelity(report, true);
+    const specified = report.groups[0]?.policies[1];
+    expect(specified?.atRisk.length).toBeGreaterThan(0);
+    for (const { source, entry, tool, file } of specified?.atRisk ?? []) {
+      expect(text).toContain(`${source} entry ${entry} ${tool} ${file}`);
+    }
+  });
+});
