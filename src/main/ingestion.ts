@@ -9,8 +9,8 @@ export interface IngestionLimits {
   /** Levels of nesting inside a block. @default 256, far below what structured clone and the pool survive */
   readonly maxDepth: number;
   /**
-   * Characters of all strings and keys of an entry, counted in UTF-16 units, and the tokens of its
-   * opaque blocks. @default 8,388,608
+   * Characters of all strings and keys of an entry, counted in UTF-16 units, and the tokens that
+   * its opaque blocks and the media in its results are said to take. @default 8,388,608
    */
   readonly maxCharacters: number;
   /** Values in an entry, counting every object, array, element and primitive. @default 1,000,000 */
@@ -51,8 +51,8 @@ export function assertIngestible(
     const fields = asObject(block, blockPath, 'a block');
     assertBlock(fields, blockPath);
     // Counts are kept as 32-bit integers, and what a block only claims to hold adds to them as well.
-    const { type, tokens } = fields;
-    if (type === 'opaque') walk.addTokens(Number(tokens), `${blockPath}.tokens`);
+    const key = claimKeyOf(fields);
+    if (key !== undefined) walk.addTokens(Number(fields[key]), `${blockPath}.${key}`);
   }
   if (metadata !== undefined) asObject(metadata, `${where}.metadata`, 'an object');
   for (const key of Object.keys(entry)) {
@@ -75,7 +75,7 @@ const SHAPES: Readonly<Record<ContentBlock['type'], BlockShape>> = {
   },
   tool_response: {
     required: { callId: 'string', toolName: 'string' },
-    optional: { error: 'string', isComplete: 'boolean' },
+    optional: { error: 'string', isComplete: 'boolean', mediaTokens: 'number' },
   },
   media: {
     required: { mimeType: 'string', data: 'string', encoding: 'string' },
@@ -112,9 +112,18 @@ function assertBlock(block: Readonly<Record<string, unknown>>, where: string): v
   if (type === 'media' && block['encoding'] !== 'url' && block['encoding'] !== 'base64') {
     fail(`${where}.encoding`, "'url' or 'base64'", block['encoding']);
   }
-  if (type === 'opaque' && !(Number.isInteger(block['tokens']) && Number(block['tokens']) >= 0)) {
-    fail(`${where}.tokens`, 'an integer of 0 or more', block['tokens']);
+  const key = claimKeyOf(block);
+  if (key !== undefined && !(Number.isInteger(block[key]) && Number(block[key]) >= 0)) {
+    fail(`${where}.${key}`, 'an integer of 0 or more', block[key]);
   }
+}
+
+/** The field in which a block says how many tokens it takes for what is not in it. */
+function claimKeyOf(block: Readonly<Record<string, unknown>>): string | undefined {
+  if (block['type'] === 'opaque') return 'tokens';
+  return block['mediaTokens'] === undefined || block['type'] !== 'tool_response'
+    ? undefined
+    : 'mediaTokens';
 }
 
 /** Visits values depth first and refuses what is no plain data, what is circular, too deep or too much. */

@@ -29,6 +29,11 @@ export interface ToolResponseBlock {
   readonly error?: string;
   /** `false` while the tool still runs: such a response counts as not there yet. */
   readonly isComplete?: boolean;
+  /**
+   * About how many tokens the result takes besides its text, for pictures and files in it: an integer, 0
+   * or more. It belongs to the result and goes with it.
+   */
+  readonly mediaTokens?: number;
 }
 
 export interface MediaBlock {
@@ -206,6 +211,12 @@ export function toolResponse(
 ): ToolResponseBlock {
   const block = { type: 'tool_response', callId, toolName, result, isComplete: true } as const;
   return error === undefined ? block : { ...block, error };
+}
+
+/** Returns the response with another result, which is a text or data and holds no media. */
+export function withResult(block: ToolResponseBlock, result: unknown): ToolResponseBlock {
+  const { mediaTokens, ...others } = block;
+  return mediaTokens === undefined ? { ...block, result } : { ...others, result };
 }
 
 function entry(

@@ -31,6 +31,12 @@ function call(parameters: unknown): object {
   return { type: 'tool_call', id: 'c1', name: 'tool', parameters };
 }
 
+/** An entry of one response whose media are said to take so much. */
+function seen(mediaTokens: unknown): unknown {
+  const block = { type: 'tool_response', callId: 'c1', toolName: 'shot', result: '', mediaTokens };
+  return { speaker: 'tool', blocks: [block] };
+}
+
 /** An entry of one opaque block. */
 function opaque(change: object): unknown {
   return { speaker: 'ai', blocks: [{ type: 'opaque', kind: 'note', tokens: 0, ...change }] };
@@ -188,6 +194,16 @@ describe('assertIngestible', () => {
       `Expected an integer of 0 or more at entry 4, block 0.tokens, got the number ${tokens}.`,
     ]),
     [
+      'media of a size that is no number',
+      seen('9'),
+      'Expected a number or nothing at entry 4, block 0.mediaTokens, got the string "9".',
+    ],
+    ...[-1, 0.5, NaN, Infinity].map((tokens): [string, unknown, string] => [
+      `media of ${tokens} tokens in a result`,
+      seen(tokens),
+      `Expected an integer of 0 or more at entry 4, block 0.mediaTokens, got the number ${tokens}.`,
+    ]),
+    [
       'an opaque block that belongs to something else than a call',
       opaque({ callId: null }),
       'Expected a string or nothing at entry 4, block 0.callId, got null.',
@@ -239,6 +255,13 @@ describe('assertIngestible', () => {
     expect(refusal(opaque({ callId: 'c1', tokens: 8_000_000 }))).toBeUndefined();
     expect(refusal(opaque({ tokens: 2 ** 31 }))).toContain(
       'at most 8388608 characters in entry 4, exceeded at entry 4, block 0.tokens',
+    );
+  });
+
+  it('takes results with media, and counts their tokens among the characters', () => {
+    for (const tokens of [undefined, 0, 8_000_000]) expect(refusal(seen(tokens))).toBeUndefined();
+    expect(refusal(seen(2 ** 31))).toContain(
+      'at most 8388608 characters in entry 4, exceeded at entry 4, block 0.mediaTokens',
     );
   });
 

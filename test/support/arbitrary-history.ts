@@ -70,6 +70,8 @@ interface PlannedCall {
   readonly name: string;
   readonly parameters: unknown;
   readonly result: unknown;
+  /** Of what the result holds besides text; `null` when that is nothing. */
+  readonly mediaTokens: number | null;
   readonly hasFailed: boolean;
   /** An id that other calls have too, or `null` for one of its own. */
   readonly sharedId: string | null;
@@ -173,6 +175,7 @@ const call: fc.Arbitrary<PlannedCall> = fc
   .record({
     use: arbitraryToolUse,
     result: arbitraryResult,
+    mediaTokens: fc.constantFrom(null, null, null, null, null, null, 0, 1_600, 4_600),
     hasFailed: fc.constantFrom(false, false, false, false, true),
     sharedId: fc.constantFrom(null, null, null, 'call_0', 'call_1', '__proto__'),
     isApproved: fc.constantFrom(false, false, false, false, false, true),
@@ -277,7 +280,7 @@ function approvalBlock(kind: string, callId: string): OpaqueBlock {
 }
 
 function callAndResponse(planned: PlannedCall, id: string): [ToolCallBlock, ToolResponseBlock] {
-  const { name, parameters, hasFailed } = planned;
+  const { name, parameters, hasFailed, mediaTokens } = planned;
   return [
     { type: 'tool_call', id, name, parameters },
     {
@@ -287,6 +290,7 @@ function callAndResponse(planned: PlannedCall, id: string): [ToolCallBlock, Tool
       result: planned.result,
       isComplete: true,
       ...(hasFailed && { error: 'it failed' }),
+      ...(mediaTokens !== null && { mediaTokens }),
     },
   ];
 }

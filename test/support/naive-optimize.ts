@@ -54,7 +54,9 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
     const blocks = content.blocks.flatMap((block, at): ContentBlock[] => {
       if (staleBlocks.includes(block)) return [];
       if (block.type === 'tool_response' && old.includes(block)) {
-        return [{ ...block, result: PRUNED_POINTER }];
+        const pruned = { ...block, result: PRUNED_POINTER };
+        delete pruned.mediaTokens;
+        return [pruned];
       }
       const cuts = superseded.filter((cut) => cut.entry === entry && cut.at === at);
       if (block.type !== 'text' || cuts.length === 0) return [block];

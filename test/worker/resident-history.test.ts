@@ -295,7 +295,7 @@ describe('ResidentHistory', () => {
   }, 60_000);
 
   it('does so when more comes in at once than a message may hold', async () => {
-    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, runs: 20 };
+    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, runs: 60 };
     await holds(arbitraryHistory(), countThirds, sizes);
     expect(seen.continued).toBeGreaterThan(0);
   }, 60_000);

@@ -7,6 +7,7 @@ import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
 import { hasFields, textIn } from './sdk-message.js';
 import type { Fields, SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
+import type { ToolOutcome } from './tool-output.js';
 
 /** Where a part stands. */
 export interface PartPlace {
@@ -138,6 +139,8 @@ function opaqueTokens(part: Fields): number {
   const { output, data } = part;
   const media = readMedia(part);
   if (part['mediaType'] !== undefined && media !== undefined) return fixedBlockTokens(media);
-  const said = hasFields(output) ? readToolOutput(output).result : (data ?? part);
-  return Math.ceil(payloadText(said).length / CHARACTERS_PER_TOKEN);
+  const { result, mediaTokens = 0 }: ToolOutcome = hasFields(output)
+    ? readToolOutput(output)
+    : { result: data ?? part };
+  return Math.ceil(payloadText(result).length / CHARACTERS_PER_TOKEN) + mediaTokens;
 }

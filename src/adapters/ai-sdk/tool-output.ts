@@ -2,19 +2,21 @@
 // edited result put back. Pure; never changes an output.
 
 import type { ToolResponseBlock } from '../../shared/content.js';
-import { payloadText } from '../../shared/tokens/content-text.js';
+import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
+import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
 import { hasFields } from './sdk-message.js';
 import type { Fields } from './sdk-message.js';
 
 /** What of a response comes from the output. */
-export type ToolOutcome = Pick<ToolResponseBlock, 'result' | 'error'>;
+export type ToolOutcome = Pick<ToolResponseBlock, 'result' | 'error' | 'mediaTokens'>;
 
 const FAILED = 'The tool failed.';
 const DENIED = 'Tool execution denied.';
 
 /**
  * Reads an output: texts and JSON are results as they are, of content the texts with stand-ins for
- * media, and of a kind that is not known its `value`. An error and a refusal by the user set `error`.
+ * media and what these take, and of a kind that is not known its `value`. An error and a refusal by the user
+ * set `error`.
  */
 export function readToolOutput(output: Fields): ToolOutcome {
   const { type, value } = output;
@@ -26,8 +28,10 @@ export function readToolOutput(output: Fields): ToolOutcome {
       const { reason } = output;
       return { result: typeof reason === 'string' ? reason : DENIED, error: DENIED };
     }
-    case 'content':
-      return { result: contentText(value) };
+    case 'content': {
+      const mediaTokens = contentMediaTokens(value);
+      return { result: contentText(value), ...(mediaTokens > 0 && { mediaTokens }) };
+    }
     default:
       return { result: value ?? '' };
   }
@@ -63,3 +67,24 @@ function itemText(item: unknown): string {
   const names = [mediaType ?? type, filename].filter((name) => typeof name === 'string');
   return `[${names.join(' ')}]`;
 }
+
+function contentMediaTokens(value: unknown): number {
+  if (!Array.isArray(value)) return 0;
+  return (value as readonly unknown[]).reduce<number>((sum, item) => sum + itemTokens(item), 0);
+}
+
+/** What an item takes that its stand-in does not show. A file that is a text weighs what the text weighs. */
+function itemTokens(item: unknown): number {
+  if (!hasFields(item)) return 0;
+  const { type, text, mediaType, data } = item;
+  if (typeof text === 'string' || typeof type !== 'string' || !MEDIA_ITEM.test(type)) return 0;
+  if (hasFields(data) && typeof data['text'] === 'string') {
+    return Math.ceil(data['text'].length / CHARACTERS_PER_TOKEN);
+  }
+  const named = typeof mediaType === 'string' ? mediaType : type;
+  // The class may be all there is: `image` as a media type, `image-url` as a type.
+  return payloadTokens(named.replace(/^image(?:-.*)?$/, 'image/*'));
+}
+
+/** `media`, `file` and `image`, and these with how they come: `file-data`, `image-url`, `image-file-id`. */
+const MEDIA_ITEM = /^(?:media|file|image)(?:-|$)/;

@@ -66,21 +66,32 @@ function isCalledByServer({ caller }: MessagePart): boolean {
  * over 4, and a constant for each image and file. Linear in its values.
  */
 export function estimatePartTokens(part: MessagePart): number {
-  let tokens = 0;
+  const { fileTokens, characters } = weigh(part);
+  return fileTokens + Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** About how many tokens the images and files take that stand in the content of a result. */
+export function estimateFileTokens(content: unknown): number {
+  return Array.isArray(content) ? weigh(content).fileTokens : 0;
+}
+
+function weigh(content: unknown): { readonly fileTokens: number; readonly characters: number } {
+  let fileTokens = 0;
   let characters = 0;
   // A stack instead of recursion: depth costs nothing.
-  const pending: unknown[] = [part];
+  const pending: unknown[] = [content];
   while (pending.length > 0) {
     const value = pending.pop();
     if (typeof value === 'string') characters += value.length;
     else if (typeof value === 'number' || typeof value === 'boolean') characters += 4;
     else if (Array.isArray(value)) for (const item of value) pending.push(item);
     else if (isRecord(value)) {
-      if (isFile(value)) tokens += value['type'] === 'image' ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
+      if (isFile(value))
+        fileTokens += value['type'] === 'image' ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
       else for (const key in value) if (key !== 'signature') pending.push(value[key]);
     }
   }
-  return tokens + Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return { fileTokens, characters };
 }
 
 /** Whether a part is an image, or a document whose text is not in it. */

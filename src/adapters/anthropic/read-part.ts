@@ -2,7 +2,13 @@
 // where it is, and edits are written into that.
 
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
-import { answeredIdOf, estimatePartTokens, isFile, isRecord } from './message-part.js';
+import {
+  answeredIdOf,
+  estimateFileTokens,
+  estimatePartTokens,
+  isFile,
+  isRecord,
+} from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
 /** The name of a tool whose call was not seen. */
@@ -64,6 +70,7 @@ function readResult(
   const callId = answeredIdOf(part);
   if (callId === undefined) return undefined;
   const result = textOf(part['content']);
+  const mediaTokens = estimateFileTokens(part['content']);
   return {
     type: 'tool_response',
     callId,
@@ -71,6 +78,7 @@ function readResult(
     result,
     isComplete: true,
     ...(part['is_error'] === true && { error: firstLine(result) }),
+    ...(mediaTokens > 0 && { mediaTokens }),
   };
 }
 

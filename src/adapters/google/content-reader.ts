@@ -7,7 +7,7 @@ import { payloadText } from '../../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { readOutcome } from './function-response.js';
+import { mediaTokensOf, readOutcome } from './function-response.js';
 import { isEmptyPart, opaquePart, readPart } from './read-part.js';
 
 /** A reader of contents. */
@@ -58,9 +58,16 @@ export class ContentReader implements MessageReader<Content> {
     if (functionResponse === undefined) return undefined;
     const isComplete = functionResponse.willContinue !== true;
     const { blockId, name } = this.#pairing.answer(functionResponse, [index, at], isComplete);
-    const outcome = readOutcome(functionResponse);
+    const mediaTokens = mediaTokensOf(functionResponse);
     return placed(
-      { type: 'tool_response', callId: blockId, toolName: name, ...outcome, isComplete },
+      {
+        type: 'tool_response',
+        callId: blockId,
+        toolName: name,
+        ...readOutcome(functionResponse),
+        isComplete,
+        ...(mediaTokens > 0 && { mediaTokens }),
+      },
       index,
       at,
     );

@@ -2,6 +2,7 @@
 
 import type { FunctionResponse } from '@google/genai';
 import type { ToolResponseBlock } from '../../shared/content.js';
+import { payloadTokens } from '../../shared/tokens/content-text.js';
 
 /** A response as plain data: the SDK declares a class, and sends and gives objects. */
 export type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
@@ -10,6 +11,8 @@ export type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionRespon
 export type Outcome = Pick<ToolResponseBlock, 'result' | 'error'>;
 
 type Fields = Readonly<Record<string, unknown>>;
+
+const DEFAULT_MIME_TYPE = 'application/octet-stream';
 
 /**
  * Reads a response: `{ output }` and `{ error }` are unwrapped, anything else is the output as a whole.
@@ -27,13 +30,28 @@ export function readOutcome({ response }: FunctionResponseFields): Outcome {
   return { result: hasFailed && isAlone ? error : response, error: errorLine(said) };
 }
 
+/** About how many tokens the media of a response take, which stand beside what it says. */
+export function mediaTokensOf({ parts }: FunctionResponseFields): number {
+  if (!Array.isArray(parts)) return 0;
+  return (parts as readonly unknown[]).reduce<number>((sum, part) => sum + partTokens(part), 0);
+}
+
+function partTokens(part: unknown): number {
+  if (!isFields(part)) return 0;
+  const media = part['inlineData'] ?? part['fileData'];
+  if (!isFields(media)) return 0;
+  const { mimeType } = media;
+  return payloadTokens(typeof mimeType === 'string' ? mimeType : DEFAULT_MIME_TYPE);
+}
+
 /**
- * Returns the response with a text in the place of what it said. A failure stays one: the model reads
+ * Returns the response with a text in the place of what it said, media included. A failure stays one: the model reads
  * `error` as one, and any other key as output.
  */
 export function withOutput(given: FunctionResponseFields, text: string): FunctionResponseFields {
   const { error } = readOutcome(given);
-  return { ...given, response: error === undefined ? { output: text } : { error: text } };
+  const { parts: _media, ...others } = given;
+  return { ...others, response: error === undefined ? { output: text } : { error: text } };
 }
 
 function isFailure(error: unknown): boolean {

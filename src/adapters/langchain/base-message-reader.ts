@@ -8,7 +8,13 @@ import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { aiMessageParts, callIdOf, contentList, isCallBlock } from './ai-message-parts.js';
 import { isFields, optionalFields, textField, typeOf } from './message-fields.js';
-import { contentTokens, opaqueContent, readContent, readResult } from './read-content.js';
+import {
+  contentTokens,
+  opaqueContent,
+  readContent,
+  readResult,
+  resultMediaTokens,
+} from './read-content.js';
 
 /** A reader of messages. */
 export class BaseMessageReader implements MessageReader<BaseMessage> {
@@ -86,6 +92,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     const { name } = message;
     const call = this.#pairing.answer({ id: id === '' ? undefined : id, name }, [index, 0], true);
     const result = readResult(message.content);
+    const mediaTokens = resultMediaTokens(message.content);
     return placed(
       {
         type: 'tool_response',
@@ -94,6 +101,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         result,
         ...(status === 'error' && { error: errorLine(result) }),
         isComplete: true,
+        ...(mediaTokens > 0 && { mediaTokens }),
       },
       index,
       0,

@@ -1,8 +1,8 @@
 // Content of a LangChain message as blocks: what providers write and what LangChain 1.0 makes of it. What a
 // block of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
 
-import type { ContentBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
-import { fixedBlockTokens, payloadText } from '../../shared/tokens/content-text.js';
+import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
+import { fixedBlockTokens, payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
 import { contentList } from './ai-message-parts.js';
 import { isFields, textField } from './message-fields.js';
@@ -55,6 +55,14 @@ export function readResult(content: unknown): unknown {
   return items.map(withoutMedia);
 }
 
+/** About how many tokens the media in what a tool returned take. */
+export function resultMediaTokens(content: unknown): number {
+  return contentList(content).reduce<number>((sum, item) => {
+    const media = isFields(item) ? readMedia(item) : undefined;
+    return media === undefined ? sum : sum + payloadTokens(media.mimeType);
+  }, 0);
+}
+
 /** About how many tokens content takes that stands in no entry. */
 export function contentTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
@@ -69,7 +77,7 @@ function withoutMedia(item: unknown): unknown {
   return media ?? item;
 }
 
-function readMedia(item: Fields): ContentBlock | undefined {
+function readMedia(item: Fields): MediaBlock | undefined {
   const { type, source } = item;
   const known = typeof type === 'string' ? MEDIA_TYPES[type] : undefined;
   const origin = isFields(source) ? source : item;

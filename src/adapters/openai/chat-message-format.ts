@@ -19,6 +19,7 @@ import type {
 import { carriedTokens } from './carried-tokens.js';
 import {
   opaqueBlock,
+  outputMediaTokens,
   readContent,
   readFailure,
   readOutput,
@@ -111,7 +112,11 @@ class ChatReader implements MessageReader<ChatMessage> {
     const toolName = this.#calls.get(callId);
     if (toolName === undefined || toolName === PINNED) return undefined;
     const result = readOutput(message['content'] ?? '');
-    const response = toolResponse(callId, toolName, result, readFailure(result));
+    const mediaTokens = outputMediaTokens(message['content'] ?? '');
+    const response = {
+      ...toolResponse(callId, toolName, result, readFailure(result)),
+      ...(mediaTokens > 0 && { mediaTokens }),
+    };
     return { speaker: 'tool', blocks: place([response], index) };
   }
 }

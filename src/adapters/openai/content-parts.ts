@@ -5,6 +5,7 @@ import type { ContentBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { PartEdits } from '../message-format.js';
+import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { isCacheMark } from '../cache-marks.js';
 import { carriedTokens } from './carried-tokens.js';
 
@@ -91,6 +92,16 @@ export function readOutput(output: unknown): unknown {
   if (typeof output === 'string') return output;
   const parts = (Array.isArray(output) ? (output as readonly unknown[]) : [output]).map(readPiece);
   return parts.every((part) => typeof part === 'string') ? parts.join('\n') : parts;
+}
+
+/** About how many tokens the media in what a tool returned take. */
+export function outputMediaTokens(output: unknown): number {
+  if (typeof output === 'string') return 0;
+  const parts = Array.isArray(output) ? (output as readonly unknown[]) : [output];
+  return parts.reduce<number>((sum, part) => {
+    const mimeType = MEDIA.get(asText(asRecord(part)?.['type']) ?? '');
+    return mimeType === undefined ? sum : sum + payloadTokens(mimeType);
+  }, 0);
 }
 
 function readPiece(value: unknown): string | JsonRecord {

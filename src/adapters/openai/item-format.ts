@@ -10,6 +10,7 @@ import { parseArguments } from '../../main/formats/openai-tool-calls.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import {
   opaqueBlock,
+  outputMediaTokens,
   readContent,
   readOutput,
   rewriteContent,
@@ -83,6 +84,7 @@ function readItem(value: unknown, where: string, dialect: ItemDialect): ItemRead
         kind: 'output',
         callId: textOf(item, dialect.callIdKey, where),
         result: readOutput(item['output']),
+        mediaTokens: outputMediaTokens(item['output']),
       };
     default:
       return readOther(item, dialect.standsFor?.(item) ?? item);

@@ -17,7 +17,13 @@ export type ItemReading =
       readonly blocks: readonly ContentBlock[];
       readonly isPinned?: boolean;
     }
-  | { readonly kind: 'output'; readonly callId: string; readonly result: unknown }
+  | {
+      readonly kind: 'output';
+      readonly callId: string;
+      readonly result: unknown;
+      /** What media in the result take. */
+      readonly mediaTokens: number;
+    }
   | { readonly kind: 'pinned' };
 
 /**
@@ -106,10 +112,13 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
   ): PlacedEntry | undefined {
     if (reading.kind === 'pinned') return undefined;
     if (reading.kind === 'human') return { speaker: 'human', blocks: place(reading.blocks, index) };
-    const { callId, result } = reading;
+    const { callId, result, mediaTokens } = reading;
     const toolName = this.#calls.get(callId);
     if (toolName === undefined || toolName === PINNED) return undefined;
-    const response = toolResponse(callId, toolName, result, readFailure(result));
+    const response = {
+      ...toolResponse(callId, toolName, result, readFailure(result)),
+      ...(mediaTokens > 0 && { mediaTokens }),
+    };
     return { speaker: 'tool', blocks: place([response], index) };
   }
 }

@@ -67,7 +67,10 @@ function countableBlock(block: ContentBlock): ContentBlock {
     case 'tool_call':
       return { type: 'tool_call', id: block.id, name: block.name, parameters: block.parameters };
     case 'tool_response':
-      return responseWith(block, block.result, block.error);
+      return {
+        ...responseWith(block, block.result, block.error),
+        ...(block.mediaTokens !== undefined && { mediaTokens: block.mediaTokens }),
+      };
     case 'opaque':
       return {
         type: 'opaque',

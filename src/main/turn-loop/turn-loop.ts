@@ -2,7 +2,7 @@
 // tools, and again until the model has nothing more to call. One message at a time.
 
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
-import { humanText, toolContent } from '../../shared/content.js';
+import { humanText, toolContent, withResult } from '../../shared/content.js';
 import { abortable } from '../abortable.js';
 import type { PreSendResult } from '../pre-send/pre-send-result.js';
 import type { TurnOrchestrator } from '../turn-orchestrator.js';
@@ -226,8 +226,7 @@ export class TurnLoop {
       const reason = error instanceof Error ? error.message : String(error);
       const content = toolContent(
         responses.map((response) => ({
-          ...response,
-          result: null,
+          ...withResult(response, null),
           error: response.error ?? `The results were not taken: ${reason}`,
         })),
       );

@@ -1,7 +1,7 @@
 // Turns the flat plan of a density pass into entries to put in place and entries to remove. Looks at
 // the entries that the plan names, and shares every block and every field that it does not change.
 
-import { hasSubstance, isBlank } from '../content.js';
+import { hasSubstance, isBlank, withResult } from '../content.js';
 import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { DensityResult, PlaceholderForm } from '../density.js';
@@ -92,7 +92,7 @@ function editedBlock(
   if (edits.takesDrop(index, at)) return null;
   const ranges = edits.takeCuts(index, at);
   if (edits.takesPointer(index, at) && block.type === 'tool_response') {
-    return { ...block, result: placeholder(block, index, at) };
+    return withResult(block, placeholder(block, index, at));
   }
   if (ranges.length === 0 || block.type !== 'text') return block;
   const text = withoutRanges(block.text, ranges);

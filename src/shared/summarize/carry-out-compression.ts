@@ -1,6 +1,7 @@
 // Makes the history that a planned compression leaves. Looks at the entries that it edits, and shares
 // every block and every field that it does not change.
 
+import { withResult } from '../content.js';
 import type { IContent } from '../content.js';
 import type { PlannedCompression } from '../resident-protocol.js';
 
@@ -34,7 +35,8 @@ export function carryOutCompression(
       const isNamed = summarized[2 * line] === index && summarized[2 * line + 1] === at;
       const result = isNamed ? lines[line] : undefined;
       if (isNamed) line += 1;
-      return result === undefined || block.type !== 'tool_response' ? block : { ...block, result };
+      if (result === undefined || block.type !== 'tool_response') return block;
+      return withResult(block, result);
     });
     const summary = { ...entry, blocks };
     newHistory.push(summary);

@@ -1,5 +1,6 @@
 // Summarizes the tool results of one entry.
 
+import { withResult } from '../content.js';
 import type { IContent } from '../content.js';
 import type { PlaceholderForm } from '../density.js';
 import type { CallOf } from './history-outline.js';
@@ -20,7 +21,7 @@ export function summarizeEntry(
   const blocks = entry.blocks.map((block, at) => {
     if (block.type !== 'tool_response' || block.isComplete === false) return block;
     const summary = summarizeToolResponse(block, callOf(index, at), form);
-    return summary === block.result ? block : { ...block, result: summary };
+    return summary === block.result ? block : withResult(block, summary);
   });
   return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;
 }

@@ -1,7 +1,7 @@
 // What of an entry a provider turns into tokens: its texts, and constants for everything around them.
 // Opaque fields (signatures, encrypted reasoning, ids, metadata), opaque blocks and media payloads are no texts.
 
-import type { ContentBlock, IContent, MediaBlock } from '../content.js';
+import type { ContentBlock, IContent } from '../content.js';
 
 /**
  * Tokens that frame one entry whatever it holds: role and delimiters. Source: OpenAI cookbook, "How
@@ -39,16 +39,24 @@ export function fixedEntryTokens(entry: IContent): number {
   return tokens;
 }
 
-/** Tokens of a block that depend on no text: its overhead, its medium's, or those an opaque one names. */
+/** Tokens of a block that depend on no text: its overhead, those of media in it, or those an opaque one names. */
 export function fixedBlockTokens(block: ContentBlock): number {
   const overhead = BLOCK_OVERHEAD_TOKENS[block.type];
-  if (block.type === 'media') return overhead + mediaTokens(block);
-  return block.type === 'opaque' ? overhead + block.tokens : overhead;
+  switch (block.type) {
+    case 'media':
+      return overhead + payloadTokens(block.mimeType);
+    case 'tool_response':
+      return overhead + (block.mediaTokens ?? 0);
+    case 'opaque':
+      return overhead + block.tokens;
+    default:
+      return overhead;
+  }
 }
 
-/** The token estimate for a medium's payload; its caption and file name are texts of their own. */
-function mediaTokens(block: MediaBlock): number {
-  return /^image\//i.test(block.mimeType) ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
+/** The token estimate for the payload of a medium; its caption and file name are texts of their own. */
+export function payloadTokens(mimeType: string): number {
+  return /^image\//i.test(mimeType) ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
 }
 
 /** The texts of a block that a provider tokenizes, in their order; absent and empty ones are left out. */

@@ -1,6 +1,7 @@
 // Counts an entry block by block, so that it is known what it will hold once a block or a result is gone.
 
 import { PRUNED_POINTER } from '../density.js';
+import { withResult } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
 import {
   blockTexts,
@@ -17,7 +18,7 @@ export interface EntryMeasure {
   readonly tokens: number;
   /** By block; what the entry loses when it goes. */
   readonly blocks: readonly number[];
-  /** By block, what of it is the result of a tool; 0 for other blocks. */
+  /** By block, what of it is the result of a tool, media in it included; 0 for other blocks. */
   readonly results: readonly number[];
 }
 
@@ -26,8 +27,7 @@ export function measureEntry(entry: IContent, countPiece: CountPiece): EntryMeas
   const results: number[] = [];
   let tokens = ENTRY_OVERHEAD_TOKENS;
   for (const block of entry.blocks) {
-    const result =
-      block.type === 'tool_response' ? countText(payloadText(block.result), countPiece) : 0;
+    const result = measureResult(block, countPiece);
     const all = result + measureRest(block, countPiece);
     blocks.push(all);
     results.push(result);
@@ -48,10 +48,15 @@ export function pointerTokens(countPiece: CountPiece): number {
   return countText(PRUNED_POINTER, countPiece);
 }
 
+function measureResult(block: ContentBlock, countPiece: CountPiece): number {
+  if (block.type !== 'tool_response') return 0;
+  return countText(payloadText(block.result), countPiece) + (block.mediaTokens ?? 0);
+}
+
 /** What a block holds besides the result of a tool. */
 function measureRest(block: ContentBlock, countPiece: CountPiece): number {
-  let tokens = fixedBlockTokens(block);
-  const rest = block.type === 'tool_response' ? { ...block, result: undefined } : block;
+  const rest = block.type === 'tool_response' ? withResult(block, undefined) : block;
+  let tokens = fixedBlockTokens(rest);
   for (const text of blockTexts(rest)) tokens += countText(text, countPiece);
   return tokens;
 }

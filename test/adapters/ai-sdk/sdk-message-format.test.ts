@@ -10,6 +10,7 @@ import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-for
 import { MessageView } from '../../../src/adapters/message-view.js';
 import { assertIngestible } from '../../../src/main/ingestion.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 
 const format = new SdkMessageFormat();
@@ -124,7 +125,34 @@ describe('SdkMessageFormat', () => {
           { type: 'file-url', url: 'https://a.example/b' },
         ],
       },
-      { result: 'a page\n[image/png]\n[file-url]' },
+      { result: 'a page\n[image/png]\n[file-url]', mediaTokens: IMAGE_TOKENS + OTHER_MEDIA_TOKENS },
+    ],
+    [
+      'pictures in all their forms',
+      {
+        type: 'content',
+        value: [
+          { type: 'media', data: 'QUJD', mediaType: 'image/png' },
+          { type: 'file', data: { type: 'data', data: 'QUJD' }, mediaType: 'image' },
+          { type: 'image-url', url: 'https://a.example/b' },
+          { type: 'image-file-id', fileId: 'f1' },
+        ],
+      },
+      {
+        result: '[image/png]\n[image]\n[image-url]\n[image-file-id]',
+        mediaTokens: 4 * IMAGE_TOKENS,
+      },
+    ],
+    [
+      'a file that is a text',
+      {
+        type: 'content',
+        value: [
+          { type: 'file', data: { type: 'text', text: 'x'.repeat(400) }, mediaType: 'text/plain' },
+          { type: 'custom' },
+        ],
+      },
+      { result: '[text/plain]\n[custom]', mediaTokens: 100 },
     ],
   ])('reads %s that a tool gives out', (_, output, expected) => {
     const part = { ...RESULT, output };

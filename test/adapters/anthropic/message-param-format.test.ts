@@ -7,6 +7,7 @@ import { MessageParamFormat } from '../../../src/adapters/anthropic/message-para
 import type { AnthropicMessage } from '../../../src/adapters/anthropic/message-param-format.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { deepFreeze } from './deep-freeze.js';
 
@@ -73,6 +74,7 @@ describe('MessageParamFormat', () => {
             result: 'Half of it:\n[image]',
             error: 'Half of it:',
             isComplete: true,
+            mediaTokens: IMAGE_TOKENS,
             origin: [1, 0],
           },
         ],
@@ -81,6 +83,23 @@ describe('MessageParamFormat', () => {
         speaker: 'human',
         blocks: [{ type: 'text', text: 'And now?', origin: [1, 1] }],
       });
+    });
+
+    it('tells what the files in an answer take, but for those that are texts', () => {
+      const picture = {
+        type: 'image',
+        source: { type: 'base64', media_type: 'image/png', data: '' },
+      };
+      const written = { type: 'text', media_type: 'text/plain', data: 'x'.repeat(99) };
+      const content = [
+        { type: 'document', source: { type: 'url', url: 'https://e.org/a.pdf' } },
+        { type: 'document', source: { type: 'content', content: [picture] } },
+        { type: 'document', source: written },
+      ];
+      const answer = { type: 'tool_result', tool_use_id: 'toolu_1', content };
+      const [, tool] = read(CALL, { role: 'user', content: [answer] } as MessageParam);
+
+      expect(tool?.blocks).toMatchObject([{ mediaTokens: OTHER_MEDIA_TOKENS + IMAGE_TOKENS }]);
     });
 
     it('makes an ai entry of reasoning, texts and calls', () => {

@@ -8,6 +8,7 @@ import { contentFormat } from '../../../src/adapters/google/content-format.js';
 import type { PartEdits, PlacedBlock } from '../../../src/adapters/message-format.js';
 import { assertIngestible } from '../../../src/main/ingestion.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
@@ -87,6 +88,27 @@ describe('contentFormat', () => {
         },
       ],
       ['ai', { type: 'text', text: 'done' }],
+    ]);
+  });
+
+  it('tells what the media of a response take', () => {
+    const parts = [
+      { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+      { fileData: { mimeType: 'application/pdf', fileUri: 'gs://a' } },
+      {},
+    ];
+    const contents = [
+      model(call('a', 'x'), call('a', 'y')),
+      user(
+        responsePart({ id: 'x', name: 'a', response: { output: 'see' }, parts }),
+        responsePart({ id: 'y', name: 'a', response: { output: 'see' }, parts: [] }),
+      ),
+    ];
+    const read = { type: 'tool_response', toolName: 'a', result: 'see', isComplete: true };
+    const { entries } = contentFormat.createReader().read(contents, 0);
+    expect(entries[1]?.blocks).toEqual([
+      { ...read, callId: 'x', origin: [1, 0], mediaTokens: IMAGE_TOKENS + OTHER_MEDIA_TOKENS },
+      { ...read, callId: 'y', origin: [1, 1] },
     ]);
   });
 
@@ -305,15 +327,15 @@ describe('contentFormat', () => {
   describe('rewrite', () => {
     const result = (text: string): object => ({ type: 'tool_response', result: text });
 
-    it('replaces what a function gave out and nothing around it', () => {
-      const fields = {
-        id: 'x',
-        name: 'a',
+    it('replaces what a function gave out, media included, and nothing around it', () => {
+      const fields = { id: 'x', name: 'a' };
+      const given = {
+        ...fields,
         response: { stdout: 'long', exitCode: 0 },
         parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
       };
       const marks: Part = { thoughtSignature: 'sig', partMetadata: { turn: 1 } };
-      const content = user({ text: 'a' }, responsePart(fields, marks), { text: 'b' });
+      const content = user({ text: 'a' }, responsePart(given, marks), { text: 'b' });
       const rewritten = rewrite(content, [[1, result('short')]]);
       expect(rewritten).toEqual({
         role: 'user',

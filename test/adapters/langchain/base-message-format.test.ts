@@ -23,6 +23,7 @@ import type { PartEdits } from '../../../src/adapters/message-format.js';
 import { MessageView } from '../../../src/adapters/message-view.js';
 import { assertIngestible } from '../../../src/main/ingestion.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { aiMessageOf, arbitraryBaseMessages } from './arbitrary-base-messages.js';
@@ -181,6 +182,23 @@ describe('baseMessageFormat', () => {
   ])('reads a result of %s', (_, content, result) => {
     const message = new ToolMessage({ content, tool_call_id: 'c1', status: 'error' });
     expect(read(message)).toMatchObject([['tool', { result, error: expect.any(String) }]]);
+  });
+
+  it('tells what the media of a result take', () => {
+    const content = blocks(
+      { type: 'text', text: 'a' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+      { type: 'file', mimeType: 'application/pdf', data: 'AAAA' },
+    );
+    const said = new ToolMessage({
+      content: blocks({ type: 'text', text: 'a' }),
+      tool_call_id: 'c2',
+    });
+    const entries = read(new ToolMessage({ content, tool_call_id: 'c1' }), said);
+    expect(entries).toMatchObject([
+      ['tool', { mediaTokens: IMAGE_TOKENS + OTHER_MEDIA_TOKENS }],
+      ['tool', expect.not.objectContaining({ mediaTokens: expect.anything() })],
+    ]);
   });
 
   it('pairs calls and answers without ids in their order', () => {

@@ -8,6 +8,7 @@ import { responseItemFormat } from '../../../src/adapters/openai/response-item-f
 import { assertIngestible } from '../../../src/main/ingestion.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryTalk } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
 import { findProblems, keyOf } from './item-talks.js';
@@ -87,7 +88,9 @@ describe('agentItemFormat', () => {
     const image = { type: 'image', image: { data: new Uint8Array(9), mediaType: 'image/png' } };
     const items = [CALL, { ...RESULT, output: image }];
     const { entries } = agentItemFormat.createReader().read(items, 0);
-    expect(entries[1]?.blocks).toMatchObject([{ result: [{ type: 'image' }] }]);
+    expect(entries[1]?.blocks).toMatchObject([
+      { result: [{ type: 'image' }], mediaTokens: IMAGE_TOKENS },
+    ]);
     entries.forEach((entry, at) => assertIngestible(entry, at));
     expect(agentItemFormat.isSame(items[1]!, structuredClone(items[1]!))).toBe(true);
   });

@@ -7,6 +7,7 @@ import { chatMessageFormat } from '../../../src/adapters/openai/chat-message-for
 import { assertIngestible } from '../../../src/main/ingestion.js';
 import { humanText, toolResponse } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findBreaches } from '../../support/strict-provider.js';
 import { arbitraryTalk } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
@@ -113,6 +114,22 @@ describe('chatMessageFormat', () => {
         ['0.1', { mimeType: 'audio/*' }],
         ['0.2', { filename: 'a.pdf' }],
       ],
+    ]);
+  });
+
+  it('tells what the pictures in what a tool returned take', () => {
+    const content = [
+      { type: 'text' as const, text: 'see' },
+      { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } },
+    ];
+    const answer = {
+      role: 'tool',
+      tool_call_id: 'c1',
+      content,
+    } as unknown as ChatCompletionMessageParam;
+    expect(read(CALLED, answer).at(-1)).toMatchObject([
+      'tool',
+      ['1.0', { result: ['see', { type: 'image_url' }], mediaTokens: IMAGE_TOKENS }],
     ]);
   });
 

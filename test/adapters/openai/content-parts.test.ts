@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   readContent,
   readFailure,
+  outputMediaTokens,
   readOutput,
   rewriteContent,
 } from '../../../src/adapters/openai/content-parts.js';
+import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
 describe('readContent', () => {
   it('gives a list without parts a block, so that its message stands in an entry', () => {
@@ -37,6 +39,27 @@ describe('readOutput', () => {
     ];
     expect(readOutput(parts)).toBe('a\nb');
     expect(readOutput({ type: 'text', text: 'a' })).toBe('a');
+  });
+});
+
+describe('outputMediaTokens', () => {
+  it.each([
+    ['a text', 'a', 0],
+    ['a part that is a text', { type: 'text', text: 'a' }, 0],
+    ['an object of another kind', { stdout: 'a', type: 7 }, 0],
+    ['a picture alone', { type: 'image', image: 'https://a' }, IMAGE_TOKENS],
+    [
+      'pictures and a file among texts',
+      [
+        { type: 'input_text', text: 'a' },
+        { type: 'input_image', image_url: 'https://a' },
+        { type: 'image_url', image_url: { url: 'https://a' } },
+        { type: 'input_file', file_data: 'AAAA', filename: 'a.pdf' },
+      ],
+      2 * IMAGE_TOKENS + OTHER_MEDIA_TOKENS,
+    ],
+  ])('weighs %s', (_, output, tokens) => {
+    expect(outputMediaTokens(output)).toBe(tokens);
   });
 });
 

@@ -8,6 +8,7 @@ import { responseItemFormat } from '../../../src/adapters/openai/response-item-f
 import { assertIngestible } from '../../../src/main/ingestion.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findBreaches } from '../../support/strict-provider.js';
 import { arbitraryTalk, deepFreeze } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
@@ -144,7 +145,7 @@ describe('responseItemFormat', () => {
     expect(entries).toMatchObject([
       ['human', ['0.0', { mimeType: 'image/*' }], ['0.1', { filename: 'a.pdf' }]],
       ['ai', ['1.0', CALL_BLOCK]],
-      ['tool', ['2.0', { result: [{ type: 'input_image' }] }]],
+      ['tool', ['2.0', { result: [{ type: 'input_image' }], mediaTokens: IMAGE_TOKENS }]],
       ['ai', ['3.0', { type: 'opaque', kind: 'image_generation_call' }]],
     ]);
   });

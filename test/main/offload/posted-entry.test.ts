@@ -108,6 +108,12 @@ describe('indexablePart', () => {
 });
 
 describe('countablePart', () => {
+  it('keeps what the media of a result take', () => {
+    const block = { type: 'tool_response', callId: 'a', toolName: 'shot', result: '' } as const;
+    const entry: IContent = { speaker: 'tool', blocks: [{ ...block, mediaTokens: 1_600 }, block] };
+    expect(countablePart(entry)).toStrictEqual(entry);
+  });
+
   it('counts the same', () => {
     fc.assert(
       fc.property(arbitraryHistory({ maxEntries: 60 }), (history) => {

@@ -75,6 +75,13 @@ describe('countEntryTokens', () => {
     expect(blockTexts(media('image/png', { caption: 'c', filename: 'f' }))).toEqual(['c', 'f']);
   });
 
+  test('adds what the media of a result are said to take', () => {
+    const response = toolResponse('1', 'shot', '[image]');
+    const bare = tokensOf(toolContent([response]));
+    expect(tokensOf(toolContent([{ ...response, mediaTokens: 1_600 }]))).toBe(bare + 1_600);
+    expect(tokensOf(toolContent([{ ...response, mediaTokens: 0 }]))).toBe(bare);
+  });
+
   test('takes an opaque block at its word and counts nothing else of it', () => {
     const tokens = ENTRY_OVERHEAD_TOKENS + BLOCK_OVERHEAD_TOKENS.opaque + 250;
     expect(tokensOf(historyOf('a:&a-very-long-kind(250)=call_1')[0] ?? aiContent([]))).toBe(tokens);

@@ -61,6 +61,7 @@ describe.each<[string, CountPiece, number]>([
         if (block.type !== 'tool_response') return 0;
         responses += 1;
         const pruned = { ...block, result: PRUNED_POINTER };
+        delete pruned.mediaTokens;
         const after = countEntryTokens(withBlocks(entry, entry.blocks.with(at, pruned)), count);
         return tokens - after + pointerTokens(count);
       });

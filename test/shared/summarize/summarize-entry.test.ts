@@ -1,0 +1,17 @@
+// What becomes of an entry whose results turn into lines. Lines themselves: tool-summary.test.ts.
+
+import { describe, expect, it } from 'vitest';
+import { toolContent, toolResponse } from '../../../src/shared/content.js';
+import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
+
+describe('summarizeEntry', () => {
+  it('takes the media of a result away with it', () => {
+    const seen = { ...toolResponse('c1', 'shot', 'a page\n[image]'), mediaTokens: 1_600 };
+    const running = { ...seen, isComplete: false };
+    const line = '[shot: 2 lines — success]';
+
+    expect(summarizeEntry(toolContent([seen, running]), 0, () => undefined)).toStrictEqual(
+      toolContent([toolResponse('c1', 'shot', line), running]),
+    );
+  });
+});
