@@ -10,6 +10,7 @@ import type {
   PlacedBlock,
   PlacedEntry,
 } from './message-format.js';
+import { isSameList } from './same-list.js';
 
 /** A message that was given. */
 interface GivenMessage<Message> {
@@ -283,8 +284,4 @@ function isPlaced(block: ContentBlock): block is PlacedBlock {
 
 function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
   return record?.parts.length === 0;
-}
-
-function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((value, at) => value === b[at]);
 }

@@ -6,7 +6,7 @@ import type { AdapterOptions } from '../adapter-options.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
-import { isSameList } from './same-list.js';
+import { isSameList } from '../same-list.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
 

@@ -5,7 +5,7 @@ import type { AdapterOptions } from '../adapter-options.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
-import { isSameList } from './same-list.js';
+import { isSameList } from '../same-list.js';
 import type { SdkMessage } from './sdk-message.js';
 
 /** How a step is prepared: how conversations are, and what is known of this run. */

@@ -1,11 +1,13 @@
 // One part of an AI SDK message as a block. What a part of an unknown kind says is not looked into. Blocks are
 // plain data: no bytes, no URLs, and no payloads of media. Pure.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, ThinkingBlock } from '../../shared/content.js';
-import { fixedBlockTokens, payloadText } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
-import { hasFields, textIn } from './sdk-message.js';
-import type { Fields, SdkMessage } from './sdk-message.js';
+import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { textIn } from './sdk-message.js';
+import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
 import type { ToolOutcome } from './tool-output.js';
 
@@ -18,7 +20,7 @@ export interface PartPlace {
   readonly approvedCall: (approvalId: unknown) => string | undefined;
 }
 
-/** Fields that hold what a provider wants back byte for byte with reasoning, whatever its name. */
+/** JsonRecord that hold what a provider wants back byte for byte with reasoning, whatever its name. */
 const SIGNATURES = ['signature', 'thoughtSignature', 'itemId'] as const;
 const ENCRYPTED = ['redactedData', 'reasoningEncryptedContent'] as const;
 
@@ -29,7 +31,7 @@ const ENCRYPTED = ['redactedData', 'reasoningEncryptedContent'] as const;
  */
 export function readPart(part: unknown, place: PartPlace): ContentBlock {
   const { role, where } = place;
-  if (!hasFields(part)) throw new TypeError(`Expected a part at ${where}, got ${typeof part}.`);
+  if (!isRecord(part)) throw new TypeError(`Expected a part at ${where}, got ${typeof part}.`);
   switch (textIn(part, 'type', where)) {
     case 'text':
       return readText(part, where);
@@ -52,14 +54,14 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
 }
 
 /** An empty text may carry what belongs to the part before it, as Gemini's signature does: it is no text then. */
-function readText(part: Fields, where: string): ContentBlock {
+function readText(part: JsonRecord, where: string): ContentBlock {
   const text = textIn(part, 'text', where);
   return text === '' && part['providerOptions'] !== undefined
     ? opaque(part)
     : { type: 'text', text };
 }
 
-function readReasoning(part: Fields, where: string): ThinkingBlock {
+function readReasoning(part: JsonRecord, where: string): ThinkingBlock {
   const signature = providerText(part, SIGNATURES);
   const encryptedContent = providerText(part, ENCRYPTED);
   return {
@@ -71,11 +73,11 @@ function readReasoning(part: Fields, where: string): ThinkingBlock {
 }
 
 /** The first of these fields that holds a text, in the options for any provider. */
-function providerText(part: Fields, keys: readonly string[]): string | undefined {
+function providerText(part: JsonRecord, keys: readonly string[]): string | undefined {
   const { providerOptions } = part;
-  if (!hasFields(providerOptions)) return undefined;
+  if (!isRecord(providerOptions)) return undefined;
   for (const options of Object.values(providerOptions)) {
-    if (!hasFields(options)) continue;
+    if (!isRecord(options)) continue;
     for (const key of keys) {
       const text = options[key];
       if (typeof text === 'string') return text;
@@ -85,9 +87,9 @@ function providerText(part: Fields, keys: readonly string[]): string | undefined
 }
 
 /** `undefined` for a file that is a text: it weighs what the text weighs. */
-function readMedia(part: Fields): ContentBlock | undefined {
+function readMedia(part: JsonRecord): ContentBlock | undefined {
   const { type, mediaType, data, filename } = part;
-  if (hasFields(data) && data['type'] === 'text') return undefined;
+  if (isRecord(data) && data['type'] === 'text') return undefined;
   const named = typeof mediaType === 'string' ? mediaType : String(type);
   return {
     type: 'media',
@@ -100,7 +102,7 @@ function readMedia(part: Fields): ContentBlock | undefined {
 }
 
 /** A call that the provider answers itself never gets a response in a tool message, and would count as open. */
-function readCall(part: Fields, where: string): ContentBlock {
+function readCall(part: JsonRecord, where: string): ContentBlock {
   if (part['providerExecuted'] === true) return opaque(part);
   const id = textIn(part, 'toolCallId', where);
   return {
@@ -111,9 +113,9 @@ function readCall(part: Fields, where: string): ContentBlock {
   };
 }
 
-function readResult(part: Fields, where: string): ContentBlock {
+function readResult(part: JsonRecord, where: string): ContentBlock {
   const { output } = part;
-  if (!hasFields(output)) {
+  if (!isRecord(output)) {
     throw new TypeError(`Expected an object at ${where}.output, got ${typeof output}.`);
   }
   return {
@@ -125,7 +127,7 @@ function readResult(part: Fields, where: string): ContentBlock {
   };
 }
 
-function opaque(part: Fields, callId?: unknown): ContentBlock {
+function opaque(part: JsonRecord, callId?: unknown): ContentBlock {
   return {
     type: 'opaque',
     kind: String(part['type']),
@@ -135,12 +137,12 @@ function opaque(part: Fields, callId?: unknown): ContentBlock {
 }
 
 /** Media by their kind, for their length says nothing; anything else by the characters of its JSON. */
-function opaqueTokens(part: Fields): number {
+function opaqueTokens(part: JsonRecord): number {
   const { output, data } = part;
   const media = readMedia(part);
   if (part['mediaType'] !== undefined && media !== undefined) return fixedBlockTokens(media);
-  const { result, mediaTokens = 0 }: ToolOutcome = hasFields(output)
+  const { result, mediaTokens = 0 }: ToolOutcome = isRecord(output)
     ? readToolOutput(output)
     : { result: data ?? part };
-  return Math.ceil(payloadText(result).length / CHARACTERS_PER_TOKEN) + mediaTokens;
+  return estimatePayloadTokens(result) + mediaTokens;
 }

@@ -1,8 +1,10 @@
 // The message format of the AI SDK, 6 and 7: reads messages as entries, and writes back what an edit left of them.
 // Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
   MessageFormat,
@@ -12,9 +14,10 @@ import type {
   PlacedEntry,
   Reading,
 } from '../message-format.js';
+import { placed } from '../placed.js';
 import { readPart } from './read-part.js';
-import { hasFields, partsOf, textPart } from './sdk-message.js';
-import type { Fields, SdkMessage, SdkPart } from './sdk-message.js';
+import { partsOf, textPart } from './sdk-message.js';
+import type { SdkMessage, SdkPart } from './sdk-message.js';
 import { rewriteToolOutput } from './tool-output.js';
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {
@@ -78,7 +81,7 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       const blocks = partsOf(message).map((part, number) => this.#read(part, role, index, number));
       if (blocks.length > 0) entries.push({ speaker, blocks });
     });
-    return { entries, pinnedTokens: Math.ceil(pinnedCharacters / CHARACTERS_PER_TOKEN) };
+    return { entries, pinnedTokens: tokensOfCharacters(pinnedCharacters) };
   }
 
   #read(part: SdkPart, role: SdkMessage['role'], message: number, number: number): PlacedBlock {
@@ -88,16 +91,16 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       approvedCall: (approvalId) => this.#approvedCalls.get(approvalId),
     });
     if (part.type === 'tool-approval-request' && block.type === 'opaque') {
-      const { approvalId }: Fields = part;
+      const { approvalId }: JsonRecord = part;
       if (block.callId !== undefined) this.#approvedCalls.set(approvalId, block.callId);
     }
-    return { ...block, origin: [message, number] };
+    return placed(block, message, number);
   }
 }
 
 function assertMessage(message: unknown, index: number): asserts message is SdkMessage {
   const where = `message ${index}`;
-  if (!hasFields(message)) {
+  if (!isRecord(message)) {
     throw new TypeError(`Expected a message of the AI SDK at ${where}, got ${typeof message}.`);
   }
   const { role, content } = message;
@@ -116,7 +119,7 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
   if (edit.type === 'text') return { ...part, ...textPart(edit.text) };
-  const { output }: Fields = part;
-  if (edit.type !== 'tool_response' || !hasFields(output)) return part;
+  const { output }: JsonRecord = part;
+  if (edit.type !== 'tool_response' || !isRecord(output)) return part;
   return { ...part, ...{ output: rewriteToolOutput(output, edit.result) } };
 }

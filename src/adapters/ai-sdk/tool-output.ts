@@ -1,11 +1,11 @@
 // What a tool said, in the AI SDK's `output` of a tool result: as the result of a response, and with an
 // edited result put back. Pure; never changes an output.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
-import { hasFields } from './sdk-message.js';
-import type { Fields } from './sdk-message.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 
 /** What of a response comes from the output. */
 export type ToolOutcome = Pick<ToolResponseBlock, 'result' | 'error' | 'mediaTokens'>;
@@ -18,7 +18,7 @@ const DENIED = 'Tool execution denied.';
  * media and what these take, and of a kind that is not known its `value`. An error and a refusal by the user
  * set `error`.
  */
-export function readToolOutput(output: Fields): ToolOutcome {
+export function readToolOutput(output: JsonRecord): ToolOutcome {
   const { type, value } = output;
   switch (type) {
     case 'error-text':
@@ -41,7 +41,7 @@ export function readToolOutput(output: Fields): ToolOutcome {
  * Returns the output with another result. It becomes a text; one that tells of an error or a refusal goes on
  * telling so, for that is not in the text. Options of the provider stay.
  */
-export function rewriteToolOutput(output: Fields, result: unknown): Fields {
+export function rewriteToolOutput(output: JsonRecord, result: unknown): JsonRecord {
   const value = payloadText(result);
   switch (output['type']) {
     case 'execution-denied':
@@ -61,7 +61,7 @@ function contentText(value: unknown): string {
 
 /** The text of an item, or what it is: its payload may be megabytes. */
 function itemText(item: unknown): string {
-  if (!hasFields(item)) return '';
+  if (!isRecord(item)) return '';
   const { type, text, mediaType, filename } = item;
   if (typeof text === 'string') return text;
   const names = [mediaType ?? type, filename].filter((name) => typeof name === 'string');
@@ -75,11 +75,11 @@ function contentMediaTokens(value: unknown): number {
 
 /** What an item takes that its stand-in does not show. A file that is a text weighs what the text weighs. */
 function itemTokens(item: unknown): number {
-  if (!hasFields(item)) return 0;
+  if (!isRecord(item)) return 0;
   const { type, text, mediaType, data } = item;
   if (typeof text === 'string' || typeof type !== 'string' || !MEDIA_ITEM.test(type)) return 0;
-  if (hasFields(data) && typeof data['text'] === 'string') {
-    return Math.ceil(data['text'].length / CHARACTERS_PER_TOKEN);
+  if (isRecord(data) && typeof data['text'] === 'string') {
+    return estimatePayloadTokens(data['text']);
   }
   const named = typeof mediaType === 'string' ? mediaType : type;
   // The class may be all there is: `image` as a media type, `image-url` as a type.

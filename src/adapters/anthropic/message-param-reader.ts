@@ -1,14 +1,15 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries, in their order. A
 // message of the user's that answers calls and says something besides becomes two entries.
 
+import { isRecord } from '../../main/formats/json-value.js';
 import type { Speaker } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { placed } from '../placed.js';
 import {
   answeredIdOf,
   callIdOf,
   estimatePartTokens,
   isMessagePart,
-  isRecord,
   isUntouchable,
 } from './message-part.js';
 import type { MessagePart } from './message-part.js';
@@ -59,9 +60,8 @@ export class MessageParamReader implements MessageReader<unknown> {
     for (const [at, part] of parts.entries()) {
       const block = readPart(part, this.#toolNames);
       if (block.type === 'tool_call') this.#toolNames.set(block.id, block.name);
-      const placed: PlacedBlock = { ...block, origin: [index, at] };
-      if (block.type === 'tool_response' && role === 'user') responses.push(placed);
-      else own.push(placed);
+      const list = block.type === 'tool_response' && role === 'user' ? responses : own;
+      list.push(placed(block, index, at));
     }
     return [...entryOf('tool', responses), ...entryOf(role === 'user' ? 'human' : 'ai', own)];
   }

@@ -1,18 +1,14 @@
 // A part of a message of Anthropic's Messages API as it comes: told apart by `type`, everything else
 // unchecked. Knows which parts belong together; makes no blocks of them.
 
+import { isRecord } from '../../main/formats/json-value.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
 /** A content block of a message, of whatever kind. */
 export interface MessagePart {
   readonly type: string;
   readonly [field: string]: unknown;
-}
-
-/** Whether a value is an object that is no array. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether a value is a part. */
@@ -67,7 +63,7 @@ function isCalledByServer({ caller }: MessagePart): boolean {
  */
 export function estimatePartTokens(part: MessagePart): number {
   const { fileTokens, characters } = weigh(part);
-  return fileTokens + Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return fileTokens + tokensOfCharacters(characters);
 }
 
 /** About how many tokens the images and files take that stand in the content of a result. */

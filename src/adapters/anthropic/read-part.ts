@@ -1,21 +1,14 @@
 // Reads a part of a message as a block. What a block does not need is left out: the part itself stays
 // where it is, and edits are written into that.
 
+import { isRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
-import {
-  answeredIdOf,
-  estimateFileTokens,
-  estimatePartTokens,
-  isFile,
-  isRecord,
-} from './message-part.js';
+import { failureLine } from '../failure-line.js';
+import { answeredIdOf, estimateFileTokens, estimatePartTokens, isFile } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
 /** The name of a tool whose call was not seen. */
 const UNKNOWN_TOOL = 'unknown_tool';
-
-/** The line that says how a tool failed, at most 200 characters of it; the whole is in the result. */
-const ERROR_LINE = /\S[^\r\n]{0,199}/u;
 
 /**
  * Returns a part as a block. One of a kind that is not known, or that is damaged, is `opaque`.
@@ -116,7 +109,6 @@ function textOfItem(item: Readonly<Record<string, unknown>>): string {
   return `[${typeof type === 'string' ? type : 'unknown'}]`;
 }
 
-/** Cut between characters, not inside of one. */
 function firstLine(text: string): string {
-  return ERROR_LINE.exec(text)?.[0].trimEnd() ?? 'The tool failed.';
+  return failureLine(text)?.trimEnd() ?? 'The tool failed.';
 }

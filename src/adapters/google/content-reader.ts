@@ -3,10 +3,10 @@
 
 import type { Content, Part } from '@google/genai';
 import type { ContentBlock } from '../../shared/content.js';
-import { payloadText } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { placed } from '../placed.js';
 import { mediaTokensOf, readOutcome } from './function-response.js';
 import { isEmptyPart, opaquePart, readPart } from './read-part.js';
 
@@ -24,7 +24,7 @@ export class ContentReader implements MessageReader<Content> {
       const role = roleOf(content, index);
       const parts = partsOf(content, index);
       if (role === undefined || parts.length === 0) {
-        pinnedTokens += Math.ceil(payloadText(content).length / CHARACTERS_PER_TOKEN);
+        pinnedTokens += estimatePayloadTokens(content);
         return;
       }
       if (role === 'model' && this.#lastRole === 'user') this.#pairing.beginStep();
@@ -143,10 +143,6 @@ function readOther(part: Part, ids: readonly (string | undefined)[], at: number)
   const callId =
     ids.slice(0, at).findLast((id) => id !== undefined) ?? ids.find((id) => id !== undefined);
   return callId === undefined ? block : { ...block, callId };
-}
-
-function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
-  return { ...block, origin: [message, part] };
 }
 
 /** `undefined` for a role that Gemini does not have; a content without one is the user's. */

@@ -3,6 +3,7 @@
 import type { FunctionResponse } from '@google/genai';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
+import { failureLine } from '../failure-line.js';
 
 /** A response as plain data: the SDK declares a class, and sends and gives objects. */
 export type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
@@ -58,11 +59,9 @@ function isFailure(error: unknown): boolean {
   return error !== undefined && error !== null && error !== false && error !== '';
 }
 
-/** The first line of what went wrong, at most 200 characters of it; the result has all. */
 function errorLine(said: unknown): string {
   const text = typeof said === 'string' ? said : JSON.stringify(said);
-  // With the `u` flag no pair of surrogates is cut.
-  return /\S[^\r\n]{0,199}/u.exec(text)?.[0] ?? 'The function failed.';
+  return failureLine(text) ?? 'The function failed.';
 }
 
 function isFields(value: unknown): value is Fields {

@@ -4,7 +4,7 @@
 import type { Part } from '@google/genai';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
 /** Fields of a part that say something about it and nothing by themselves. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);
@@ -32,7 +32,7 @@ export function isEmptyPart(part: Part): boolean {
 export function opaquePart(part: Part): OpaqueBlock {
   const said = Object.entries(part).filter(([key, value]) => !MARKS.has(key) && isSaid(value));
   const characters = said.reduce((sum, [, value]) => sum + payloadText(value).length, 0);
-  const tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  const tokens = tokensOfCharacters(characters);
   return { type: 'opaque', kind: said[0]?.[0] ?? 'empty', tokens };
 }
 

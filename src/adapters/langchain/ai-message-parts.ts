@@ -1,9 +1,11 @@
 // The parts of an AI message and their numbers: blocks of its content, then its calls, then calls that could
 // not be parsed. A call may stand among the blocks as well and is one part all the same.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
-import { isFields, optionalFields, textField } from './message-fields.js';
-import type { Fields, ListedCall } from './message-fields.js';
+import { optionalFields, textField } from './message-fields.js';
+import type { ListedCall } from './message-fields.js';
 
 /** A message of the model, part by part. */
 export interface AiMessageParts {
@@ -30,7 +32,7 @@ export function aiMessageParts(message: BaseMessage): AiMessageParts {
   const free: unknown[] = [...calls, ...invalidCalls];
   const partOfContent = content.map((block, at) => {
     if (!isCallBlock(block)) return at;
-    const listed = free.findIndex((call) => isFields(call) && isSameCall(block, call));
+    const listed = free.findIndex((call) => isRecord(call) && isSameCall(block, call));
     if (listed === -1) return at;
     free[listed] = undefined;
     return firstCall + listed;
@@ -49,22 +51,22 @@ export function contentList(content: unknown): readonly unknown[] {
 }
 
 /** Whether a block of content is a call that the application answers. */
-export function isCallBlock(block: unknown): block is Fields {
-  return isFields(block) && CALL_TYPES.has(block['type']);
+export function isCallBlock(block: unknown): block is JsonRecord {
+  return isRecord(block) && CALL_TYPES.has(block['type']);
 }
 
 /** The id of a call, wherever it is listed. */
-export function callIdOf(call: Fields): string | undefined {
+export function callIdOf(call: JsonRecord): string | undefined {
   return textField(call, 'call_id') ?? textField(call, 'id');
 }
 
-function isSameCall(block: Fields, call: Fields): boolean {
+function isSameCall(block: JsonRecord, call: JsonRecord): boolean {
   const id = callIdOf(block);
   return id === callIdOf(call) && (id !== undefined || block['name'] === call['name']);
 }
 
 /** Streams of Anthropic leave the arguments of a call behind it, in blocks of the same index. */
 function ownerOfArguments(block: unknown, content: readonly unknown[]): number {
-  if (!isFields(block) || block['type'] !== 'input_json_delta') return -1;
+  if (!isRecord(block) || block['type'] !== 'input_json_delta') return -1;
   return content.findIndex((other) => isCallBlock(other) && other['index'] === block['index']);
 }

@@ -1,6 +1,8 @@
 // The message format of LangChain: `BaseMessage` and what derives from it. Reads messages as entries and
 // writes back what edits left of them, as messages of the same classes.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
@@ -8,8 +10,7 @@ import type { MessageFormat, PartEdits } from '../message-format.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { editedContent } from './edited-content.js';
 import { copyWith, makeMessage } from './message-class.js';
-import { isFields, optionalFields, typeOf } from './message-fields.js';
-import type { Fields } from './message-fields.js';
+import { optionalFields, typeOf } from './message-fields.js';
 import { rewriteAiMessage } from './rewrite-ai-message.js';
 
 /** The format of the messages that chat models of LangChain take. */
@@ -30,7 +31,7 @@ function isSame(a: BaseMessage, b: BaseMessage): boolean {
   return isSameButForCacheMarks(sentFields(a), sentFields(b));
 }
 
-function sentFields(message: BaseMessage): Fields {
+function sentFields(message: BaseMessage): JsonRecord {
   const { content, name, additional_kwargs: extra } = message;
   const { tool_calls: calls, invalid_tool_calls: invalidCalls } = optionalFields(message);
   const { tool_call_id: callId, status, role } = optionalFields(message);
@@ -51,8 +52,8 @@ function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
 function withResult(content: BaseMessage['content'], text: string): BaseMessage['content'] {
   if (!Array.isArray(content)) return text;
   const items: readonly unknown[] = content;
-  const marked = items.find((item) => isFields(item) && item['cache_control'] !== undefined);
-  const mark = isFields(marked) ? { cache_control: marked['cache_control'] } : {};
+  const marked = items.find((item) => isRecord(item) && item['cache_control'] !== undefined);
+  const mark = isRecord(marked) ? { cache_control: marked['cache_control'] } : {};
   return [{ ...mark, type: 'text', text }];
 }
 

@@ -1,13 +1,15 @@
 // Reads the messages of one conversation as entries, and remembers which calls wait for an answer.
 
+import { isRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
-import type { ContentBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
+import { failureLine } from '../failure-line.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { placed } from '../placed.js';
 import { aiMessageParts, callIdOf, contentList, isCallBlock } from './ai-message-parts.js';
-import { isFields, optionalFields, textField, typeOf } from './message-fields.js';
+import { optionalFields, textField, typeOf } from './message-fields.js';
 import {
   contentTokens,
   opaqueContent,
@@ -70,7 +72,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
       blocks.push(this.#readCall(id, name, args, [index, parts.firstCall + at]));
     });
     parts.invalidCalls.forEach((call, at) => {
-      const tokens = Math.ceil(payloadText(call).length / CHARACTERS_PER_TOKEN);
+      const tokens = estimatePayloadTokens(call);
       const block = { type: 'opaque', kind: 'invalid_tool_call', tokens } as const;
       blocks.push(placed(block, index, parts.firstInvalidCall + at));
     });
@@ -112,23 +114,17 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {
   return contentList(content).map((item, at) => {
     // Calls and their results have no place in what a human says, and are not looked into there.
-    const isForeign = isCallBlock(item) || (isFields(item) && item['tool_use_id'] !== undefined);
+    const isForeign = isCallBlock(item) || (isRecord(item) && item['tool_use_id'] !== undefined);
     return placed(isForeign ? opaqueContent(item) : readContent(item), index, at);
   });
 }
 
-function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
-  return { ...block, origin: [message, part] };
-}
-
-/** The first line of what went wrong, at most 200 characters of it; the result has all. */
 function errorLine(result: unknown): string {
-  // With the `u` flag no pair of surrogates is cut.
-  return /\S[^\r\n]{0,199}/u.exec(payloadText(result))?.[0] ?? 'The tool failed.';
+  return failureLine(payloadText(result)) ?? 'The tool failed.';
 }
 
 function assertMessage(message: unknown, index: number): void {
-  if (isFields(message) && ('getType' in message || '_getType' in message)) return;
+  if (isRecord(message) && ('getType' in message || '_getType' in message)) return;
   const got = message === null ? 'null' : typeof message;
   throw new TypeError(
     `Expected a message of LangChain at messages[${index}], got ${got}. ` +

@@ -1,9 +1,9 @@
 // The content of a message without what edits took from it: a string or a list of blocks, as it was. A block
 // without an edit is the same object.
 
+import { isRecord } from '../../main/formats/json-value.js';
 import type { MessageContent } from '@langchain/core/messages';
 import type { ContentBlock } from '../../shared/content.js';
-import { isFields } from './message-fields.js';
 
 /** What became of a block: nothing, gone, or another one in its place. */
 export type PartEdit = ContentBlock | null | undefined;
@@ -21,6 +21,6 @@ export function editedContent(
   return content.flatMap((block, at) => {
     const edit = editOf(at);
     if (edit === null) return [];
-    return edit?.type === 'text' && isFields(block) ? { ...block, text: edit.text } : block;
+    return edit?.type === 'text' && isRecord(block) ? { ...block, text: edit.text } : block;
   });
 }

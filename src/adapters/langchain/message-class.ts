@@ -1,8 +1,9 @@
 // Makes messages of the classes that other messages have: copies with other fields, and new ones. So the
 // messages work with the LangChain that the application has loaded, whichever that is.
 
+import { isRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
-import { isFields, typeOf } from './message-fields.js';
+import { typeOf } from './message-fields.js';
 
 /** Which message to make, by the name that LangChain serializes it under. */
 export type MessageClassName = 'HumanMessage' | 'AIMessage';
@@ -71,7 +72,7 @@ function serializedName(constructor: unknown): unknown {
 
 function baseOf(message: BaseMessage): MessageConstructor | undefined {
   let prototype: unknown = Object.getPrototypeOf(message);
-  while (isFields(prototype)) {
+  while (isRecord(prototype)) {
     const { constructor } = prototype as { readonly constructor?: unknown };
     if (serializedName(constructor) === 'BaseMessage') return constructor as MessageConstructor;
     prototype = Object.getPrototypeOf(prototype);

@@ -1,9 +1,8 @@
 // What is looked at in a message of LangChain. Classes of several versions may meet in one list, so a
 // message is known by what it says of itself; nothing of LangChain is imported to run.
 
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** A call as `tool_calls` lists it. */
 export interface ListedCall {
@@ -35,12 +34,8 @@ export function optionalFields(message: BaseMessage): OptionalFields {
   return message as OptionalFields;
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A field that holds a text, or `undefined`. */
-export function textField(fields: Fields, key: string): string | undefined {
+export function textField(fields: JsonRecord, key: string): string | undefined {
   const value = fields[key];
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,8 +1,9 @@
 // What is known about the model that a request goes to: its name, and what it wants done with reasoning.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { CompactCall } from '../adapter-options.js';
-import { isFields, textField } from './message-fields.js';
-import type { Fields } from './message-fields.js';
+import { textField } from './message-fields.js';
 
 /** What a model says of itself. */
 export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning'>;
@@ -12,7 +13,7 @@ export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning'>;
  * that after an edit it has to go, on whichever platform they run.
  */
 export function modelFacts(model: unknown): ModelFacts {
-  if (!isFields(model)) return {};
+  if (!isRecord(model)) return {};
   const modelName = textField(model, 'model') ?? textField(model, 'modelName');
   const said = [modelName, answer(model, '_llmType'), answer(model, 'getName')].join(' ');
   return {
@@ -22,7 +23,7 @@ export function modelFacts(model: unknown): ModelFacts {
 }
 
 /** A model that the application made up may lack these. */
-function answer(model: Fields, method: '_llmType' | 'getName'): string {
+function answer(model: JsonRecord, method: '_llmType' | 'getName'): string {
   const ask = model[method];
   return typeof ask === 'function' ? String(ask.call(model)) : '';
 }

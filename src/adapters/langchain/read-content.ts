@@ -1,12 +1,13 @@
 // Content of a LangChain message as blocks: what providers write and what LangChain 1.0 makes of it. What a
 // block of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
-import { fixedBlockTokens, payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { contentList } from './ai-message-parts.js';
-import { isFields, textField } from './message-fields.js';
-import type { Fields } from './message-fields.js';
+import { textField } from './message-fields.js';
 
 /** What media of a type are, where they do not say it themselves. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -25,16 +26,16 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 /** Returns the block that stands for a block of content that is no call. */
 export function readContent(item: unknown): ContentBlock {
   if (typeof item === 'string') return { type: 'text', text: item };
-  if (!isFields(item)) return opaqueContent({ type: typeof item });
+  if (!isRecord(item)) return opaqueContent({ type: typeof item });
   const text = textField(item, 'text');
   if (item['type'] === 'text' && text !== undefined && text !== '') return { type: 'text', text };
   return readReasoning(item) ?? readMedia(item) ?? opaqueContent(item);
 }
 
 /** The block of content that is carried as it is. */
-export function opaqueContent(item: Fields): OpaqueBlock {
+export function opaqueContent(item: JsonRecord): OpaqueBlock {
   const { type, tool_use_id: callId } = item;
-  const tokens = Math.ceil(payloadText(withoutMedia(item)).length / CHARACTERS_PER_TOKEN);
+  const tokens = estimatePayloadTokens(withoutMedia(item));
   return {
     type: 'opaque',
     kind: typeof type === 'string' ? type : 'unknown',
@@ -50,7 +51,7 @@ export function opaqueContent(item: Fields): OpaqueBlock {
 export function readResult(content: unknown): unknown {
   if (typeof content === 'string') return content;
   const items = contentList(content);
-  const texts = items.map((item) => (isFields(item) ? textField(item, 'text') : item));
+  const texts = items.map((item) => (isRecord(item) ? textField(item, 'text') : item));
   if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
   return items.map(withoutMedia);
 }
@@ -58,7 +59,7 @@ export function readResult(content: unknown): unknown {
 /** About how many tokens the media in what a tool returned take. */
 export function resultMediaTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
-    const media = isFields(item) ? readMedia(item) : undefined;
+    const media = isRecord(item) ? readMedia(item) : undefined;
     return media === undefined ? sum : sum + payloadTokens(media.mimeType);
   }, 0);
 }
@@ -66,21 +67,21 @@ export function resultMediaTokens(content: unknown): number {
 /** About how many tokens content takes that stands in no entry. */
 export function contentTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
-    const media = isFields(item) ? readMedia(item) : undefined;
+    const media = isRecord(item) ? readMedia(item) : undefined;
     if (media !== undefined) return sum + fixedBlockTokens(media);
-    return sum + Math.ceil(payloadText(item).length / CHARACTERS_PER_TOKEN);
+    return sum + estimatePayloadTokens(item);
   }, 0);
 }
 
 function withoutMedia(item: unknown): unknown {
-  const media = isFields(item) ? readMedia(item) : undefined;
+  const media = isRecord(item) ? readMedia(item) : undefined;
   return media ?? item;
 }
 
-function readMedia(item: Fields): MediaBlock | undefined {
+function readMedia(item: JsonRecord): MediaBlock | undefined {
   const { type, source } = item;
   const known = typeof type === 'string' ? MEDIA_TYPES[type] : undefined;
-  const origin = isFields(source) ? source : item;
+  const origin = isRecord(source) ? source : item;
   // A file that is a text weighs what the text weighs.
   const isText = origin['type'] === 'text' || item['source_type'] === 'text';
   if (known === undefined || isText) return undefined;
@@ -96,7 +97,7 @@ function readMedia(item: Fields): MediaBlock | undefined {
   };
 }
 
-function readReasoning(item: Fields): ThinkingBlock | undefined {
+function readReasoning(item: JsonRecord): ThinkingBlock | undefined {
   switch (item['type']) {
     case 'thinking':
       return thinking(textField(item, 'thinking'), item['signature']);
@@ -111,7 +112,7 @@ function readReasoning(item: Fields): ThinkingBlock | undefined {
     case 'reasoning_content': {
       const said = item['reasoningText'];
       const sealed = item['redactedContent'];
-      return isFields(said)
+      return isRecord(said)
         ? thinking(textField(said, 'text'), said['signature'], sealed)
         : thinking('', undefined, sealed);
     }
@@ -122,7 +123,7 @@ function readReasoning(item: Fields): ThinkingBlock | undefined {
 
 function summaryText(summary: unknown): string {
   return contentList(summary)
-    .map((item) => (isFields(item) ? (textField(item, 'text') ?? '') : ''))
+    .map((item) => (isRecord(item) ? (textField(item, 'text') ?? '') : ''))
     .join('\n');
 }
 

@@ -1,14 +1,16 @@
 // Writes back what edits left of a message of the model. One call may be told in five places, and leaves
 // all of them: providers are sent now this one and now that one.
 
+import { isRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { PartEdits } from '../message-format.js';
 import { aiMessageParts, callIdOf } from './ai-message-parts.js';
 import { editedContent } from './edited-content.js';
 import type { PartEdit } from './edited-content.js';
 import { copyWith } from './message-class.js';
-import { isFields, optionalFields } from './message-fields.js';
-import type { Fields, ListedCall } from './message-fields.js';
+import { optionalFields } from './message-fields.js';
+import type { ListedCall } from './message-fields.js';
 
 /** Returns the message without the parts that are gone, and with the texts that stand in place of others. */
 export function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
@@ -38,10 +40,10 @@ function goneIds(before: readonly ListedCall[], after: readonly ListedCall[]): R
 }
 
 /** The other places where calls are told: pieces of a stream, and what the provider itself said. */
-function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): Fields {
+function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecord {
   const { additional_kwargs: extra, response_metadata: metadata } = message as {
-    readonly additional_kwargs: Fields;
-    readonly response_metadata: Fields;
+    readonly additional_kwargs: JsonRecord;
+    readonly response_metadata: JsonRecord;
   };
   const chunks = optionalFields(message).tool_call_chunks;
   const raw = extra['tool_calls'];
@@ -55,8 +57,8 @@ function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): Fields {
   };
 }
 
-function isCall(value: unknown, ids: ReadonlySet<string>): value is Fields {
-  if (!isFields(value)) return false;
+function isCall(value: unknown, ids: ReadonlySet<string>): value is JsonRecord {
+  if (!isRecord(value)) return false;
   const id = callIdOf(value);
   return id !== undefined && ids.has(id);
 }
@@ -66,12 +68,16 @@ function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): re
   const indices = new Set(chunks.flatMap((chunk) => (isCall(chunk, ids) ? [chunk['index']] : [])));
   indices.delete(undefined);
   return chunks.filter(
-    (chunk) => !isCall(chunk, ids) && !(isFields(chunk) && indices.has(chunk['index'])),
+    (chunk) => !isCall(chunk, ids) && !(isRecord(chunk) && indices.has(chunk['index'])),
   );
 }
 
 /** An empty list would be sent in the place of `tool_calls`, and is refused. */
-function withoutRaw(extra: Fields, raw: readonly unknown[], ids: ReadonlySet<string>): Fields {
+function withoutRaw(
+  extra: JsonRecord,
+  raw: readonly unknown[],
+  ids: ReadonlySet<string>,
+): JsonRecord {
   const { tool_calls: _, ...rest } = extra;
   const left = raw.filter((call) => !isCall(call, ids));
   return left.length === 0 ? rest : { ...rest, tool_calls: left };
@@ -88,5 +94,5 @@ function withoutItems(items: readonly unknown[], ids: ReadonlySet<string>): read
 }
 
 function isReasoning(item: unknown): boolean {
-  return isFields(item) && item['type'] === 'reasoning';
+  return isRecord(item) && item['type'] === 'reasoning';
 }

@@ -2,7 +2,7 @@
 // what the model counts for such values is known to the provider alone.
 
 import { ENTRY_OVERHEAD_TOKENS, IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN } from '../../shared/tokens/estimate.js';
+import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
 /** A string at least this long that begins without white space is a payload and no text. */
 const MIN_PAYLOAD_CHARACTERS = 1_024;
@@ -29,7 +29,7 @@ export function carriedTokens(value: unknown): number {
       for (const part of Object.values(next) as unknown[]) pending.push(part);
     }
   }
-  const texts = Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  const texts = tokensOfCharacters(characters);
   return ENTRY_OVERHEAD_TOKENS + texts + payloads * IMAGE_TOKENS;
 }
 

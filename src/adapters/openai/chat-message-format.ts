@@ -3,7 +3,7 @@
 
 import type OpenAI from 'openai';
 import { isSameButForCacheMarks } from '../cache-marks.js';
-import { toolCall, toolResponse } from '../../shared/content.js';
+import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
@@ -12,20 +12,20 @@ import type {
   MessageFormat,
   MessageReader,
   PartEdits,
-  PlacedBlock,
   PlacedEntry,
   Reading,
 } from '../message-format.js';
+import { placed, placedInOrder } from '../placed.js';
 import { carriedTokens } from './carried-tokens.js';
 import {
   opaqueBlock,
   outputMediaTokens,
   readContent,
-  readFailure,
   readOutput,
   rewriteContent,
   rewriteOutput,
 } from './content-parts.js';
+import { NamedCalls } from './named-calls.js';
 
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;
@@ -60,12 +60,8 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
   },
 };
 
-/** Stands for the name of a call that is pinned. */
-const PINNED = Symbol('pinned');
-
 class ChatReader implements MessageReader<ChatMessage> {
-  /** By id, the name of the newest call. */
-  readonly #calls = new Map<string, string | typeof PINNED>();
+  readonly #calls = new NamedCalls();
 
   read(messages: readonly ChatMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
@@ -87,7 +83,10 @@ class ChatReader implements MessageReader<ChatMessage> {
     }
     switch (role) {
       case 'user':
-        return { speaker: 'human', blocks: place(readContent(message['content'], where), index) };
+        return {
+          speaker: 'human',
+          blocks: placedInOrder(readContent(message['content'], where), index),
+        };
       case 'assistant':
         return this.#readAssistant(message, index, where);
       case 'tool':
@@ -100,29 +99,17 @@ class ChatReader implements MessageReader<ChatMessage> {
   #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const isPinned = asRecord(message['function_call']) !== undefined;
     const blocks = partsOf(message, where).map(({ block }) => block);
-    for (const block of blocks) {
-      if (block.type === 'tool_call') this.#calls.set(block.id, isPinned ? PINNED : block.name);
-    }
-    return isPinned ? undefined : { speaker: 'ai', blocks: place(blocks, index) };
+    this.#calls.note(blocks, isPinned);
+    return isPinned ? undefined : { speaker: 'ai', blocks: placedInOrder(blocks, index) };
   }
 
   #readTool(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const callId = asText(message['tool_call_id']);
     if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
-    const toolName = this.#calls.get(callId);
-    if (toolName === undefined || toolName === PINNED) return undefined;
-    const result = readOutput(message['content'] ?? '');
-    const mediaTokens = outputMediaTokens(message['content'] ?? '');
-    const response = {
-      ...toolResponse(callId, toolName, result, readFailure(result)),
-      ...(mediaTokens > 0 && { mediaTokens }),
-    };
-    return { speaker: 'tool', blocks: place([response], index) };
+    const content = message['content'] ?? '';
+    const response = this.#calls.answer(callId, readOutput(content), outputMediaTokens(content));
+    return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
-}
-
-function place(blocks: readonly ContentBlock[], message: number): readonly PlacedBlock[] {
-  return blocks.map((block, part) => ({ ...block, origin: [message, part] }));
 }
 
 /** Fields in which compatible servers put reasoning, and want it back with the calls it led to. */

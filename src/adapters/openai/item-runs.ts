@@ -2,11 +2,11 @@
 // model produced in a row is one entry, so that reasoning and what it led to stay or go together. Knows
 // no shape of items.
 
-import { toolResponse } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
+import { placed, placedInOrder } from '../placed.js';
 import { carriedTokens } from './carried-tokens.js';
-import { readFailure } from './content-parts.js';
+import { NamedCalls } from './named-calls.js';
 
 /** What an item is to its conversation. */
 export type ItemReading =
@@ -33,9 +33,6 @@ export type ItemReading =
  */
 export type ReadItem<Item> = (item: Item, where: string) => ItemReading;
 
-/** Stands for the name of a call that is pinned. */
-const PINNED = Symbol('pinned');
-
 /** An item that the model produced. */
 interface RunItem {
   readonly index: number;
@@ -52,8 +49,7 @@ interface RunItem {
  */
 export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #readItem: ReadItem<Item>;
-  /** By id, the name of the newest call. */
-  readonly #calls = new Map<string, string | typeof PINNED>();
+  readonly #calls = new NamedCalls();
   /** Whether the last run read was pinned and may go on in what is read next. */
   #isWithinPinned = false;
 
@@ -93,15 +89,11 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const isPinned =
       this.#isWithinPinned || run.some((item) => item.isPinned) || (isLast && endsInReasoning);
     this.#isWithinPinned = isPinned;
-    for (const { blocks } of run) {
-      for (const block of blocks) {
-        if (block.type === 'tool_call') this.#calls.set(block.id, isPinned ? PINNED : block.name);
-      }
-    }
+    for (const { blocks } of run) this.#calls.note(blocks, isPinned);
     if (isPinned) return run.reduce((tokens, { item }) => tokens + carriedTokens(item), 0);
     entries.push({
       speaker: 'ai',
-      blocks: run.flatMap(({ index, blocks }) => place(blocks, index)),
+      blocks: run.flatMap(({ index, blocks }) => placedInOrder(blocks, index)),
     });
     return 0;
   }
@@ -111,18 +103,9 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     index: number,
   ): PlacedEntry | undefined {
     if (reading.kind === 'pinned') return undefined;
-    if (reading.kind === 'human') return { speaker: 'human', blocks: place(reading.blocks, index) };
-    const { callId, result, mediaTokens } = reading;
-    const toolName = this.#calls.get(callId);
-    if (toolName === undefined || toolName === PINNED) return undefined;
-    const response = {
-      ...toolResponse(callId, toolName, result, readFailure(result)),
-      ...(mediaTokens > 0 && { mediaTokens }),
-    };
-    return { speaker: 'tool', blocks: place([response], index) };
+    if (reading.kind === 'human')
+      return { speaker: 'human', blocks: placedInOrder(reading.blocks, index) };
+    const response = this.#calls.answer(reading.callId, reading.result, reading.mediaTokens);
+    return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
-}
-
-function place(blocks: readonly ContentBlock[], message: number): readonly PlacedBlock[] {
-  return blocks.map((block, part) => ({ ...block, origin: [message, part] }));
 }

@@ -8,7 +8,8 @@ export function asRecord(value: unknown): JsonRecord | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-function isRecord(value: unknown): value is JsonRecord {
+/** Whether a value is an object that is no array. */
+export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -2,7 +2,7 @@
 // Payloads are measured, never turned into text.
 
 import type { ContentBlock, IContent } from '../content.js';
-import { fixedEntryTokens } from './content-text.js';
+import { fixedEntryTokens, payloadText } from './content-text.js';
 
 /**
  * Characters per token. Source: OpenAI's help centre, "What are tokens and how to count them" (one
@@ -16,7 +16,17 @@ const MAX_VALUES = 1_000_000;
 
 /** About how many tokens an entry has: its characters over 4, rounded up, and its constants. */
 export function estimateEntryTokens(entry: IContent): number {
-  return Math.ceil(entryCharacters(entry) / CHARACTERS_PER_TOKEN) + fixedEntryTokens(entry);
+  return tokensOfCharacters(entryCharacters(entry)) + fixedEntryTokens(entry);
+}
+
+/** About how many tokens so many UTF-16 units of text are. */
+export function tokensOfCharacters(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** About how many tokens a payload has as text; nothing of it is known but its characters. */
+export function estimatePayloadTokens(payload: unknown): number {
+  return tokensOfCharacters(payloadText(payload).length);
 }
 
 /** UTF-16 units in the texts of an entry; JSON payloads are measured to within their escapes. */
