@@ -21,11 +21,13 @@ import { historyOf, runsFor } from './support/sessions.js';
 import { medianMs } from './support/timing.js';
 import { measureTransfer } from './transfer.js';
 import { measureWindow } from './window.js';
+import { measureWorkingSet } from './working-set.js';
 
 const SCOPES: Readonly<
   Record<string, (context: ScopeContext) => ScopeResult | Promise<ScopeResult>>
 > = {
   density: measureDensity,
+  'working-set': measureWorkingSet,
   apply: measureApply,
   adapters: measureAdapters,
   compress: measureCompress,

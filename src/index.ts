@@ -180,6 +180,27 @@ export type {
   InclusionSyntax,
   PlaceholderForm,
 } from './shared/density.js';
+export { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './shared/density/working-set-rules.js';
+export type { WorkingSetRules } from './shared/density/working-set-rules.js';
+export { explainDensity } from './shared/density/explain-density.js';
+export type { DensityExplanation } from './shared/density/explain-density.js';
+export type {
+  BlockExplanation,
+  BlockPlace,
+  CallPlace,
+  CallPurpose,
+  DensityFinding,
+  DensityRule,
+  DensityVerdict,
+  EntryExplanation,
+  ExplainedBlock,
+  FileDedupeFinding,
+  NoFinding,
+  ReadWriteFinding,
+  RecencyFinding,
+  WorkingSetFinding,
+  WorkingSetReason,
+} from './shared/density/explanation.js';
 export { optimize } from './shared/density/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
 export {
@@ -203,7 +224,21 @@ export type {
 } from './shared/providers/provider-violation.js';
 export { validate } from './shared/providers/validate.js';
 export { estimateEntryTokens } from './shared/tokens/estimate.js';
-export { DEFAULT_TOOL_CATALOG, extendToolCatalog } from './shared/tool-catalog.js';
-export type { ToolCatalog, ToolUse } from './shared/tool-catalog.js';
+export {
+  DEFAULT_TOOL_CATALOG,
+  extendToolCatalog,
+  readsFile,
+  runsCommands,
+  searches,
+  writesFile,
+} from './shared/tool-catalog.js';
+export type {
+  CommandUse,
+  FileUse,
+  LineKeys,
+  SearchUse,
+  ToolCatalog,
+  ToolUse,
+} from './shared/tool-catalog.js';
 export { findViolations } from './shared/validity.js';
 export type { Violation, ViolationRule } from './shared/violation.js';

@@ -1,16 +1,16 @@
 // Draws what policies retain against what they save, as SVG. The same figures give the same bytes.
 
-import { POLICIES } from './policies.js';
+import type { PolicyRole } from './policies.js';
 import type { GroupReport, PolicyReport } from './report.js';
 
 const WIDTH = 760;
-const HEIGHT = 420;
-const PLOT = { left: 56, right: 24, top: 44, bottom: 44 };
+const HEIGHT = 436;
+const PLOT = { left: 56, right: 24, top: 60, bottom: 44 };
 const BASELINE = HEIGHT - PLOT.bottom;
 const TICK_PERCENT = 10;
 const DOT_RADIUS = 5;
 /** About what a letter of a label takes, and a line of them. */
-const LETTER_WIDTH = 6.3;
+const LETTER_WIDTH = 6.6;
 const LINE_HEIGHT = 14;
 
 interface Box {
@@ -24,47 +24,56 @@ interface Dot {
   readonly name: string;
   readonly x: number;
   readonly y: number;
-  readonly isBound: boolean;
+  readonly role: PolicyRole;
 }
 
-interface Label extends Box {
+/** Where a text may stand, and which of its ends is sure to be at the edge of the box. */
+interface Place extends Box {
+  readonly anchor: 'start' | 'middle' | 'end';
+}
+
+interface Label extends Place {
   readonly dot: Dot;
 }
 
 /** The chart of some sessions: to the right is cheaper, up is safer. */
-export function drawChart({ sessions, edits, policies }: GroupReport): string {
+export function drawChart({ group, sessions, edits, policies }: GroupReport): string {
   const scale = scaleOf(policies);
-  const dots = policies.map(({ policy, retained, saved }): Dot => {
-    const isBound = policy === POLICIES.at(-1)?.name;
-    return { name: policy, x: scale.x(100 * saved), y: scale.y(100 * retained), isBound };
+  const dots = policies.map(({ policy, role, retained, saved }): Dot => {
+    return { name: policy, role, x: scale.x(100 * saved), y: scale.y(100 * retained) };
   });
   const labels = placeLabels(dots);
   const described = policies
     .map(({ policy, retained, saved }) => `${policy}: ${percent(retained)}, ${percent(saved)}`)
     .join('; ');
+  const formats = group === 'all' ? 'all formats' : group;
+  const subject = `${sessions} recorded sessions (${formats}), ${edits} edits`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="title desc">
 <title id="title">What pruning policies retain and save</title>
-<desc id="desc">${sessions} recorded sessions, ${edits} edits. Edits whose text stays in view, and input tokens saved. ${escaped(described)}.</desc>
+<desc id="desc">${subject}. Edits whose text stays in view, and input tokens saved. ${escaped(described)}.</desc>
 <style>
 text { font: 12px system-ui, sans-serif; fill: #57606a }
 .grid { stroke: #d0d7de; stroke-width: 1 }
 .lead { stroke: #8c959f; stroke-width: 1 }
-.dot { fill: #0969da }
-.bound { fill: none; stroke: #0969da; stroke-width: 2 }
+circle.compared { fill: #8c959f }
+text.own, .own { fill: #0969da }
+circle.bound { fill: none; stroke: #57606a; stroke-width: 2 }
 .head { font-size: 14px; font-weight: 600; fill: #24292f }
 @media (prefers-color-scheme: dark) {
 text { fill: #9198a1 }
 .grid { stroke: #3d444d }
 .lead { stroke: #848d97 }
-.dot { fill: #4493f8 }
-.bound { stroke: #4493f8 }
+circle.compared { fill: #848d97 }
+text.own, .own { fill: #4493f8 }
+circle.bound { stroke: #9198a1 }
 .head { fill: #f0f6fc }
 }
 </style>
-<text class="head" x="${PLOT.left}" y="20">Edits whose text is still in view, by input tokens saved: ${sessions} sessions, ${edits} edits</text>
+<text class="head" x="${PLOT.left}" y="20">Edits whose text is still in view, by input tokens saved</text>
+<text x="${PLOT.left}" y="38">${escaped(subject)}</text>
 ${scale.grid(labels)}
 ${labels.map(drawLabel).join('\n')}
-${dots.map(({ x, y, isBound }) => `<circle class="${isBound ? 'bound' : 'dot'}" cx="${x}" cy="${y}" r="${DOT_RADIUS}"/>`).join('\n')}
+${dots.map(({ x, y, role }) => `<circle class="${role}" cx="${x}" cy="${y}" r="${DOT_RADIUS}"/>`).join('\n')}
 <text x="${(PLOT.left + WIDTH - PLOT.right) / 2}" y="${HEIGHT - 8}" text-anchor="middle">input tokens saved</text>
 </svg>
 `;
@@ -138,20 +147,22 @@ function placeLabels(dots: readonly Dot[]): readonly Label[] {
 }
 
 /** Right, left, below and above of the dot, then the same farther away. */
-function candidates({ x, y }: Dot, width: number): readonly Box[] {
+function candidates({ x, y }: Dot, width: number): readonly Place[] {
   const sideways = width / 2 + DOT_RADIUS + 5;
-  const places = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((step) => {
+  const at = (middle: number, height: number, anchor: Place['anchor']): Place => {
+    return { ...around(middle, height, width, LINE_HEIGHT), anchor };
+  };
+  return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((step) => {
     const down = step * LINE_HEIGHT;
     return [
-      { x: x + sideways, y: y + down },
-      { x: x - sideways, y: y + down },
-      { x, y: y + down + LINE_HEIGHT },
-      { x: x + sideways, y: y - down },
-      { x: x - sideways, y: y - down },
-      { x, y: y - down - LINE_HEIGHT },
+      at(x + sideways, y + down, 'start'),
+      at(x - sideways, y + down, 'end'),
+      at(x, y + down + LINE_HEIGHT, 'middle'),
+      at(x + sideways, y - down, 'start'),
+      at(x - sideways, y - down, 'end'),
+      at(x, y - down - LINE_HEIGHT, 'middle'),
     ];
   });
-  return places.map((place) => around(place.x, place.y, width, LINE_HEIGHT));
 }
 
 function around(x: number, y: number, width: number, height: number): Box {
@@ -167,15 +178,16 @@ function overlaps(a: Box, b: Box): boolean {
 }
 
 /** The label, with a line to its dot where that is not beside it. */
-function drawLabel({ dot, left, right, top, bottom }: Label): string {
+function drawLabel({ dot, anchor, left, right, top, bottom }: Label): string {
   const middle = (top + bottom) / 2;
-  const x = tenth((left + right) / 2);
+  const x = { start: left, middle: (left + right) / 2, end: right }[anchor];
   const isFar = Math.abs(middle - dot.y) > LINE_HEIGHT + 1;
   const end = Math.min(Math.max(dot.x, left), right);
   const lead = isFar
     ? `<line class="lead" x1="${dot.x}" y1="${dot.y}" x2="${tenth(end)}" y2="${tenth(middle > dot.y ? top : bottom)}"/>`
     : '';
-  return `${lead}<text x="${x}" y="${tenth(middle + 4)}" text-anchor="middle">${escaped(dot.name)}</text>`;
+  const style = `class="${dot.role}"`;
+  return `${lead}<text ${style} x="${tenth(x)}" y="${tenth(middle + 4)}" text-anchor="${anchor}">${escaped(dot.name)}</text>`;
 }
 
 function escaped(text: string): string {

@@ -1,8 +1,9 @@
 // Plays a recorded session through a policy: what each model call is sent, and whether it still shows
 // what the agent replaced in its answer.
 
-import { estimateEntryTokens } from '../../src/index.js';
 import type { ContentBlock, IContent } from '../../src/index.js';
+import { ContextMeter } from './context-meter.js';
+import type { RequestFigures } from './context-meter.js';
 import type { Policy } from './policies.js';
 import { KEEP_ALL } from './policies.js';
 import type { RecordedSession, SessionEdit } from './recorded-session.js';
@@ -20,24 +21,20 @@ export interface EditAtRisk {
 }
 
 /** What a policy did to some sessions. */
-export interface Figures {
+export interface Figures extends RequestFigures {
   /** Edits whose text the unpruned context held in full. */
   readonly edits: number;
   readonly atRisk: readonly EditAtRisk[];
   /** Distinct file and call among the edits at risk: what the agent would have had to read again. */
   readonly rereads: number;
-  readonly modelCalls: number;
-  /** Estimated input tokens, summed over all model calls. */
-  readonly tokens: number;
   readonly unprunedTokens: number;
-  /** Calls before which the context changed ahead of the last entry that the previous call was sent. */
-  readonly cacheRewrites: number;
+  readonly unprunedInputCost: number;
 }
 
 /** Measures a policy on a session. */
 export function measure(session: RecordedSession, policy: Policy): Figures {
   const atRisk: EditAtRisk[] = [];
-  const { modelCalls, tokens, cacheRewrites } = play(session, policy, (context, edits) => {
+  const requests = play(session, policy, (context, edits) => {
     const shown = new Set<ContentBlock>();
     for (const block of context.flatMap(({ blocks }) => blocks)) {
       session.lines.add(block);
@@ -49,16 +46,15 @@ export function measure(session: RecordedSession, policy: Policy): Figures {
       atRisk.push({ source: session.source, ...edit, lineCount: lines.length, missing });
     }
   });
-  const unpruned = policy === KEEP_ALL ? { tokens } : play(session, KEEP_ALL);
+  const unpruned = policy === KEEP_ALL ? requests : play(session, KEEP_ALL);
   return {
+    ...requests,
     edits: session.edits.length,
     atRisk,
     rereads: new Set(atRisk.map(({ entry, callId, file }) => JSON.stringify([entry, callId, file])))
       .size,
-    modelCalls,
-    tokens,
     unprunedTokens: unpruned.tokens,
-    cacheRewrites,
+    unprunedInputCost: unpruned.inputCost,
   };
 }
 
@@ -72,8 +68,12 @@ export function sumFigures(figures: readonly Figures[]): Figures {
     rereads: sum(({ rereads }) => rereads),
     modelCalls: sum(({ modelCalls }) => modelCalls),
     tokens: sum(({ tokens }) => tokens),
-    unprunedTokens: sum(({ unprunedTokens }) => unprunedTokens),
     cacheRewrites: sum(({ cacheRewrites }) => cacheRewrites),
+    prefixChanges: sum(({ prefixChanges }) => prefixChanges),
+    rewrittenTokens: sum(({ rewrittenTokens }) => rewrittenTokens),
+    inputCost: sum(({ inputCost }) => inputCost),
+    unprunedTokens: sum(({ unprunedTokens }) => unprunedTokens),
+    unprunedInputCost: sum(({ unprunedInputCost }) => unprunedInputCost),
   };
 }
 
@@ -87,53 +87,28 @@ export function savedShare({ tokens, unprunedTokens }: Figures): number {
   return unprunedTokens === 0 ? 0 : 1 - tokens / unprunedTokens;
 }
 
-type Played = Pick<Figures, 'modelCalls' | 'tokens' | 'cacheRewrites'>;
+/** What the input cost, as a share of what it costs unpruned. */
+export function costShare({ inputCost, unprunedInputCost }: Figures): number {
+  return unprunedInputCost === 0 ? 1 : inputCost / unprunedInputCost;
+}
 
 /** Calls back before each model call that made edits. */
 function play(
   session: RecordedSession,
   policy: Policy,
   onEdits?: (context: readonly IContent[], edits: readonly SessionEdit[]) => void,
-): Played {
+): RequestFigures {
   const { entries } = session.transcript;
   const send = policy.start(session);
   const meter = new ContextMeter();
-  const played = { modelCalls: 0, tokens: 0, cacheRewrites: 0 };
   let sentUpTo = 0;
   entries.forEach(({ speaker }, index) => {
     if (speaker !== 'ai') return;
     const context = send(entries.slice(sentUpTo, index));
     sentUpTo = index;
-    const { tokens, isRewritten } = meter.send(context);
-    played.modelCalls += 1;
-    played.tokens += tokens;
-    if (isRewritten) played.cacheRewrites += 1;
+    meter.send(context);
     const edits = session.edits.filter(({ entry }) => entry === index);
     if (edits.length > 0) onEdits?.(context, edits);
   });
-  return played;
-}
-
-/** Estimates what each call is sent, and looks at entries from the first one that changed only. */
-class ContextMeter {
-  readonly #sent: IContent[] = [];
-  /** Tokens before the entry of that index. */
-  readonly #tokensBefore: number[] = [0];
-
-  send(context: readonly IContent[]): { readonly tokens: number; readonly isRewritten: boolean } {
-    const sent = this.#sent;
-    const before = this.#tokensBefore;
-    let same = 0;
-    while (same < sent.length && same < context.length && sent[same] === context[same]) same += 1;
-    const isRewritten = same < sent.length - 1;
-    sent.length = same;
-    before.length = same + 1;
-    let tokens = before[same] ?? 0;
-    for (const entry of context.slice(same)) {
-      tokens += estimateEntryTokens(entry);
-      sent.push(entry);
-      before.push(tokens);
-    }
-    return { tokens, isRewritten };
-  }
+  return meter.figures;
 }

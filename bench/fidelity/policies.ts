@@ -2,12 +2,14 @@
 // and frameworks offer, a crude working set, and one that knows the future. All keep calls and text.
 
 import {
+  AGGRESSIVE_WORKING_SET,
   applyDensityResult,
   DEFAULT_DENSITY_CONFIG,
+  DEFAULT_WORKING_SET,
   isEmptyDensityResult,
   optimize,
 } from '../../src/index.js';
-import type { DensityConfig, IContent } from '../../src/index.js';
+import type { DensityConfig, IContent, WorkingSetRules } from '../../src/index.js';
 import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
@@ -19,16 +21,31 @@ import type { ResultInContext } from './results-in-context.js';
  */
 export type Sender = (added: readonly IContent[]) => readonly IContent[];
 
+export type PolicyRole = 'own' | 'bound' | 'compared';
+
 /** One way to prune. */
 export interface Policy {
   /** Unique and short: it also stands in the chart. */
   readonly name: string;
+  /** Whether it is ctxfold's, a bound that no pruner knows to reach, or there to compare with. @default 'compared' */
+  readonly role?: PolicyRole;
   /** Begins with an empty context. */
   readonly start: (session: RecordedSession) => Sender;
 }
 
 /** The policy that sends everything. */
 export const KEEP_ALL: Policy = { name: 'everything kept', start: () => densitySender(undefined) };
+
+/** What is stale leaves at once, whatever a prompt cache holds. */
+const UNBATCHED = {
+  tailTokens: Infinity,
+  minTailReclaim: 0,
+  minReclaimTokens: 0,
+  minReclaimShare: 0,
+} as const;
+
+/** The name of what the presets of agents choose. */
+export const OWN_POLICY = 'working set (default)';
 
 /** The policies that are compared, in the order of the tables. */
 export const POLICIES: readonly Policy[] = [
@@ -39,17 +56,41 @@ export const POLICIES: readonly Policy[] = [
   lastPerTool(10),
   lastOfAll(3),
   lastOfAll(20),
-  workingSet(40),
-  workingSet(80),
-  { name: 'clairvoyant bound', start: clairvoyantSender },
+  crudeWorkingSet(40),
+  crudeWorkingSet(80),
+  workingSet(OWN_POLICY, DEFAULT_WORKING_SET),
+  workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET),
+  workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, ...UNBATCHED }),
+  { name: 'clairvoyant bound', role: 'bound', start: clairvoyantSender },
 ];
 
 function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
   return {
     name,
     start: ({ transcript }) => {
+      // Of the preset, what it knows and not what it chooses: that is what the policies differ in.
       const { preset, workspaceRoot = '/' } = transcript;
-      return densitySender({ ...DEFAULT_DENSITY_CONFIG, workspaceRoot, ...preset, ...settings });
+      const { toolCatalog, inclusionSyntaxes } = preset;
+      return densitySender({
+        ...DEFAULT_DENSITY_CONFIG,
+        workspaceRoot,
+        toolCatalog,
+        ...(inclusionSyntaxes !== undefined && { inclusionSyntaxes }),
+        ...settings,
+      });
+    },
+  };
+}
+
+/** What the preset of the agent chooses, with these rules. */
+function workingSet(name: string, rules: WorkingSetRules): Policy {
+  return {
+    name,
+    role: 'own',
+    start: ({ transcript }) => {
+      const { preset, workspaceRoot = '/' } = transcript;
+      const chosen = { ...preset, partialWritesSupersede: false, workingSet: rules };
+      return densitySender({ ...DEFAULT_DENSITY_CONFIG, workspaceRoot, ...chosen });
     },
   };
 }
@@ -87,7 +128,7 @@ function lastOfAll(count: number): Policy {
 const OTHER_RESULTS = 5;
 
 /** Keeps the newest results that are no reads, and the reads of files that were touched of late. */
-function workingSet(calls: number): Policy {
+function crudeWorkingSet(calls: number): Policy {
   return {
     name: `crude working set, ${calls} calls`,
     start: ({ transcript }) =>

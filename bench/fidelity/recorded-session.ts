@@ -1,8 +1,10 @@
 // A recorded session as the measurement sees it: its entries, the edits that the agent made, and what
 // shows the lines that they replaced. Reads no file.
 
-import type { ContentBlock, IContent, Transcript } from '../../src/index.js';
+import type { ContentBlock, Transcript } from '../../src/index.js';
+import { NumberedLines } from './numbered-lines.js';
 import { replacedTexts } from './replaced-texts.js';
+import { shellEdits } from './shell-edits.js';
 import { VisibleLines } from './visible-lines.js';
 
 /** A text that an agent replaced in a file. */
@@ -38,7 +40,7 @@ export function recordSession(source: string, transcript: Transcript): RecordedS
       if (!entryOf.has(block)) entryOf.set(block, index);
     }
   });
-  const all = editsOf(entries);
+  const all = editsOf(transcript);
   const edits = all.filter((edit) =>
     edit.lines.every((line) => {
       const [first] = lines.holders(line);
@@ -48,21 +50,36 @@ export function recordSession(source: string, transcript: Transcript): RecordedS
   return { source, transcript, edits, unseenEdits: all.length - edits.length, lines };
 }
 
-/** The edits of a history, but for those that failed. */
-export function editsOf(entries: readonly IContent[]): readonly SessionEdit[] {
+/** The edits of a session, but for those that failed. Those of a shell count where the agent has no other editor. */
+export function editsOf({ entries, preset }: Transcript): readonly SessionEdit[] {
   const failed = new Set<string>();
   for (const { blocks } of entries) {
     for (const block of blocks) {
       if (block.type === 'tool_response' && block.error !== undefined) failed.add(block.callId);
     }
   }
-  return entries.flatMap(({ speaker, blocks }, entry) => {
-    if (speaker !== 'ai') return [];
-    return blocks.flatMap((block) => {
-      if (block.type !== 'tool_call' || failed.has(block.id)) return [];
-      return replacedTexts(block.parameters).map(({ file, lines }) => {
+  const hasEditor = Object.values(preset.toolCatalog)
+    .flat()
+    .some(({ access }) => access === 'write');
+  const window = new NumberedLines();
+  return entries.flatMap(({ speaker, blocks }, entry) =>
+    blocks.flatMap((block): readonly SessionEdit[] => {
+      if (block.type === 'tool_response') window.see(block);
+      if (speaker !== 'ai' || block.type !== 'tool_call' || failed.has(block.id)) return [];
+      const texts = [
+        ...replacedTexts(block.parameters),
+        ...window.replacedBy(block),
+        ...(hasEditor ? [] : shellEdits(shellCommand(block.parameters))),
+      ];
+      return texts.map(({ file, lines }) => {
         return { entry, callId: block.id, tool: block.name, file, lines };
       });
-    });
-  });
+    }),
+  );
+}
+
+function shellCommand(parameters: unknown): string {
+  if (typeof parameters !== 'object' || parameters === null) return '';
+  const { command } = parameters as Readonly<Record<string, unknown>>;
+  return typeof command === 'string' ? command : '';
 }

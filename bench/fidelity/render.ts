@@ -2,46 +2,33 @@
 
 import Table from 'cli-table3';
 import type { EditAtRisk } from './measure.js';
+import { distinctGroups, LEGEND, policyTable } from './policy-table.js';
 import type { FidelityReport, GroupReport } from './report.js';
 
 /** Characters of a line that are shown. */
 const SHOWN_LINE_LENGTH = 60;
 
 /** The report as text. `showPlaces` lists under each policy the edits whose text it took from view. */
-export function renderFidelity({ groups, skipped }: FidelityReport, showPlaces: boolean): string {
-  const [all, ...formats] = groups;
-  // With one format, the table over all is that of the format.
-  const shown = all === undefined ? [] : formats.length === 1 ? formats : [all, ...formats];
+export function renderFidelity(report: FidelityReport, showPlaces: boolean): string {
+  const { groups, skipped } = report;
+  const [all] = groups;
   return [
-    ...shown.map(renderGroup),
+    ...distinctGroups(report).map(renderGroup),
     ...(showPlaces && all !== undefined ? [renderPlaces(all)] : []),
+    LEGEND.join('\n'),
     ...(skipped.length === 0 ? [] : [`Skipped, no session of a known format: ${skipped.length}.`]),
   ].join('\n\n');
 }
 
-function renderGroup({ group, sessions, edits, unseenEdits, policies }: GroupReport): string {
-  const calls = policies[0]?.modelCalls ?? 0;
+function renderGroup(group: GroupReport): string {
+  const { title, subtitle, heads, rows } = policyTable(group);
   const table = new Table({
-    head: ['policy', 'retained', 'saved', 'at risk', 're-reads', 'cache rewrites', 'calls per'],
-    colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right'],
+    head: [...heads],
+    colAligns: heads.map((_, at) => (at === 0 ? 'left' : 'right')),
     style: { head: [], border: [], compact: true },
   });
-  for (const policy of policies) {
-    const { atRisk, rereads, modelCalls, cacheRewrites } = policy;
-    table.push([
-      policy.policy,
-      edits === 0 ? '–' : percent(policy.retained),
-      percent(policy.saved),
-      number(atRisk.length),
-      number(rereads),
-      number(cacheRewrites),
-      cacheRewrites === 0 ? '–' : (modelCalls / cacheRewrites).toFixed(1),
-    ]);
-  }
-  const title =
-    `${group === 'all' ? 'All formats' : group}: ${number(sessions)} ${sessions === 1 ? 'session' : 'sessions'}, ${number(calls)} model calls, ` +
-    `${number(edits)} edits of text in view (${number(unseenEdits)} of other text do not count). Tokens are estimates.`;
-  return `${title}\n${table.toString()}`;
+  table.push(...rows.map((row) => [...row]));
+  return `${title}: ${subtitle}\n${table.toString()}`;
 }
 
 function renderPlaces({ policies }: GroupReport): string {
@@ -61,12 +48,4 @@ function renderPlace({ source, entry, tool, file, lineCount, missing }: EditAtRi
 /** Without the control characters by which a recorded text could steer the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -11,6 +11,8 @@ export interface ReplacedText {
 
 const FILE_KEYS = ['file_path', 'absolute_path', 'path', 'notebook_path', 'filename'] as const;
 const OLD_TEXT_KEYS = ['old_string', 'old_str', 'old_text'] as const;
+/** By itself, what to search for is no edit. */
+const SEARCHED_KEYS = { old: 'search', new: 'replace' } as const;
 
 const PATCH = /^\*\*\* Begin Patch\r?\n[^]*?^\*\*\* End Patch/gm;
 /** A patch as a string literal of a script that applies it. */
@@ -34,10 +36,14 @@ export function replacedTexts(parameters: unknown): readonly ReplacedText[] {
   if (typeof values['old_str'] !== 'string' || command === undefined || command === 'str_replace') {
     texts.push(...oldTexts(file, [values]));
   }
+  const searched = values[SEARCHED_KEYS.old];
+  if (typeof searched === 'string' && typeof values[SEARCHED_KEYS.new] === 'string') {
+    texts.push({ file, lines: shownLines(searched) });
+  }
   if (Array.isArray(values['edits'])) texts.push(...oldTexts(file, values['edits']));
   if (typeof values['diff'] === 'string') {
-    for (const [, searched] of values['diff'].matchAll(SEARCHED)) {
-      texts.push({ file, lines: shownLines(searched ?? '') });
+    for (const [, block] of values['diff'].matchAll(SEARCHED)) {
+      texts.push({ file, lines: shownLines(block ?? '') });
     }
   }
   for (const value of Object.values(values)) {

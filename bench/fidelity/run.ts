@@ -1,15 +1,20 @@
 // Measures on recorded sessions what pruning saves and what it takes from the agent's view:
-// `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg]`.
+// `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs]`. `--docs` writes
+// the figures and the chart into the documentation.
 
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { CompressionStrategyError, readTranscript } from '../../src/index.js';
 import { findSources } from '../../src/main/cli/analyze-sources.js';
 import { drawChart } from './chart.js';
+import { withFigures } from './figures-page.js';
 import { recordSession } from './recorded-session.js';
 import type { RecordedSession } from './recorded-session.js';
 import { renderFidelity } from './render.js';
-import { reportFidelity } from './report.js';
+import { mainGroup, reportFidelity } from './report.js';
+
+const PAGE = 'docs/fidelity.md';
+const PAGE_CHART = 'docs/fidelity.svg';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,6 +22,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     places: { type: 'boolean', default: false },
     chart: { type: 'string' },
+    docs: { type: 'boolean', default: false },
   },
 });
 if (positionals.length === 0) throw new RangeError('Expected files or folders with sessions.');
@@ -36,8 +42,12 @@ for (const path of positionals) {
 if (sessions.length === 0) throw new RangeError('None of the files holds a session.');
 
 const report = reportFidelity(sessions, skipped);
-const [all] = report.groups;
-if (values.chart !== undefined && all !== undefined) await writeFile(values.chart, drawChart(all));
+const charts = [values.chart, values.docs ? PAGE_CHART : undefined];
+const charted = mainGroup(report);
+for (const file of charts) {
+  if (file !== undefined && charted !== undefined) await writeFile(file, drawChart(charted));
+}
+if (values.docs) await writeFile(PAGE, withFigures(await readFile(PAGE, 'utf8'), report));
 process.stdout.write(
   `${values.json ? JSON.stringify(report, null, 2) : renderFidelity(report, values.places)}\n`,
 );

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index-scope.js';
+import { assertWorkingSetRules } from '../shared/density/working-set-rules.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
@@ -153,6 +154,7 @@ class ThreadedCompactor implements Compactor {
     const canRecall = options.transcriptPath !== undefined;
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
     const densityOptions = { workspaceRoot, ...options.density };
+    if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];
     let tell = (event: FallbackEvent): void => void early.push(event);

@@ -3,6 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IContent } from '../shared/content.js';
+import { explainDensity } from '../shared/density/explain-density.js';
+import type { EntryExplanation } from '../shared/density/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { abortable } from './abortable.js';
 import type { HistoryService } from './history-service.js';
@@ -30,7 +32,7 @@ import type {
   SessionEvents,
 } from './pre-send/session-events.js';
 import { SentHistory } from './pre-send/sent-history.js';
-import { currentStrategy } from './pre-send/session-parts.js';
+import { currentDensityConfig, currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
 import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
@@ -273,6 +275,18 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   /** What a strategy is given to compress the history as it stands. */
   buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
     return this.#contextOf(currentStrategy(this.#parts), promptId, options);
+  }
+
+  /**
+   * Tells what a density pass by the present settings would do with an entry of the history as it stands, by which rule
+   * and facts; what of it would land is up to the session's `edits`. For debugging: walks the whole history, on the
+   * calling thread.
+   *
+   * @throws RangeError when the history has no entry at this index.
+   */
+  explain(index: number): EntryExplanation {
+    const config = currentDensityConfig(this.#parts);
+    return explainDensity(this.history.getRawHistory(), config).explain(index);
   }
 
   /** Reports work that ran on the calling thread because workers failed. */

@@ -215,8 +215,9 @@ export function toolResponse(
 
 /** Returns the response with another result, which is a text or data and holds no media. */
 export function withResult(block: ToolResponseBlock, result: unknown): ToolResponseBlock {
-  const { mediaTokens, ...others } = block;
-  return mediaTokens === undefined ? { ...block, result } : { ...others, result };
+  if (block.mediaTokens === undefined) return { ...block, result };
+  const { mediaTokens: _, ...others } = block;
+  return { ...others, result };
 }
 
 function entry(

@@ -3,6 +3,7 @@
 
 import type { IContent } from './content.js';
 import { CompressionStrategyError } from './errors.js';
+import type { WorkingSetRules } from './density/working-set-rules.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
 /** What a response's `result` becomes when recency pruning drops its payload. */
@@ -38,9 +39,11 @@ export interface DensityConfig {
   readonly toolCatalog?: ToolCatalog;
   /** Which inclusion shapes are recognized. @default ['delimited'] */
   readonly inclusionSyntaxes?: readonly InclusionSyntax[];
-  /** Whether a write of a part of a file supersedes earlier reads of it. @default true */
+  /** Whether a write of a part of a file supersedes earlier reads of it. @default true, and false with a working set */
   readonly partialWritesSupersede?: boolean;
-  /** What recency pruning puts in place of a result. @default 'pointer' */
+  /** Keep of results what the agent still works with, by these rules. @default all are kept */
+  readonly workingSet?: WorkingSetRules;
+  /** What recency pruning and the working set put in place of a result. @default 'pointer' */
   readonly placeholder?: PlaceholderForm;
 }
 
@@ -52,6 +55,7 @@ export type PassSettings = Pick<
   | 'recencyPruning'
   | 'recencyRetention'
   | 'partialWritesSupersede'
+  | 'workingSet'
   | 'placeholder'
 >;
 
@@ -69,8 +73,10 @@ export interface DensityResultMetadata {
   readonly readWritePairsPruned: number;
   /** File inclusions cut out of human entries. */
   readonly fileDeduplicationsPruned: number;
-  /** Responses whose payload became a placeholder. */
+  /** Responses whose payload became a placeholder because they are not among the newest of their tool. */
   readonly recencyPruned: number;
+  /** Responses whose payload became a placeholder, or an excerpt, because they left the working set; absent when there is none. */
+  readonly workingSetPruned?: number;
 }
 
 /** The edits of one pass; all indices are positions in the raw history that was given to `optimize`. */

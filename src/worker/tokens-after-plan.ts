@@ -26,11 +26,13 @@ export function tokensAfterPlan(
   const prunedAt = rowFinder(index.responses);
   let drop = 0;
   let pointer = 0;
+  let excerpt = 0;
   let cut = 0;
   for (;;) {
     const entry = Math.min(
       plan.drops[drop] ?? Infinity,
       plan.pointers[pointer] ?? Infinity,
+      plan.excerpts[excerpt] ?? Infinity,
       plan.cuts[cut] ?? Infinity,
     );
     if (entry === Infinity) return pairs.toArray();
@@ -47,6 +49,7 @@ export function tokensAfterPlan(
       const result = response === NONE ? NONE : facts.resultTokens.at(response);
       tokens = exchanged(tokens, result, placeholderTokens);
     }
+    for (; plan.excerpts[excerpt] === entry; excerpt += 2) tokens = NONE;
     for (; plan.cuts[cut] === entry; cut += 4) tokens = NONE;
     pairs.push(entry);
     pairs.push(tokens);

@@ -6,11 +6,18 @@ import type { Compactor, IContent, OffloadMode, PlaceholderStyle, SessionOptions
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../support/arbitrary-history.js';
+import {
+  arbitraryWorkingHistory,
+  arbitraryWorkingSetRules,
+  WORKING_TOOLS,
+} from '../support/arbitrary-working-history.js';
 
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot', 'resident'];
 
 /** Small enough that many of the random sessions reach the threshold, and some cannot fit. */
 const CONTEXT_LIMITS = [400, 1_500, 200_000] as const;
+
+const SHORT = { maxEntries: 120 };
 
 const FIXTURES = new URL('../fixtures/transcripts/', import.meta.url).pathname;
 
@@ -46,7 +53,10 @@ interface Outcome {
 }
 
 /** What the sessions of all modes have been through. */
-const seen = { compressed: 0, optimized: 0, residentPasses: 0, residentPassesOfAuto: 0 };
+const seen = {
+  ...{ compressed: 0, optimized: 0, outsideWorkingSet: 0 },
+  ...{ residentPasses: 0, residentPassesOfAuto: 0 },
+};
 
 /**
  * Plays a session that opens with `opened` entries: a number adds that many entries; the rest of them
@@ -69,8 +79,9 @@ async function play(
   session.on('compressed', ({ outcome }) => {
     if (outcome === 'applied') seen.compressed += 1;
   });
-  session.on('optimized', () => {
+  session.on('optimized', ({ metadata: { workingSetPruned = 0 } }) => {
     seen.optimized += 1;
+    if (workingSetPruned > 0) seen.outsideWorkingSet += 1;
   });
   const windows: unknown[] = [];
   let next = opened;
@@ -86,6 +97,10 @@ async function play(
         session.settings.set(
           'compression.density.placeholder',
           retention === 1 ? 'informative' : placeholder,
+        );
+        session.settings.set(
+          'compression.density.workingSet',
+          retention === 1 ? 'aggressive' : 'preset',
         );
         break;
       case 'turn':
@@ -127,6 +142,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('clear' as const, 'settings' as const) },
   { weight: 1, arbitrary: fc.constant('turn' as const) },
 );
+/** Half of the sessions have a working set. */
+const working: fc.Arbitrary<SessionOptions> = fc
+  .option(arbitraryWorkingSetRules(), { freq: 1 })
+  .map((workingSet) => ({
+    density: { toolCatalog: WORKING_TOOLS, ...(workingSet !== null && { workingSet }) },
+  }));
 const placeholder = fc.constantFrom<PlaceholderStyle>('pointer', 'informative');
 const steps = fc.array(step, { maxLength: 10, size: 'max' });
 
@@ -142,11 +163,12 @@ describe('offload', () => {
     async (limit) => {
       await fc.assert(
         fc.asyncProperty(
-          arbitraryHistory({ maxEntries: 120 }),
+          fc.oneof(arbitraryHistory(SHORT), arbitraryWorkingHistory(arbitraryHistory(SHORT))),
           steps,
           placeholder,
-          async (entries, made, style) => {
-            await expectEqual(limit, entries, made, 3, {}, style);
+          working,
+          async (entries, made, style, options) => {
+            await expectEqual(limit, entries, made, 3, options, style);
           },
         ),
         { numRuns: 120, interruptAfterTimeLimit: 20_000 },
@@ -161,12 +183,13 @@ describe('offload', () => {
       const opened = fc.integer({ min: 0, max: 300 });
       await fc.assert(
         fc.asyncProperty(
-          arbitraryHistory(),
+          fc.oneof(arbitraryHistory(), arbitraryWorkingHistory()),
           steps,
           opened,
           placeholder,
-          async (entries, made, start, style) => {
-            await expectEqual(limit, prolonged(entries, 420), made, start, {}, style);
+          working,
+          async (entries, made, start, style, options) => {
+            await expectEqual(limit, prolonged(entries, 420), made, start, options, style);
           },
         ),
         { numRuns: 25, interruptAfterTimeLimit: 20_000 },

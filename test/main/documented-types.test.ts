@@ -88,7 +88,12 @@ describe('DensityResult', () => {
       readonly readWritePairsPruned: number;
       readonly fileDeduplicationsPruned: number;
       readonly recencyPruned: number;
+      /** Only with a working set, which nobody has who does not ask for it. */
+      readonly workingSetPruned?: number;
     }>();
+    expect(api.optimize([], emptyConfig()).metadata).toEqual({
+      ...{ readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+    });
     expect(api.isEmptyDensityResult(api.optimize([], emptyConfig()))).toBe(true);
   });
 });

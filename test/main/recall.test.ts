@@ -18,8 +18,18 @@ import {
 } from '../../src/shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
+import { isExcerpt } from '../../src/shared/density/excerpt.js';
+import { DEFAULT_WORKING_SET } from '../../src/shared/density/working-set-rules.js';
+import type { WorkingSetRules } from '../../src/shared/density/working-set-rules.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './transcript/recording.js';
+
+/** Outputs become an excerpt when they were sent, and a placeholder at the next request. */
+const EXCERPTS_FIRST: WorkingSetRules = {
+  ...DEFAULT_WORKING_SET,
+  ...{ outputLease: 0, excerptLease: 1, minReclaimTokens: 0, minReclaimShare: 0 },
+};
 
 function openCompactor(options: CompactorOptions = {}): Compactor {
   const compactor = createCompactor({
@@ -164,6 +174,36 @@ describe('Compactor', () => {
     { weight: 2, arbitrary: lookalike },
     { weight: 1, arbitrary: huge },
   );
+
+  it('gives back the original of an excerpt that became a placeholder, and lists it once', async () => {
+    const output = 'one line of output\n'.repeat(200);
+    const transcriptPath = await temporaryPath();
+    const compactor = openCompactor({ settings: { 'compression.density.recencyPruning': false } });
+    const session = await compactor.createSession({
+      history: [
+        humanText('Run it.'),
+        aiContent([toolCall('run', 'shell', { command: 'npm test' })]),
+        toolContent([toolResponse('run', 'shell', output)]),
+      ],
+      transcriptPath,
+      density: { toolCatalog: { shell: runsCommands() }, workingSet: EXCERPTS_FIRST },
+    });
+    const seen: unknown[] = [];
+    for (const said of ['It runs.', 'And on.', 'And on.']) {
+      await session.ensureCompressionBeforeSend('p');
+      seen.push(responsesOf(session.history.getAll())[0]?.result);
+      session.history.add(aiContent(said));
+    }
+    const [whole, excerpt, placeholder] = seen;
+    expect([whole, isExcerpt(excerpt)]).toEqual([output, true]);
+    expect(placeholder).toContain('recall("run")');
+
+    const restored = await session.restore('run');
+    expect(restored.response.result).toBe(output);
+    expect((await restore(transcriptPath, 'run')).response.result).toBe(output);
+    const listed = await listRemoved(transcriptPath);
+    expect(listed.map(({ callId, size }) => [callId, size?.amount])).toEqual([['run', 201]]);
+  });
 
   it('gives back to the byte what any session took away, also after a restart', async () => {
     const seen = { recalled: 0, afterRestart: 0, lookalikes: 0, removed: 0 };

@@ -2,6 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest';
 
+import type { EntryChange } from '../../src/main/entry-change.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
@@ -17,10 +18,38 @@ import {
   strategyOf,
 } from '../support/session-bench.js';
 
+/** By index of a history, what an edit made of each entry. */
+function verdictsOf(changes: readonly EntryChange[], length: number): readonly string[] {
+  const verdicts = Array.from({ length }, () => 'kept');
+  for (const { index, after } of changes) verdicts[index] = after === null ? 'removed' : 'changed';
+  return verdicts;
+}
+
 /** Two reads of a file that is then written: the reads are stale. */
 const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
 
 describe('TurnOrchestrator', () => {
+  describe('explain', () => {
+    it('tells what the next pass does, by the settings of the session', async () => {
+      const session = openSession({
+        entries: historyOf('h a:r1 t:r1 a:w2 t:w2 a:s3 t:s3 a:s4 t:s4 h'),
+        settings: { 'compression.density.recencyPruning': true },
+      });
+      session.settings.set('compression.density.recencyRetention', 1);
+      const { length } = session.history.getRawHistory();
+      const expected = Array.from({ length }, (_, index) => session.explain(index).verdict);
+      expect(session.explain(1).blocks).toMatchObject([{ rule: 'read-write', callId: 'r1' }]);
+      expect(session.explain(6).blocks).toMatchObject([{ rule: 'recency', rank: 2 }]);
+      const event = await session.ensureDensityOptimized();
+      expect(verdictsOf(event?.changes ?? [], length)).toEqual(expected);
+      expect(session.explain(1).blocks).toMatchObject([{ callId: 'w2' }]);
+    });
+
+    it('throws for an entry that is not there', () => {
+      expect(() => openSession({ entries: entries(2) }).explain(2)).toThrow(RangeError);
+    });
+  });
+
   describe('densityDirty', () => {
     it('is true at first, and false once a pass has ended that found nothing', async () => {
       const session = openSession();

@@ -12,8 +12,11 @@ import type {
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
 import { INCLUSION_POINTER } from '../../src/shared/density/file-inclusions.js';
+import { naiveExcerpt, naiveOutsideWorkingSet } from './naive-working-set.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];
+/** They are in the catalog of histories for a working set, and in no other. */
+const FURTHER_READ_TOOLS = ['view_lines', 'view_range'];
 const PARTIAL_WRITE_TOOLS = ['ast_edit', 'replace', 'insert_at_line', 'delete_line_range'];
 
 interface Located<Block> {
@@ -47,14 +50,24 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
   const old = config.recencyPruning
     ? findOldResults(history, staleBlocks, Math.max(1, config.recencyRetention))
     : [];
+  const outside =
+    config.workingSet === undefined
+      ? undefined
+      : naiveOutsideWorkingSet(history, config.workingSet, config.workspaceRoot, {
+          blocks: staleBlocks,
+          results: old,
+        });
 
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
   history.forEach((content, entry) => {
     const blocks = content.blocks.flatMap((block, at): ContentBlock[] => {
-      if (staleBlocks.includes(block)) return [];
-      if (block.type === 'tool_response' && old.includes(block)) {
-        const pruned = { ...block, result: PRUNED_POINTER };
+      if (staleBlocks.includes(block) || outside?.forgotten.includes(block)) return [];
+      if (block.type === 'tool_response') {
+        const fate = old.includes(block) ? 'pointer' : outside?.results.get(block);
+        if (fate === undefined) return [block];
+        const isCut = fate === 'excerpt' && typeof block.result === 'string';
+        const pruned = { ...block, result: isCut ? naiveExcerpt(block.result) : PRUNED_POINTER };
         delete pruned.mediaTokens;
         return [pruned];
       }
@@ -85,6 +98,7 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
       readWritePairsPruned: stale.length,
       fileDeduplicationsPruned: superseded.length,
       recencyPruned: old.length,
+      ...(outside !== undefined && { workingSetPruned: outside.count }),
     },
   };
 }
@@ -154,12 +168,11 @@ function pairUp(history: readonly IContent[]): readonly Pair[] {
 /** A read that ended after the write's call may have seen what was written. */
 function findStaleReads(
   pairs: readonly Pair[],
-  { workspaceRoot: root, partialWritesSupersede }: DensityConfig,
+  { workspaceRoot: root, partialWritesSupersede, workingSet, toolCatalog }: DensityConfig,
 ): readonly Pair[] {
-  const writeTools = [
-    'write_file',
-    ...(partialWritesSupersede === false ? [] : PARTIAL_WRITE_TOOLS),
-  ];
+  const doEditsCount = partialWritesSupersede ?? workingSet === undefined;
+  const readTools = toolCatalog === undefined ? READ_TOOLS : [...READ_TOOLS, ...FURTHER_READ_TOOLS];
+  const writeTools = ['write_file', ...(doEditsCount ? PARTIAL_WRITE_TOOLS : [])];
   const isWrittenAfter = (path: string, entry: number): boolean =>
     pairs.some(
       ({ call, response }) =>
@@ -169,7 +182,7 @@ function findStaleReads(
         pathsOf(call.block, root).includes(path),
     );
   return pairs.filter(({ call, response }) => {
-    const paths = READ_TOOLS.includes(call.block.name) ? pathsOf(call.block, root) : [];
+    const paths = readTools.includes(call.block.name) ? pathsOf(call.block, root) : [];
     return paths.length > 0 && paths.every((path) => isWrittenAfter(path, response.entry));
   });
 }

@@ -3,12 +3,13 @@
 import {
   agentPreset,
   aiContent,
+  DEFAULT_WORKING_SET,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../src/index.js';
-import type { IContent, Transcript } from '../../src/index.js';
+import type { IContent, Transcript, WorkingSetRules } from '../../src/index.js';
 import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client-asset.js';
 import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/report/content-label.js';
 import { renderPage } from '../../src/main/cli/report/render-page.js';
@@ -26,9 +27,13 @@ const OPTIONS: ReplayOptions = {
 };
 
 /** A session of entries, recorded by Claude Code. */
-export function transcriptOf(entries: readonly IContent[]): Transcript {
+export function transcriptOf(
+  entries: readonly IContent[],
+  workingSet: WorkingSetRules = DEFAULT_WORKING_SET,
+): Transcript {
   const format = 'claude-code';
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
+  const preset = { ...agentPreset(format), workingSet };
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
 }
 
 /** A call and its response. */
@@ -41,7 +46,7 @@ export function step(id: string, tool: string, parameters: object, result: strin
 
 /** A session of so many model calls, in which files are read, written and read again. */
 export function longSession(modelCalls: number): IContent[] {
-  const tools = ['Read', 'Edit', 'Bash'];
+  const tools = ['Read', 'Write', 'Bash'];
   const steps = Array.from({ length: modelCalls - 1 }, (_, at) => {
     const tool = tools[at % tools.length] ?? 'Read';
     const file = `/w/src/secret-part-${Math.floor(at / 6) % 40}.ts`;
@@ -52,12 +57,15 @@ export function longSession(modelCalls: number): IContent[] {
   return [humanText('fix the secret'), ...steps.flat(), aiContent('finished')];
 }
 
+/** How to play a session. */
+export type RecordOptions = Partial<ReplayOptions> & { readonly workingSet?: WorkingSetRules };
+
 /** Plays a session, and records it. */
 export async function record(
   entries: readonly IContent[],
-  options: Partial<ReplayOptions> = {},
+  { workingSet, ...options }: RecordOptions = {},
 ): Promise<{ readonly replay: ReplayReport; readonly recording: Recording }> {
-  const transcript = transcriptOf(entries);
+  const transcript = transcriptOf(entries, workingSet);
   const observer = new SessionRecorder(transcript.preset.toolCatalog);
   const file = '/home/secret/session.jsonl';
   const replay = await replaySession(file, transcript, { ...OPTIONS, ...options, observer });
@@ -67,7 +75,7 @@ export async function record(
 /** Plays a session, and makes the page about it. */
 export async function documentOf(
   entries: readonly IContent[],
-  options: Partial<ReplayOptions> & { readonly isRedacted?: boolean } = {},
+  options: RecordOptions & { readonly isRedacted?: boolean } = {},
 ): Promise<string> {
   const { isRedacted = true, ...given } = options;
   const { replay, recording } = await record(entries, given);

@@ -15,12 +15,19 @@ import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
+import { arbitraryWorkingConfig, WORKING_TOOLS } from './arbitrary-working-history.js';
 
 /** An agent that includes files in every way there is. */
 export const RESIDENT_AGENT: ResidentOptions['agent'] = {
   workspaceRoot: WORKSPACE_ROOT,
+  toolCatalog: WORKING_TOOLS,
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 };
+
+/** Gives configurations of passes, half of them with a working set. */
+export function arbitraryPassConfig(): fc.Arbitrary<DensityConfig> {
+  return fc.oneof(arbitraryDensityConfig(), arbitraryWorkingConfig());
+}
 
 /** What a session can be told to do. Places are taken modulo the length of the history. */
 export type SessionCommand =
@@ -60,7 +67,7 @@ export function arbitraryCommands(
       weight: 3,
       arbitrary: fc.record({
         kind: fc.constant('prune' as const),
-        config: arbitraryDensityConfig(),
+        config: arbitraryPassConfig(),
       }),
     },
     {

@@ -17,10 +17,12 @@ import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
 import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryBrokenHistory } from '../support/arbitrary-broken-history.js';
-import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
+import { arbitraryHistory } from '../support/arbitrary-history.js';
+import { arbitraryWorkingHistory } from '../support/arbitrary-working-history.js';
 import { countThirds } from '../support/piece-counters.js';
 import {
   arbitraryCommands,
+  arbitraryPassConfig,
   RESIDENT_AGENT,
   ResidentSession,
   withReferencedFiles,
@@ -43,6 +45,8 @@ const seen = {
   removals: 0,
   replacements: 0,
   pointers: 0,
+  excerpts: 0,
+  forgotten: 0,
   cuts: 0,
   partials: 0,
   repeatedIds: 0,
@@ -68,11 +72,17 @@ function namesBlock(list: Int32Array, width: number, index: number, block: numbe
   return false;
 }
 
-/** Whether an entry loses text by a plan. */
-function losesText({ cuts, drops }: DensityPlan, { blocks }: IContent, index: number): boolean {
+/** Whether an entry loses text by a plan, or a part of a result. */
+function losesText(
+  { cuts, drops, excerpts }: DensityPlan,
+  { blocks }: IContent,
+  index: number,
+): boolean {
   return blocks.some(
     (block, at) =>
-      namesBlock(cuts, 4, index, at) || (block.type === 'text' && namesBlock(drops, 2, index, at)),
+      namesBlock(cuts, 4, index, at) ||
+      namesBlock(excerpts, 2, index, at) ||
+      (block.type === 'text' && namesBlock(drops, 2, index, at)),
   );
 }
 
@@ -117,10 +127,11 @@ function losesReasoning(before: IContent, after: IContent): boolean {
   return thoughts(after) < thoughts(before);
 }
 
-function editedEntries({ drops, pointers, cuts }: DensityPlan): number[] {
+function editedEntries({ drops, pointers, excerpts, cuts }: DensityPlan): number[] {
   const edited = new Set<number>();
   for (let at = 0; at < drops.length; at += 2) edited.add(drops[at] ?? -1);
   for (let at = 0; at < pointers.length; at += 2) edited.add(pointers[at] ?? -1);
+  for (let at = 0; at < excerpts.length; at += 2) edited.add(excerpts[at] ?? -1);
   for (let at = 0; at < cuts.length; at += 4) edited.add(cuts[at] ?? -1);
   return [...edited].sort((a, b) => a - b);
 }
@@ -205,6 +216,8 @@ function expectDelivery(
     expectEqual(pass.plan, plan);
     note('drops', plan.drops.length > 0);
     note('pointers', plan.pointers.length > 0);
+    note('excerpts', plan.excerpts.length > 0);
+    note('forgotten', plan.drops.length > 0 && (plan.metadata.workingSetPruned ?? 0) > 0);
     note('cuts', plan.cuts.length > 0);
     expectForetold(session, plan, entries, pass.tokensAfter, count);
   }
@@ -269,10 +282,10 @@ function holds(
     isCloned: fc.boolean(),
   });
   const plays = fc.array(played, { minLength: 1, maxLength: sessionsPerRun, size: 'max' });
-  const configs = fc.array(arbitraryDensityConfig(), { minLength: 1, maxLength: 2 });
+  const configs = fc.array(arbitraryPassConfig(), { minLength: 1, maxLength: 2 });
   return fc.assert(
     fc.asyncProperty(
-      histories.map(withReferencedFiles),
+      fc.oneof(histories, arbitraryWorkingHistory(histories)).map(withReferencedFiles),
       plays,
       configs,
       async (supply, all, made) => {
@@ -315,7 +328,9 @@ describe('ResidentHistory', () => {
   it('was seen in every state that matters', () => {
     expect(seen.sessions).toBeGreaterThan(10_000);
     // What is rare has to be there, and not often: some 100 times on average.
-    const rare: Readonly<Record<string, number>> = { continued: 0, foretoldReasoning: 25 };
+    const rare: Readonly<Record<string, number>> = {
+      ...{ continued: 0, foretoldReasoning: 25, excerpts: 12 },
+    };
     for (const [kind, times] of Object.entries(seen)) {
       expect([kind, times > (rare[kind] ?? 100)]).toEqual([kind, true]);
     }

@@ -7,7 +7,12 @@ import type { Category } from './composition.js';
 import type { TokenPair, WarningGroup } from './replay-report.js';
 
 /** The rules of pruning, in the order in which reports list them. */
-export const PRUNING_RULES = ['superseded-read', 'repeated-inclusion', 'old-result'] as const;
+export const PRUNING_RULES = [
+  'superseded-read',
+  'repeated-inclusion',
+  'old-result',
+  'working-set',
+] as const;
 
 export type PruningRule = Extract<ReclaimRule, (typeof PRUNING_RULES)[number]>;
 
@@ -21,6 +26,11 @@ export const STAY_REASONS = [
   'write',
   'current-read',
   'newest-result',
+  'recent-result',
+  'touched-read',
+  'small-result',
+  'waiting-result',
+  'shortened-result',
   'pruned-result',
   'other-call',
   'media',

@@ -1,78 +1,80 @@
-// Why what pruning leaves of a history stays. Looks at what is there and at the agent's tools; that
-// nothing of it is stale has been decided.
+// Why what pruning leaves of a history stays: the explanations of the pass in the words of the report.
 
-import { PRUNED_POINTER } from '../../index.js';
 import type {
+  BlockExplanation,
   ContentBlock,
+  DensityExplanation,
   IContent,
-  ToolCallBlock,
-  ToolCatalog,
-  ToolResponseBlock,
-  ToolUse,
+  WorkingSetReason,
 } from '../../index.js';
 import type { StayReason } from './analysis-report.js';
 import { includedPathsOf } from './attribution.js';
 import { categoryOf } from './composition.js';
 
-/** What decides why calls stay. */
-export interface RetentionRules {
-  readonly catalog: ToolCatalog;
-  /** Whether only the newest results of each tool were kept. */
-  readonly keepsNewestOnly: boolean;
-}
-
-/** Why each block of a history stays that pruning has left. */
+/** Why each block of an entry stays. */
 export class Retention {
-  readonly #rules: RetentionRules;
-  /** By response, the call that it answers. */
-  readonly #calls = new Map<ContentBlock, ToolCallBlock>();
-  /** By call, its response. */
-  readonly #responses = new Map<ContentBlock, ToolResponseBlock>();
+  readonly #explain: DensityExplanation['explain'];
 
-  constructor(history: readonly IContent[], rules: RetentionRules) {
-    this.#rules = rules;
-    const open = new Map<string, ToolCallBlock>();
-    for (const block of history.flatMap(({ blocks }) => blocks)) {
-      if (block.type === 'tool_call') open.set(block.id, block);
-      if (block.type !== 'tool_response' || block.isComplete === false) continue;
-      const call = open.get(block.callId);
-      if (call === undefined) continue;
-      open.delete(block.callId);
-      this.#calls.set(block, call);
-      this.#responses.set(call, block);
-    }
+  /** @param explain that of the pass which pruned the history */
+  constructor(explain: DensityExplanation['explain']) {
+    this.#explain = explain;
   }
 
-  /** Why a block stays. A call and its response stay for the same reason. */
-  reasonOf(block: ContentBlock, entry: IContent): StayReason {
-    if (block.type === 'tool_call') return this.#reasonOfCall(block, this.#responses.get(block));
-    if (block.type === 'tool_response') return this.#reasonOfCall(this.#calls.get(block), block);
-    const category = categoryOf(block, entry);
-    if (category === 'tool-call' || category === 'tool-result') return 'other-call';
-    if (category === 'user-text' && includedPathsOf([block]).length > 0) return 'newest-inclusion';
-    return category;
+  /**
+   * Returns the reasons of the blocks that pruning has left of an entry. A call and its response stay for the same.
+   *
+   * @param entry the entry as it was left
+   * @param index its index before
+   */
+  reasonsOf(entry: IContent, index: number): readonly StayReason[] {
+    const left = this.#explain(index).blocks.filter(({ verdict }) => verdict !== 'dropped');
+    return entry.blocks.map((block, at) => {
+      // Only human entries have blocks that are explained more than once, and no calls.
+      const explained = entry.speaker === 'human' ? undefined : left[at];
+      if (block.type === 'tool_call' || block.type === 'tool_response') {
+        return explained === undefined ? 'other-call' : this.#reasonOfCall(explained);
+      }
+      return reasonOfOther(block, entry);
+    });
   }
 
-  #reasonOfCall(
-    call: ToolCallBlock | undefined,
-    response: ToolResponseBlock | undefined,
-  ): StayReason {
-    if (call === undefined || response === undefined) return 'open-call';
-    const access = useOf(call, this.#rules.catalog)?.access;
-    if (access === 'write') return 'write';
-    if (response.result === PRUNED_POINTER) return 'pruned-result';
-    if (access === 'read') return 'current-read';
-    return this.#rules.keepsNewestOnly ? 'newest-result' : 'other-call';
+  #reasonOfCall(explained: BlockExplanation): StayReason {
+    const { partner, purpose, type } = explained;
+    if (partner === null) return 'open-call';
+    if (purpose === 'write') return 'write';
+    if (type !== 'tool_call') return reasonOfResult(explained);
+    const result = this.#explain(partner.entry).blocks.find(({ block }) => block === partner.block);
+    return result === undefined ? 'other-call' : reasonOfResult(result);
   }
 }
 
-/** The first use whose condition holds, as pruning takes it. */
-function useOf({ name, parameters }: ToolCallBlock, catalog: ToolCatalog): ToolUse | undefined {
-  const uses = Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : [];
-  const values: Readonly<Record<string, unknown>> =
-    typeof parameters === 'object' && parameters !== null ? { ...parameters } : {};
-  return uses.find(({ when }) => {
-    const value = when === undefined ? undefined : values[when.key];
-    return when === undefined || (typeof value === 'string' && when.values.includes(value));
-  });
+function reasonOfResult(result: BlockExplanation): StayReason {
+  if (result.verdict === 'excerpt') return 'shortened-result';
+  if (result.verdict === 'placeholder') return 'pruned-result';
+  switch (result.rule) {
+    case 'working-set':
+      return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
+    case 'recency':
+      return 'newest-result';
+    case 'read-write':
+      return 'current-read';
+    case 'none':
+      return result.reason === 'gone' ? 'pruned-result' : 'other-call';
+    case 'file-dedupe':
+      return 'other-call';
+  }
+}
+
+const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = {
+  unsent: 'recent-result',
+  fresh: 'recent-result',
+  touched: 'touched-read',
+  small: 'small-result',
+};
+
+function reasonOfOther(block: ContentBlock, entry: IContent): StayReason {
+  const category = categoryOf(block, entry);
+  if (category === 'tool-call' || category === 'tool-result') return 'other-call';
+  if (category === 'user-text' && includedPathsOf([block]).length > 0) return 'newest-inclusion';
+  return category;
 }

@@ -60,6 +60,17 @@ const MAX_TOOLS = 15;
 const MAX_TOOL_LENGTH = 18;
 const MIN_SUBJECT_LENGTH = 10;
 
+/** Columns of what rules reclaim of a tool. */
+const TOOL_RULES: readonly {
+  readonly rule: PruningRule;
+  readonly name: string;
+  readonly isAlways: boolean;
+}[] = [
+  { rule: 'superseded-read', name: 'stale reads', isAlways: true },
+  { rule: 'old-result', name: 'old results', isAlways: false },
+  { rule: 'working-set', name: 'unused', isAlways: false },
+];
+
 /** What each tool comes to, and what pruning reclaims of it. */
 export function renderTools(
   { tools, tokens }: AnalysisFigures,
@@ -67,14 +78,15 @@ export function renderTools(
   paint: Paint,
 ): readonly string[] {
   if (tools.length === 0) return [];
-  const showsOldResults = tools.some((tool) => reclaimedBy(tool, 'old-result') !== 0);
+  const shown = TOOL_RULES.filter(
+    ({ rule, isAlways }) => isAlways || tools.some((tool) => reclaimedBy(tool, rule) !== 0),
+  );
   const head = [
     'by tool',
     'calls',
     'results',
     'of all',
-    'stale reads',
-    ...(showsOldResults ? ['old results'] : []),
+    ...shown.map(({ name }) => name),
     'largest',
   ];
   const rows = tools
@@ -84,8 +96,7 @@ export function renderTools(
       formatCount(tool.calls),
       formatCount(tool.resultTokens),
       formatShare(tool.resultTokens, tokens.without),
-      zeroAsDash(reclaimedBy(tool, 'superseded-read')),
-      ...(showsOldResults ? [zeroAsDash(reclaimedBy(tool, 'old-result'))] : []),
+      ...shown.map(({ rule }) => zeroAsDash(reclaimedBy(tool, rule))),
       zeroAsDash(tool.largestResult?.tokens ?? 0),
     ]);
   const more = tools.length - MAX_TOOLS;
@@ -142,6 +153,8 @@ function ruleName({ rule, isOn, recencyRetention }: RuleReport): string {
       return isOn
         ? `all but the newest ${recencyRetention ?? 0} results of a tool`
         : `off now: all but the newest ${recencyRetention ?? 0} (--recency ${recencyRetention ?? 0})`;
+    case 'working-set':
+      return 'results that are no longer in use';
   }
 }
 
@@ -159,6 +172,11 @@ const REASON_NAMES: Readonly<Record<StayReason, string>> = {
   write: 'writes: the record of what changed',
   'current-read': 'reads of files that no write changed since',
   'newest-result': 'the newest results of other tools',
+  'recent-result': 'calls whose result is new',
+  'touched-read': 'reads of files that were touched lately',
+  'small-result': 'calls whose result is too small to prune',
+  'waiting-result': 'calls whose unused result waits for an edit',
+  'shortened-result': 'calls whose old result is an excerpt',
   'pruned-result': 'calls whose old result is a pointer',
   'other-call': 'other tools: no write makes them stale',
   media: 'images and other media',
@@ -175,6 +193,11 @@ const SHORT_REASONS: Readonly<Record<StayReason, string>> = {
   write: 'a write',
   'current-read': 'no later write',
   'newest-result': 'among the newest',
+  'recent-result': 'new result',
+  'touched-read': 'touched lately',
+  'small-result': 'small result',
+  'waiting-result': 'waits for an edit',
+  'shortened-result': 'an excerpt',
   'pruned-result': 'pruned already',
   'other-call': 'no rule applies',
   media: 'media',
@@ -214,14 +237,14 @@ export function renderLargestStaying(
   if (entries.length === 0) return [];
   const rows = entries.map((entry) => [
     formatCount(entry.tokens),
-    formatCount(entry.entry + 1),
+    formatCount(entry.entry),
     shortenEnd(
       entry.tool === null ? CATEGORY_NAMES[entry.category] : printable(entry.tool),
       MAX_TOOL_LENGTH,
     ),
     SHORT_REASONS[entry.reason],
   ]);
-  const head = ['tokens', 'entry', 'largest that stay', 'why'];
+  const head = ['tokens', 'index', 'largest that stay', 'why'];
   return renderWithSubjects(head, rows, entries, width, paint, ['right', 'right', 'left', 'left']);
 }
 

@@ -1,8 +1,8 @@
 // Analyzes one history: what it consists of, what pruning reclaims, and what stays and why. Pure but
 // for the counting of tokens, which it is given; reads and prints nothing.
 
-import { applyDensityResult, DEFAULT_DENSITY_CONFIG, optimize } from '../../index.js';
-import type { ContentBlock, EntryChange, IContent, Transcript } from '../../index.js';
+import { applyDensityResult, DEFAULT_DENSITY_CONFIG, explainDensity } from '../../index.js';
+import type { ContentBlock, DensityConfig, IContent, Transcript } from '../../index.js';
 import { countAttributions, figuresByRule, largestExamples } from './analysis-reclaim.js';
 import type { CountedAttribution, CountEach } from './analysis-reclaim.js';
 import { PRUNING_RULES, STAY_REASONS } from './analysis-report.js';
@@ -20,16 +20,15 @@ import type {
 import { Retention } from './analysis-retention.js';
 import { NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
 import { attributeChange } from './attribution.js';
+import type { Attribution } from './attribution.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from './composition.js';
+import { densityConfigOf } from './density-config.js';
+import type { PruningOptions } from './density-config.js';
 import { groupBy } from './group-by.js';
 
 /** How to analyze a history. */
-export interface AnalysisOptions {
+export interface AnalysisOptions extends PruningOptions {
   readonly countEach: CountEach;
-  /** Results to keep per tool; switches recency pruning on. */
-  readonly recencyRetention?: number | undefined;
-  /** Where relative paths start. @default what the transcript recorded, else the working directory */
-  readonly workspaceRoot?: string | undefined;
 }
 
 const EXAMPLES_PER_RULE = 3;
@@ -40,7 +39,9 @@ interface PrunedHistory {
   readonly entries: readonly IContent[];
   /** By entry of these, its index in the whole history. */
   readonly indices: readonly number[];
-  readonly changes: readonly EntryChange[];
+  readonly attributions: readonly Attribution[];
+  /** Why the rest stays. */
+  readonly retention: Retention;
 }
 
 /** A pruned history whose tokens are known. */
@@ -59,53 +60,39 @@ export async function analyzeHistory(
   const { countEach, recencyRetention } = options;
   const counts = await countEach(entries);
   const known = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
-  const prune = (retention: number | undefined): PrunedHistory =>
-    pruneHistory(transcript, retention, options.workspaceRoot);
-  const pruned = await countPruned(prune(recencyRetention), known, countEach);
+  const config = densityConfigOf(transcript, options);
+  const pruned = await countPruned(pruneHistory(entries, config), known, countEach);
   const untried =
     recencyRetention === undefined
-      ? await countOldResults(prune(DEFAULT_DENSITY_CONFIG.recencyRetention), countEach)
+      ? await countOldResults(pruned.entries, config, countEach)
       : undefined;
   const subjects = subjectsOfCalls(entries, preset.toolCatalog);
   const before = compose(entries, counts);
-  const retention = new Retention(pruned.entries, {
-    catalog: preset.toolCatalog,
-    keepsNewestOnly: recencyRetention !== undefined,
-  });
   return {
     entries: entries.length,
     tokens: { without: sum(counts), with: sum(pruned.tokens) },
     categories: categoryFigures(before, compose(pruned.entries, pruned.tokens)),
     tools: toolFigures(before, pruned.reclaimed, largestResults(entries, counts, subjects)),
     rules: ruleReports(pruned.reclaimed, untried, recencyRetention, subjects),
-    stays: stayFigures(pruned, retention),
-    largestStaying: largestStaying(pruned, retention, subjects),
+    stays: stayFigures(pruned),
+    largestStaying: largestStaying(pruned, subjects),
   };
 }
 
-function pruneHistory(
-  { entries, preset, workspaceRoot }: Pick<Transcript, 'entries' | 'preset' | 'workspaceRoot'>,
-  recencyRetention: number | undefined,
-  givenRoot: string | undefined,
-): PrunedHistory {
-  const result = optimize(entries, {
-    ...DEFAULT_DENSITY_CONFIG,
-    ...preset,
-    workspaceRoot: givenRoot ?? workspaceRoot ?? process.cwd(),
-    ...(recencyRetention !== undefined && { recencyPruning: true, recencyRetention }),
-  });
+function pruneHistory(entries: readonly IContent[], config: DensityConfig): PrunedHistory {
+  const { result, explain } = explainDensity(entries, config);
   const left = [...entries];
   applyDensityResult(left, result);
   const removed = new Set(result.removals);
-  const changes = entries.flatMap((before, index): EntryChange[] => {
-    if (removed.has(index)) return [{ index, before, after: null }];
-    const after = result.replacements.get(index);
-    return after === undefined ? [] : [{ index, before, after }];
-  });
   return {
     entries: left,
     indices: Array.from(entries.keys()).filter((index) => !removed.has(index)),
-    changes,
+    attributions: entries.flatMap((before, index) => {
+      const after = result.replacements.get(index) ?? null;
+      if (after === null && !removed.has(index)) return [];
+      return attributeChange({ index, before, after }, explain(index));
+    }),
+    retention: new Retention(explain),
   };
 }
 
@@ -120,16 +107,17 @@ async function countPruned(
   return {
     ...pruned,
     tokens: pruned.entries.map((entry) => known.get(entry) ?? ofFresh.get(entry) ?? 0),
-    reclaimed: await countAttributions(pruned.changes.flatMap(attributeChange), countEach),
+    reclaimed: await countAttributions(pruned.attributions, countEach),
   };
 }
 
-/** What recency pruning takes where the history was pruned with it only to see. */
+/** What recency pruning would take of a history besides, that was pruned without it. */
 function countOldResults(
-  { changes }: PrunedHistory,
+  entries: readonly IContent[],
+  config: DensityConfig,
   countEach: CountEach,
 ): Promise<readonly CountedAttribution[]> {
-  const attributions = changes.flatMap(attributeChange);
+  const { attributions } = pruneHistory(entries, { ...config, recencyPruning: true });
   return countAttributions(
     attributions.filter(({ rule }) => rule === 'old-result'),
     countEach,
@@ -213,7 +201,7 @@ function ruleReports(
   });
 }
 
-function stayFigures(history: CountedHistory, retention: Retention): readonly StayFigures[] {
+function stayFigures(history: CountedHistory): readonly StayFigures[] {
   const items = new Map<StayReason, number>();
   const tokens = new Map<StayReason, number>();
   const raise = (sums: Map<StayReason, number>, reason: StayReason, by: number): void => {
@@ -223,8 +211,9 @@ function stayFigures(history: CountedHistory, retention: Retention): readonly St
     const total = history.tokens[at] ?? 0;
     if (entry.blocks.length === 0) raise(tokens, 'other', total);
     const parts = tokensByBlock(entry, total);
+    const reasons = history.retention.reasonsOf(entry, history.indices[at] ?? at);
     for (const [place, block] of entry.blocks.entries()) {
-      const reason = retention.reasonOf(block, entry);
+      const reason = reasons[place] ?? 'other';
       raise(tokens, reason, parts[place] ?? 0);
       raise(items, reason, block.type === 'tool_response' ? 0 : 1);
     }
@@ -237,7 +226,6 @@ function stayFigures(history: CountedHistory, retention: Retention): readonly St
 
 function largestStaying(
   history: CountedHistory,
-  retention: Retention,
   subjects: ReadonlyMap<string, Subject>,
 ): readonly StayingEntry[] {
   return Array.from(history.entries.keys())
@@ -248,16 +236,18 @@ function largestStaying(
       if (entry === undefined) return [];
       const tokens = history.tokens[at] ?? 0;
       const parts = tokensByBlock(entry, tokens);
-      const block = entry.blocks[parts.indexOf(Math.max(...parts))];
+      const place = parts.indexOf(Math.max(...parts));
+      const block = entry.blocks[place];
       if (block === undefined) return [];
+      const index = history.indices[at] ?? at;
       return [
         {
-          entry: history.indices[at] ?? at,
+          entry: index,
           speaker: entry.speaker,
           category: categoryOf(block, entry),
           tool: toolOf(block),
           tokens,
-          reason: retention.reasonOf(block, entry),
+          reason: history.retention.reasonsOf(entry, index)[place] ?? 'other',
           ...subjectOfBlock(block, subjects),
         },
       ];

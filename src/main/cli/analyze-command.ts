@@ -12,6 +12,7 @@ export interface AnalyzeArguments {
   readonly format?: TranscriptFormat;
   readonly contextLimit: number;
   readonly recency?: number;
+  readonly explain?: number;
   readonly workspace?: string;
   readonly threads?: number;
   readonly json?: boolean;
@@ -22,6 +23,7 @@ Examples:
   ctxfold analyze ~/.claude/projects/my-project/session.jsonl
   ctxfold analyze ~/.claude/projects
   ctxfold analyze rollout.jsonl --recency 3 --context-limit 128000
+  ctxfold analyze rollout.jsonl --explain 41
   ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
 
 Of a folder, all files in it and in the folders below are tried; those that are
@@ -48,6 +50,11 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       '--recency <n>',
       'keep only the newest n results of each tool (default: off; what 3 would do is told)',
       wholeNumber(1),
+    )
+    .option(
+      '--explain <index>',
+      'tell of one entry of a session why it stays or goes, and nothing else; entries count from 0',
+      wholeNumber(0),
     )
     .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
     .option(

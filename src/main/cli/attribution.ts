@@ -1,8 +1,16 @@
 // Which rule took what from a history: pure functions from edits to attributions. Tokens are not
 // counted here; each attribution names the entries whose counts tell its own.
 
-import { isTextBlock, PRUNED_POINTER } from '../../index.js';
-import type { ContentBlock, EntryChange, IContent } from '../../index.js';
+import { explainDensity, isTextBlock } from '../../index.js';
+import type {
+  BlockExplanation,
+  ContentBlock,
+  DensityConfig,
+  DensityRule,
+  EntryChange,
+  EntryExplanation,
+  IContent,
+} from '../../index.js';
 import { blockDifferences, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
 
@@ -11,6 +19,7 @@ export const RECLAIM_RULES = [
   'superseded-read',
   'repeated-inclusion',
   'old-result',
+  'working-set',
   'summarized-result',
   'folded-entry',
   'dropped-entry',
@@ -32,16 +41,35 @@ export interface Attribution {
   readonly includedPaths: readonly string[];
   /** What a report counts: 0 for the second half of a pair. */
   readonly items: number;
+  /** Why it was pruned, without content of the session; `null` for compressions. */
+  readonly why: string | null;
   readonly before: IContent | null;
   readonly after: IContent | null;
 }
 
-/** Attributes what a density pass did to one entry. */
-export function attributeChange({ before, after }: EntryChange): readonly Attribution[] {
+/** What each phase of a density pass removes. */
+const RULES: Readonly<Record<DensityRule, ReclaimRule | undefined>> = {
+  'read-write': 'superseded-read',
+  'file-dedupe': 'repeated-inclusion',
+  recency: 'old-result',
+  'working-set': 'working-set',
+  none: undefined,
+};
+
+/**
+ * Attributes what a density pass did to one entry.
+ *
+ * @param explanation that of the entry, in the history as it was
+ */
+export function attributeChange(
+  { before, after }: EntryChange,
+  { blocks: explained }: EntryExplanation,
+): readonly Attribution[] {
   const differences = blockDifferences(before.blocks, after?.blocks ?? []);
   const rest = differences.find(({ tool }) => tool === null);
   const ofTools = differences.filter(({ tool }) => tool !== null);
-  if (before.speaker === 'human') return [attributeInclusions(before, after, differences)];
+  if (before.speaker === 'human')
+    return [attributeInclusions(before, after, differences, explained)];
   // Reasoning and blank text leave only with the calls that they came with.
   const [first, ...others] = ofTools;
   if (first === undefined) return [];
@@ -54,25 +82,41 @@ export function attributeChange({ before, after }: EntryChange): readonly Attrib
           after: [...first.after, ...rest.after],
         };
   return [
-    attributeTool(widened, before, after === null),
-    ...others.map((difference) => attributeTool(difference, before, false)),
+    attributeTool(widened, before, after === null, explained),
+    ...others.map((difference) => attributeTool(difference, before, false, explained)),
   ];
+}
+
+/**
+ * Attributes what a density pass did.
+ *
+ * @param history the whole history before it
+ * @param config what the pass was made by
+ */
+export function attributePass(
+  changes: readonly EntryChange[],
+  history: readonly IContent[],
+  config: DensityConfig,
+): readonly Attribution[] {
+  const { explain } = explainDensity(history, config);
+  return changes.flatMap((change) => attributeChange(change, explain(change.index)));
 }
 
 function attributeTool(
   { tool, before, after }: BlockDifference,
   entry: IContent,
   takesEntry: boolean,
+  explained: readonly BlockExplanation[],
 ): Attribution {
-  const isPointer = after.some(
-    (block) => block.type === 'tool_response' && block.result === PRUNED_POINTER,
-  );
-  const isSecondHalf = !isPointer && tool?.type === 'tool_response';
+  const at = tool === null ? -1 : entry.blocks.indexOf(tool);
+  const explanation = explained.find(({ block }) => block === at);
+  const isPair = explanation?.verdict === 'dropped';
   return {
-    rule: isPointer ? 'old-result' : 'superseded-read',
+    rule: RULES[explanation?.rule ?? 'none'] ?? 'superseded-read',
     ...nameOf(tool),
     includedPaths: [],
-    items: isSecondHalf ? 0 : 1,
+    items: isPair && tool?.type === 'tool_response' ? 0 : 1,
+    why: explanation?.text ?? null,
     before: withBlocks(entry, before),
     after: takesEntry ? null : withBlocks(entry, after),
   };
@@ -82,6 +126,7 @@ function attributeInclusions(
   before: IContent,
   after: IContent | null,
   differences: readonly BlockDifference[],
+  explained: readonly BlockExplanation[],
 ): Attribution {
   const former = differences.flatMap((difference) => difference.before);
   const present = differences.flatMap((difference) => difference.after);
@@ -97,6 +142,7 @@ function attributeInclusions(
     toolName: null,
     includedPaths,
     items: Math.max(1, includedPaths.length),
+    why: explained.find(({ verdict }) => verdict !== 'kept')?.text ?? null,
     before: withBlocks(before, former),
     after: after === null ? null : withBlocks(after, present),
   };
@@ -149,7 +195,14 @@ export function attributeCompression(
       .find((found) => found !== undefined);
     if (successor === undefined) {
       const items = putIn.has(entry) ? 0 : 1;
-      attributions.push({ rule, ...aboutEntry(entry), items, before: entry, after: null });
+      attributions.push({
+        rule,
+        ...aboutEntry(entry),
+        items,
+        why: null,
+        before: entry,
+        after: null,
+      });
       continue;
     }
     added.delete(successor);
@@ -158,7 +211,14 @@ export function attributeCompression(
     }
   }
   for (const entry of added) {
-    attributions.push({ rule, ...aboutEntry(entry), items: 0, before: null, after: entry });
+    attributions.push({
+      rule,
+      ...aboutEntry(entry),
+      items: 0,
+      why: null,
+      before: null,
+      after: entry,
+    });
   }
   return attributions;
 }
@@ -169,6 +229,7 @@ function attributeShrunk({ tool, before, after }: BlockDifference, entry: IConte
     ...nameOf(tool),
     includedPaths: [],
     items: 1,
+    why: null,
     before: withBlocks(entry, before),
     after: withBlocks(entry, after),
   };

@@ -1,6 +1,6 @@
 // What a tool call is about, for a person: the path it names, or else the parameter that tells most.
 
-import type { ToolCallBlock, ToolCatalog } from '../../index.js';
+import type { FileUse, ToolCallBlock, ToolCatalog } from '../../index.js';
 
 /** What a call is about. */
 export interface CallSubject {
@@ -22,7 +22,9 @@ export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSu
   if (typeof parameters === 'string') return { path: null, parameter: clipped(parameters) };
   if (typeof parameters !== 'object' || parameters === null) return { path: null, parameter: null };
   const values = parameters as Readonly<Record<string, unknown>>;
-  const uses = Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : [];
+  const uses = (Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : []).filter(
+    (use): use is FileUse => use.access === 'read' || use.access === 'write',
+  );
   const keys = (kind: 'pathKeys' | 'pathListKeys' | 'patchKeys'): readonly string[] =>
     uses.flatMap((use) => use[kind] ?? []);
   const path =

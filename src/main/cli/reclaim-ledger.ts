@@ -1,8 +1,9 @@
 // Keeps what each window removed, and works out at the end what it came to. Counts nothing before
 // that, so that a replay measures ctxfold and not its own bookkeeping.
 
-import type { IContent, ToolCatalog } from '../../index.js';
-import { RECLAIM_RULES } from './attribution.js';
+import { DEFAULT_TOOL_CATALOG } from '../../index.js';
+import type { DensityConfig, EntryChange, IContent, ToolCatalog } from '../../index.js';
+import { attributePass, RECLAIM_RULES } from './attribution.js';
 import type { Attribution } from './attribution.js';
 import { namePaths, subjectOfCall } from './call-subject.js';
 import type { CallSubject } from './call-subject.js';
@@ -13,6 +14,12 @@ type CountEach = (contents: readonly IContent[]) => Promise<readonly number[]>;
 
 interface Note {
   readonly attribution: Attribution;
+  readonly window: number;
+}
+
+/** Something that was noted, and is not attributed before all was played. */
+interface Edit {
+  readonly attribute: () => readonly Attribution[];
   /** The window's index: model calls in their order, then the last one. */
   readonly window: number;
 }
@@ -32,12 +39,15 @@ export interface Reclaimed {
 
 /** Collects attributions over a replay. */
 export class ReclaimLedger {
+  readonly #config: DensityConfig;
   readonly #catalog: ToolCatalog;
   readonly #subjects = new Map<string, CallSubject>();
-  readonly #notes: Note[] = [];
+  readonly #edits: Edit[] = [];
 
-  constructor(catalog: ToolCatalog) {
-    this.#catalog = catalog;
+  /** @param config what passes are made by */
+  constructor(config: DensityConfig) {
+    this.#config = config;
+    this.#catalog = config.toolCatalog ?? DEFAULT_TOOL_CATALOG;
   }
 
   /** Remembers what the calls of an entry are about. */
@@ -49,7 +59,15 @@ export class ReclaimLedger {
   }
 
   note(attributions: readonly Attribution[], window: number): void {
-    for (const attribution of attributions) this.#notes.push({ attribution, window });
+    this.#edits.push({ attribute: () => attributions, window });
+  }
+
+  /** Notes what a density pass changed; `history` is the whole one before it, and stays as it is. */
+  notePass(changes: readonly EntryChange[], history: readonly IContent[], window: number): void {
+    this.#edits.push({
+      attribute: () => attributePass(changes, history, this.#config),
+      window,
+    });
   }
 
   /** Counts everything that was noted, at once, and sums it up; `largest` holds at most `limit` items. */
@@ -67,13 +85,16 @@ export class ReclaimLedger {
   }
 
   async #counted(countEach: CountEach): Promise<readonly CountedNote[]> {
-    const entries = this.#notes.flatMap(({ attribution: { before, after } }) =>
+    const notes = this.#edits.flatMap(({ attribute, window }): Note[] =>
+      attribute().map((attribution) => ({ attribution, window })),
+    );
+    const entries = notes.flatMap(({ attribution: { before, after } }) =>
       [before, after].filter((entry) => entry !== null),
     );
     const counts = (await countEach(entries)).values();
     const next = (entry: IContent | null): number =>
       entry === null ? 0 : (counts.next().value ?? 0);
-    return this.#notes.map((note) => {
+    return notes.map((note) => {
       const { before, after } = note.attribution;
       return { ...note, tokens: next(before) - next(after) };
     });

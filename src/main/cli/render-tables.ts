@@ -10,6 +10,7 @@ const RULE_NAMES: Readonly<Record<ReclaimRule, readonly [inTotal: string, ofItem
   'superseded-read': ['superseded reads', 'superseded read'],
   'repeated-inclusion': ['repeated file inclusions', 'repeated file'],
   'old-result': ['old results (recency)', 'old result'],
+  'working-set': ['unused results (working set)', 'unused result'],
   'summarized-result': ['results summarized (compression)', 'summarized'],
   'folded-entry': ['entries summarized by the model', 'into a summary'],
   'dropped-entry': ['entries dropped (compression)', 'dropped entry'],

@@ -4,6 +4,7 @@
 import { createCompactor, readRemovals } from '../../index.js';
 import type {
   CompressionStrategyName,
+  DensityConfig,
   EphemeralSettings,
   IContent,
   OffloadMode,
@@ -11,6 +12,7 @@ import type {
   Transcript,
   TurnOrchestrator,
 } from '../../index.js';
+import { densityConfigOf } from './density-config.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
 import { SessionPlayer } from './session-player.js';
@@ -44,8 +46,8 @@ export interface ReplayOptions {
 
 /** Looks on while a transcript is played. What it does in `settle` is not measured. */
 export interface ReplayObserver {
-  /** Told of the session before anything is played. */
-  readonly begin: (session: TurnOrchestrator) => void;
+  /** Told of the session before anything is played, and of what its density passes are made by. */
+  readonly begin: (session: TurnOrchestrator, density: DensityConfig) => void;
   /** Told after each entry, when it was added. */
   readonly noteEntry: (entry: IContent) => void;
   /** Told when all was played; the session is still open. */
@@ -99,8 +101,10 @@ export async function replaySession(
     density: transcript.preset,
     transcriptPath: removalsFile,
   });
-  const player = new SessionPlayer(session, transcript, { strategy, meter, signal, onProgress });
-  observer?.begin(session);
+  const density = densityConfigOf(transcript, options);
+  const playing = { strategy, density, meter, signal, onProgress };
+  const player = new SessionPlayer(session, transcript, playing);
+  observer?.begin(session, density);
   const monitor = await LoopMonitor.start();
   await player.play();
   const eventLoop = await monitor.finish();

@@ -12,10 +12,11 @@ import { EXIT } from './exit-codes.js';
 import { InterruptedError } from './interrupted-error.js';
 import { openProgressBar } from './progress-bar.js';
 import { renderAnalysis } from './render-analysis.js';
+import { runExplain } from './run-explain.js';
 import { terminalLayout } from './terminal-layout.js';
 
 /**
- * Analyzes a file or folder and prints what came of it.
+ * Analyzes a file or folder and prints what came of it; or explains one entry of a file.
  *
  * @returns the exit code
  * @throws InterruptedError on SIGINT; what reading a single file or counting throws.
@@ -28,6 +29,9 @@ export async function runAnalyze(path: string, given: AnalyzeArguments): Promise
   };
   process.once('SIGINT', onInterrupt);
   try {
+    if (given.explain !== undefined) {
+      return await runExplain(path, given.explain, given, interruption.signal);
+    }
     const report = await analyze(path, given, interruption.signal);
     process.stdout.write(
       given.json === true ? toJsonText(report) : renderAnalysis(report, terminalLayout()),

@@ -9,11 +9,12 @@ import {
 } from '../../index.js';
 import type {
   CompressionStrategyName,
+  DensityConfig,
   IContent,
   Transcript,
   TurnOrchestrator,
 } from '../../index.js';
-import { attributeChange, attributeCompression } from './attribution.js';
+import { attributeCompression } from './attribution.js';
 import { startStretch } from './loop-monitor.js';
 import { ReclaimLedger } from './reclaim-ledger.js';
 import type { Reclaimed } from './reclaim-ledger.js';
@@ -35,6 +36,8 @@ import type { SummarizerMeter } from './summarizer-meter.js';
 export interface PlayOptions {
   /** The session's strategy. */
   readonly strategy: CompressionStrategyName;
+  /** What the session's density passes are made by. */
+  readonly density: DensityConfig;
   /** Keeps count of what the session's strategy asks. */
   readonly meter?: SummarizerMeter | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -102,14 +105,14 @@ export class SessionPlayer {
     this.#session = session;
     this.#entries = transcript.entries;
     this.#options = options;
-    this.ledger = new ReclaimLedger(transcript.preset.toolCatalog);
+    this.ledger = new ReclaimLedger(options.density);
     this.#listen();
   }
 
   #listen(): void {
     const session = this.#session;
     session.on('optimized', ({ changes }) => {
-      this.ledger.note(changes.flatMap(attributeChange), this.#windows.length);
+      this.ledger.notePass(changes, this.#known, this.#windows.length);
       this.#known = session.history.getAll();
     });
     session.on('compressed', (event) => {

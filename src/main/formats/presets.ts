@@ -2,11 +2,16 @@
 // only; keys were taken from recorded sessions.
 
 import type { InclusionSyntax } from '../../shared/density.js';
+import { DEFAULT_WORKING_SET } from '../../shared/density/working-set-rules.js';
+import type { WorkingSetRules } from '../../shared/density/working-set-rules.js';
 import {
   DEFAULT_TOOL_CATALOG,
   extendToolCatalog,
   readsFile,
   writesFile,
+  searches,
+  runsCommands,
+  type FileUse,
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-catalog.js';
@@ -15,33 +20,60 @@ import type { TranscriptFormat } from './transcript.js';
 /** How one agent's histories are pruned. */
 export interface AgentPreset {
   readonly toolCatalog: ToolCatalog;
+  readonly workingSet: WorkingSetRules;
   /** Absent where the default of `DensityConfig` fits. */
   readonly inclusionSyntaxes?: readonly InclusionSyntax[];
 }
 
 const CLAUDE_CODE: ToolCatalog = {
-  Read: readsFile('whole', ['file_path']),
+  Read: readsFile('whole', ['file_path'], { first: 'offset', count: 'limit' }),
   Write: writesFile('whole', ['file_path']),
   Edit: writesFile('part', ['file_path']),
   MultiEdit: writesFile('part', ['file_path']),
   NotebookRead: readsFile('whole', ['notebook_path']),
   NotebookEdit: writesFile('part', ['notebook_path']),
+  Bash: runsCommands(),
+  BashOutput: runsCommands(),
+  TaskOutput: runsCommands(),
+  Glob: searches(),
+  Grep: searches(),
+  LS: searches(),
+  WebFetch: searches(),
+  WebSearch: searches(),
 };
 
 const CODEX: ToolCatalog = {
   apply_patch: [{ access: 'write', extent: 'part', patchKeys: ['input', 'patch'] }],
+  shell: runsCommands(),
+  shell_command: runsCommands(),
+  local_shell: runsCommands(),
+  'container.exec': runsCommands(),
+  exec_command: runsCommands(),
+  write_stdin: runsCommands(['chars']),
+  // Runs a script that calls the other tools.
+  exec: runsCommands(['input']),
+  web_search: searches(),
 };
 
 const GEMINI_CLI: ToolCatalog = {
-  read_file: readsFile('whole', ['absolute_path', 'file_path', 'path']),
+  read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
+    first: 'offset',
+    count: 'limit',
+  }),
   read_many_files: [{ access: 'read', extent: 'whole', pathListKeys: ['paths', 'include'] }],
   write_file: writesFile('whole', ['file_path', 'absolute_path', 'path']),
   replace: writesFile('part', ['file_path', 'absolute_path', 'path']),
+  run_shell_command: runsCommands(),
+  search_file_content: searches(),
+  glob: searches(),
+  list_directory: searches(),
+  web_fetch: searches(),
+  google_web_search: searches(),
 };
 
 /** One tool that views, creates and edits, told apart by `command`. */
 const EDITOR_TOOL: readonly ToolUse[] = [
-  editorUse('read', 'part', ['view']),
+  { ...editorUse('read', 'part', ['view']), lineKeys: { range: 'view_range' } },
   editorUse('write', 'whole', ['create']),
   editorUse('write', 'part', ['str_replace', 'insert', 'undo_edit']),
 ];
@@ -49,6 +81,8 @@ const EDITOR_TOOL: readonly ToolUse[] = [
 const OPENAI_CHAT: ToolCatalog = extendToolCatalog(DEFAULT_TOOL_CATALOG, {
   str_replace_editor: EDITOR_TOOL,
   str_replace_based_edit_tool: EDITOR_TOOL,
+  bash: runsCommands(),
+  execute_bash: runsCommands(),
 });
 
 const SWE_AGENT: ToolCatalog = {
@@ -58,6 +92,10 @@ const SWE_AGENT: ToolCatalog = {
   insert: writesFile('part', ['path']),
   append: writesFile('part', ['path']),
   str_replace_editor: EDITOR_TOOL,
+  bash: runsCommands(),
+  search_dir: searches(),
+  search_file: searches(),
+  find_file: searches(),
 };
 
 const CLINE: ToolCatalog = {
@@ -68,9 +106,14 @@ const CLINE: ToolCatalog = {
   write_to_file: writesFile('whole', ['path']),
   replace_in_file: writesFile('part', ['path']),
   editor: writesFile('part', ['path']),
+  execute_command: runsCommands(),
+  run_commands: runsCommands(['commands', 'command']),
+  search_files: searches(),
+  list_files: searches(),
+  list_code_definition_names: searches(),
 };
 
-const PRESETS: Readonly<Record<TranscriptFormat, AgentPreset>> = {
+const PRESETS: Readonly<Record<TranscriptFormat, Omit<AgentPreset, 'workingSet'>>> = {
   'claude-code': { toolCatalog: CLAUDE_CODE },
   codex: { toolCatalog: CODEX },
   'gemini-cli': {
@@ -80,19 +123,19 @@ const PRESETS: Readonly<Record<TranscriptFormat, AgentPreset>> = {
   'openai-chat': { toolCatalog: OPENAI_CHAT },
   'swe-agent': { toolCatalog: SWE_AGENT },
   // Its only tool is the shell.
-  'mini-swe-agent': { toolCatalog: {} },
+  'mini-swe-agent': { toolCatalog: { bash: runsCommands() } },
   cline: { toolCatalog: CLINE, inclusionSyntaxes: ['delimited'] },
 };
 
 /** Returns the preset of the agent whose sessions have this format. */
 export function agentPreset(format: TranscriptFormat): AgentPreset {
-  return PRESETS[format];
+  return { ...PRESETS[format], workingSet: DEFAULT_WORKING_SET };
 }
 
 function editorUse(
-  access: ToolUse['access'],
-  extent: ToolUse['extent'],
+  access: FileUse['access'],
+  extent: FileUse['extent'],
   commands: readonly string[],
-): ToolUse {
+): FileUse {
   return { access, extent, pathKeys: ['path'], when: { key: 'command', values: commands } };
 }

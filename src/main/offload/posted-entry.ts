@@ -3,7 +3,9 @@
 
 import { carriesContent } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
+import { excerptStandIn } from '../../shared/density/excerpt.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
+import { estimateResultTokens } from '../../shared/tokens/estimate.js';
 
 /** An entry with the same tokens and the same staleness. */
 export function countablePart(entry: IContent): IContent {
@@ -87,14 +89,20 @@ function indexableBlock(block: ContentBlock): ContentBlock {
     case 'tool_call':
     case 'opaque':
       return countableBlock(block);
-    case 'tool_response': {
-      // Passes know by it that nothing is left to prune.
-      const result = placeholderKind(block) === 'none' ? '' : block.result;
-      return responseWith(block, result, block.error && '-');
-    }
+    case 'tool_response':
+      return indexableResponse(block);
     default:
       return carriesContent(block) ? PLACEHOLDER : EMPTY_PLACEHOLDER;
   }
+}
+
+/** Passes know by a placeholder that nothing is left to prune, and else how much that would be. */
+function indexableResponse(block: ToolResponseBlock): ToolResponseBlock {
+  const error = block.error && '-';
+  if (placeholderKind(block) !== 'none') return responseWith(block, block.result, error);
+  const result = excerptStandIn(block.result);
+  const mediaTokens = estimateResultTokens(block) - estimateResultTokens({ result });
+  return { ...responseWith(block, result, error), mediaTokens };
 }
 
 function responseWith(

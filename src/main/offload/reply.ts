@@ -80,6 +80,7 @@ export function findPlanOfBaseProblem(
   const areEdits =
     isEditList(plan.drops, 2, length) &&
     isEditList(plan.pointers, 2, length) &&
+    isEditList(plan.excerpts, 2, length) &&
     isEditList(plan.cuts, 4, length);
   if (!areEdits) return 'edits that are none of this history';
   return isPlanMetadata(plan.metadata) ? undefined : 'no plan metadata';
@@ -108,7 +109,8 @@ function isPlanMetadata(value: unknown): boolean {
     isRecord(value) &&
     Number.isInteger(value.readWritePairsPruned) &&
     Number.isInteger(value.fileDeduplicationsPruned) &&
-    Number.isInteger(value.recencyPruned)
+    Number.isInteger(value.recencyPruned) &&
+    (value.workingSetPruned === undefined || Number.isInteger(value.workingSetPruned))
   );
 }
 

@@ -5,6 +5,8 @@ import type { IContent } from '../../shared/content.js';
 import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index-scope.js';
+import { doPartialWritesSupersede } from '../../shared/density/mark-history.js';
+import { areSameRules } from '../../shared/density/working-set-rules.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,
@@ -266,7 +268,8 @@ function isSamePass(a: PassSettings, b: PassSettings): boolean {
     a.fileDedupe === b.fileDedupe &&
     a.recencyPruning === b.recencyPruning &&
     a.recencyRetention === b.recencyRetention &&
+    areSameRules(a.workingSet, b.workingSet) &&
     (a.placeholder ?? 'pointer') === (b.placeholder ?? 'pointer') &&
-    (a.partialWritesSupersede ?? true) === (b.partialWritesSupersede ?? true)
+    doPartialWritesSupersede(a) === doPartialWritesSupersede(b)
   );
 }

@@ -11,6 +11,7 @@ import type { Place } from './limit-edits.js';
 import { firstEditedIndex, placeBehindReasoning } from './reasoning-policy.js';
 import { reclaimedTokens } from './reclaimed-tokens.js';
 import type { SentHistory } from './sent-history.js';
+import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What may land of an edit. */
@@ -25,7 +26,7 @@ export interface Admission {
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
 export interface EditGateOptions extends CompleteEditOptions {
-  readonly parts: Pick<SessionParts, 'history' | 'densityOptions' | 'logger'>;
+  readonly parts: Pick<SessionParts, 'history' | 'densityOptions' | 'runtimeContext' | 'logger'>;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
 }
 
@@ -82,8 +83,8 @@ export class EditGate {
   }
 
   #limit(result: DensityResult, place: Place): DensityResult {
-    const { history, densityOptions } = this.#options.parts;
-    return limitEdits(result, history.getRawHistory(), place, densityOptions.inclusionSyntaxes);
+    const { parts } = this.#options;
+    return limitEdits(result, parts.history.getRawHistory(), place, currentDensityConfig(parts));
   }
 }
 

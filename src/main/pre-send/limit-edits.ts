@@ -1,12 +1,9 @@
 // Leaves out what an edit would do before a place of the history. Calls and responses stay together: both
-// go, or neither does. Looks at the entries that the edit names, and at no other.
+// go, or neither does. Looks at the entries that the edit names, and at others only to tell which phase took what.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import type {
-  DensityResult,
-  DensityResultMetadata,
-  InclusionSyntax,
-} from '../../shared/density.js';
+import type { DensityConfig, DensityResult, DensityResultMetadata } from '../../shared/density.js';
+import { explainDensity } from '../../shared/density/explain-density.js';
 import { findInclusions } from '../../shared/density/file-inclusions.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 
@@ -30,13 +27,13 @@ interface Edit {
  * that is all of it. Entries are edited as a whole or not at all: one that would lose a call whose
  * response has to stay is left as it is, or the other way round. The metadata tells what is left.
  *
- * @param syntaxes the inclusions that the edit was made for, so that they can be told
+ * @param config what the edit was made by; it says which phase took what
  */
 export function limitEdits(
   result: DensityResult,
   history: readonly IContent[],
   place: Place,
-  syntaxes: readonly InclusionSyntax[] = ['delimited'],
+  config: DensityConfig,
 ): DensityResult {
   const edits = listEdits(result, history);
   const closed = edits.filter((edit) => !isBehind(edit, place));
@@ -48,7 +45,7 @@ export function limitEdits(
     replacements: new Map(
       left.flatMap(({ index, after }) => (after === undefined ? [] : [[index, after] as const])),
     ),
-    metadata: metadataOf(left, syntaxes),
+    metadata: metadataOf(left, history, config),
   };
 }
 
@@ -125,24 +122,66 @@ function callIdOf(block: ContentBlock): string | undefined {
 
 function metadataOf(
   edits: readonly Edit[],
-  syntaxes: readonly InclusionSyntax[],
+  history: readonly IContent[],
+  config: DensityConfig,
 ): DensityResultMetadata {
+  const syntaxes = config.inclusionSyntaxes ?? ['delimited'];
   const lost = (count: (entry: IContent) => number): number =>
-    edits.reduce(
-      (sum, { before, after }) => sum + count(before) - (after === undefined ? 0 : count(after)),
-      0,
-    );
+    sumOf(edits, ({ before, after }) => count(before) - (after === undefined ? 0 : count(after)));
+  const lostCalls = lost(({ blocks }) => blocks.filter(isCall).length);
+  const placeholders = sumOf(edits, (edit) => freshBlocks(edit).filter(isPlaceholder).length);
+  const ofWorkingSet = workingSetEdits(edits, history, config, lostCalls);
   return {
-    readWritePairsPruned: lost(({ blocks }) => blocks.filter(isCall).length),
+    readWritePairsPruned: lostCalls - (ofWorkingSet?.calls ?? 0),
     fileDeduplicationsPruned: lost(({ speaker, blocks }) =>
       speaker === 'human' ? findInclusions(blocks, syntaxes).length : 0,
     ),
-    recencyPruned: edits.reduce((sum, { before, after }) => {
-      const kept = new Set(before.blocks);
-      const isNew = (block: ContentBlock): boolean => !kept.has(block) && isPlaceholder(block);
-      return sum + (after?.blocks.filter(isNew).length ?? 0);
-    }, 0),
+    recencyPruned: placeholders - (ofWorkingSet?.placeholders ?? 0),
+    ...(ofWorkingSet !== undefined && { workingSetPruned: ofWorkingSet.responses }),
   };
+}
+
+/** What the working set took: calls, responses, and those of them that became a placeholder. */
+interface WorkingSetEdits {
+  readonly calls: number;
+  readonly responses: number;
+  readonly placeholders: number;
+}
+
+/** `undefined` where there is no working set. */
+function workingSetEdits(
+  edits: readonly Edit[],
+  history: readonly IContent[],
+  config: DensityConfig,
+  lostCalls: number,
+): WorkingSetEdits | undefined {
+  if (config.workingSet === undefined) return undefined;
+  const fresh = edits.flatMap(freshBlocks).filter(({ type }) => type === 'tool_response');
+  if (lostCalls === 0 && (!config.recencyPruning || fresh.length === 0)) {
+    return { calls: 0, responses: fresh.length, placeholders: fresh.filter(isPlaceholder).length };
+  }
+  // Phases leave the same traces: which of them it was takes their reasons, and a walk over the history.
+  const { explain } = explainDensity(history, config);
+  const taken = edits
+    .flatMap(({ index }) => explain(index).blocks)
+    .filter(({ rule, verdict }) => rule === 'working-set' && verdict !== 'kept');
+  const calls = taken.filter(({ type }) => type === 'tool_call').length;
+  return {
+    calls,
+    responses: taken.length - calls,
+    placeholders: taken.filter(({ verdict }) => verdict === 'placeholder').length,
+  };
+}
+
+/** The blocks that an edit puts in. */
+function freshBlocks({ before, after }: Edit): readonly ContentBlock[] {
+  if (after === undefined) return [];
+  const kept = new Set(before.blocks);
+  return after.blocks.filter((block) => !kept.has(block));
+}
+
+function sumOf(edits: readonly Edit[], of: (edit: Edit) => number): number {
+  return edits.reduce((sum, edit) => sum + of(edit), 0);
 }
 
 function isCall({ type }: ContentBlock): boolean {

@@ -10,6 +10,7 @@ import type {
   CompressionStrategyName,
 } from '../strategies/strategy.js';
 import type { RecordContext } from '../transcript/removal-recorder.js';
+import { workingSetOf } from '../settings/working-set-choice.js';
 import type { EntryChange } from '../entry-change.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import type { Rewrite } from './sent-history.js';
@@ -17,7 +18,7 @@ import type { Rewrite } from './sent-history.js';
 /** The part of `DensityConfig` that comes from the agent and not from settings. */
 export type DensityOptions = Pick<
   DensityConfig,
-  'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes' | 'partialWritesSupersede'
+  'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes' | 'partialWritesSupersede' | 'workingSet'
 >;
 
 /** Puts changes on record before they are made. */
@@ -58,8 +59,11 @@ export function currentDensityConfig({
   runtimeContext: { ephemerals },
   densityOptions,
 }: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
+  const { workingSet: preset, ...agent } = densityOptions;
+  const workingSet = workingSetOf(ephemerals.densityWorkingSet?.() ?? 'preset', preset);
   return {
-    ...densityOptions,
+    ...agent,
+    ...(workingSet !== undefined && { workingSet }),
     readWritePruning: ephemerals.densityReadWritePruning(),
     fileDedupe: ephemerals.densityFileDedupe(),
     recencyPruning: ephemerals.densityRecencyPruning(),

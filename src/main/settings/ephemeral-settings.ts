@@ -3,6 +3,7 @@
 
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { PlaceholderStyle } from './placeholder-style.js';
+import type { WorkingSetChoice } from './working-set-choice.js';
 
 /** Settings by key, all optional: what is not given falls back to the profile, then to its default. */
 export interface EphemeralSettings {
@@ -31,6 +32,12 @@ export interface EphemeralSettings {
   readonly 'compression.density.recencyPruning'?: boolean | undefined;
   /** Results to keep per tool; below 1 means 1. @default 3 */
   readonly 'compression.density.recencyRetention'?: number | undefined;
+  /**
+   * Whether to take away results that the agent no longer works with: by the `default` rules, by `aggressive` ones,
+   * or by those that the session was created with, if any.
+   * @default 'preset'
+   */
+  readonly 'compression.density.workingSet'?: WorkingSetChoice | undefined;
   /**
    * What stands in place of results that are taken away: `pointer`, the fixed string, or `informative`,
    * a line with tool, key parameter, outcome, size and the id of the call. In a session with a transcript

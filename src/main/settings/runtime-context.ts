@@ -51,6 +51,7 @@ export function createAgentRuntimeContext(
       densityFileDedupe: reader('compression.density.fileDedupe'),
       densityRecencyPruning: reader('compression.density.recencyPruning'),
       densityRecencyRetention: reader('compression.density.recencyRetention'),
+      densityWorkingSet: reader('compression.density.workingSet'),
       densityPlaceholder: () => placeholderFormOf(placeholderStyle(), canRecall),
     },
   };

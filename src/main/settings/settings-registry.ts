@@ -7,6 +7,8 @@ import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
 import { PLACEHOLDER_STYLES } from './placeholder-style.js';
 import type { PlaceholderStyle } from './placeholder-style.js';
+import { WORKING_SET_CHOICES } from './working-set-choice.js';
+import type { WorkingSetChoice } from './working-set-choice.js';
 
 /** The settings whose value is of exactly that type. */
 type KeyOf<Value> = {
@@ -60,7 +62,9 @@ interface EnumSettingSpecOf<Value extends string> extends CommonSettingSpec {
 
 /** One of some words. */
 export type EnumSettingSpec =
-  EnumSettingSpecOf<CompressionStrategyName> | EnumSettingSpecOf<PlaceholderStyle>;
+  | EnumSettingSpecOf<CompressionStrategyName>
+  | EnumSettingSpecOf<PlaceholderStyle>
+  | EnumSettingSpecOf<WorkingSetChoice>;
 
 /** What is known about one setting. */
 export type SettingSpec =
@@ -152,6 +156,15 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     description: 'Number of recent results to keep per tool type',
     type: 'number',
     default: DEFAULT_DENSITY_CONFIG.recencyRetention,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.density.workingSet',
+    category: 'cli-behavior',
+    description: 'By which rules results leave that the agent no longer works with',
+    type: 'enum',
+    enumValues: [...WORKING_SET_CHOICES],
+    default: 'preset',
     persistToProfile: true,
   },
   {

@@ -1,5 +1,6 @@
 // What a compression strategy is: the interface that all of them implement, and what they are given.
 
+import type { WorkingSetChoice } from '../settings/working-set-choice.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
@@ -45,6 +46,8 @@ export interface RuntimeEphemerals {
   densityFileDedupe(): boolean;
   densityRecencyPruning(): boolean;
   densityRecencyRetention(): number;
+  /** @default 'preset' */
+  densityWorkingSet?(): WorkingSetChoice;
   /** What stands in place of results that are taken away. @default 'pointer' */
   densityPlaceholder?(): PlaceholderForm;
 }

@@ -3,12 +3,13 @@
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
-import { placeholderEnding, placeholderKind } from '../../shared/summarize/placeholder.js';
+import { placeholderEnding } from '../../shared/summarize/placeholder.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../shared/summarize/tool-summary.js';
 import type { ResultSize } from '../../shared/summarize/tool-summary.js';
 import { readRemovals } from './removal-reader.js';
 import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
+import { looksLikeStandIn } from './restore.js';
 
 /** A result that was taken away and that `restore` gives back. */
 export interface RemovedResult {
@@ -90,7 +91,7 @@ class Listing {
     const crc = standIns.length === 0 ? undefined : checksumOfBlocks(entry);
     const same = standIns.filter((standIn) => standIn.crc === crc);
     if (same.some((standIn) => standIn.sessionId === sessionId)) return;
-    const isDoubtful = same.length > 0 || placeholderKind(block) !== 'none';
+    const isDoubtful = same.length > 0 || looksLikeStandIn(block);
     const seen = isDoubtful ? this.#doubtful : this.#originals;
     const response = { callId, toolName, ...(error !== undefined && { error }) };
     seen.delete(callId);

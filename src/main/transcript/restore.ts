@@ -3,6 +3,7 @@
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
+import { isExcerpt } from '../../shared/density/excerpt.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { CallIndex } from './call-index.js';
 import type { CallSighting } from './call-index.js';
@@ -32,7 +33,7 @@ export interface RestoredResponse {
  *
  * One call can be on record several times: its response with the original payload, later what a pass
  * had put in place of it. A recorded entry that equals the replacement of an earlier one is such a
- * stand-in; so is the pruned pointer. What looks like a placeholder, or equals a stand-in of another
+ * stand-in; so is the pruned pointer. What looks like a placeholder or an excerpt, or equals a stand-in of another
  * session, which may be the same conversation after a restart, counts when nothing else is on record.
  * Among the originals the latest counts: when an id was used for several calls, that is the newest one.
  * The call belongs to the same session and tool.
@@ -85,12 +86,17 @@ export async function restoreFromSightings(
         block.result !== PRUNED_POINTER,
     ) as ToolResponseBlock;
     const found = { response, record, sighting };
-    if (placeholderKind(response) === 'none' && !isStandIn(record, earlier)) {
+    if (!looksLikeStandIn(response) && !isStandIn(record, earlier)) {
       return describe(path, callId, found, relevant);
     }
     doubtful ??= found;
   }
   return doubtful && describe(path, callId, doubtful, relevant);
+}
+
+/** Whether a result may be what a pass or compression has put in place of another one. */
+export function looksLikeStandIn(response: ToolResponseBlock): boolean {
+  return placeholderKind(response) !== 'none' || isExcerpt(response.result);
 }
 
 /** A response that is on record, and where. */

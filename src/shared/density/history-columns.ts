@@ -10,11 +10,24 @@ export const NONE = -1;
 /** What a call does to files, as far as its tool is known and its parameters say so. */
 export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as const;
 
+/** What a call is for, which says how long its result is of use. `unknown`: its tool is not in the catalog. */
+export const CALL_KIND = { unknown: 0, read: 1, write: 2, search: 3, command: 4 } as const;
+
 /**
- * Bits of a response's flags: its tool failed; its result is a pointer already, or a summary line. The
- * latter two are noted only when results are pruned by recency.
+ * Bits of a response's flags: its tool failed; its result is a pointer already, or a summary line; it is a text
+ * that can be cut short; it is an excerpt already. All but the first are noted only when results may be pruned.
  */
-export const RESPONSE_FLAG = { failed: 1, pruned: 2, summary: 4 } as const;
+export const RESPONSE_FLAG = { failed: 1, pruned: 2, summary: 4, text: 8, excerpt: 16 } as const;
+
+/**
+ * How a phase marks a response: its result becomes a placeholder, or an excerpt of itself; or it leaves with its call.
+ */
+export const RESULT_MARK = { none: 0, pointer: 1, excerpt: 2, forgotten: 3 } as const;
+
+/** Whether a placeholder stands in place of a result already, by the flags of its response. */
+export function isGone(flags: number): boolean {
+  return (flags & (RESPONSE_FLAG.pruned | RESPONSE_FLAG.summary)) !== 0;
+}
 
 /** One row per tool call in an `ai` entry, in history order. */
 export class CallColumns {
@@ -28,6 +41,13 @@ export class CallColumns {
   readonly pathCount: IntColumn = new IntColumn();
   /** Path ids: those of the first row, then those of the second, and so on. */
   readonly paths: IntColumn = new IntColumn();
+  /** One of `CALL_KIND`; this and the next three when there may be a working set, else empty. */
+  readonly kind: IntColumn = new IntColumn();
+  /** The lines of its one file that it reads, counted from 1, or `NONE`. */
+  readonly firstLine: IntColumn = new IntColumn();
+  readonly lastLine: IntColumn = new IntColumn();
+  /** Alike in calls of one tool with the same parameters. */
+  readonly signature: IntColumn = new IntColumn();
   /** Numbers of their ids, when the history may be rewritten; else empty. */
   readonly id: IntColumn = new IntColumn();
 
@@ -41,6 +61,10 @@ export class CallColumns {
     this.block.pushStretches(from.block, rows);
     this.access.pushStretches(from.access, rows);
     this.pathCount.pushStretches(from.pathCount, rows);
+    this.kind.pushStretches(from.kind, rows);
+    this.firstLine.pushStretches(from.firstLine, rows);
+    this.lastLine.pushStretches(from.lastLine, rows);
+    this.signature.pushStretches(from.signature, rows);
     this.id.pushStretches(from.id, rows);
     this.response.pushRepeated(NONE, this.length - this.response.length);
     this.paths.pushStretches(from.paths, stretchesOfPaths(from.pathCount, rows));
@@ -70,6 +94,8 @@ export class ResponseColumns {
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
+  /** About how many tokens its result has, 0 for a placeholder, when there may be a working set; else empty. */
+  readonly tokens: IntColumn = new IntColumn();
   /** Numbers of the ids of the calls that they answer, when the history may be rewritten; else empty. */
   readonly id: IntColumn = new IntColumn();
 
@@ -83,6 +109,7 @@ export class ResponseColumns {
     this.block.pushStretches(from.block, rows);
     this.tool.pushStretches(from.tool, rows);
     this.flags.pushStretches(from.flags, rows);
+    this.tokens.pushStretches(from.tokens, rows);
     this.id.pushStretches(from.id, rows);
   }
 }

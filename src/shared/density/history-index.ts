@@ -3,26 +3,32 @@
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { placeholderKind } from '../summarize/placeholder.js';
+import { estimateResultTokens } from '../tokens/estimate.js';
 import { DEFAULT_TOOL_CATALOG } from '../tool-catalog.js';
 import type { ToolUse } from '../tool-catalog.js';
+import { callUse } from './call-use.js';
+import type { CallUse } from './call-use.js';
+import { NO_SIGNATURE, signatureOf } from './call-signature.js';
+import { isExcerpt, isExcerptible } from './excerpt.js';
 import { findInclusions } from './file-inclusions.js';
 import {
-  CALL_ACCESS,
+  CALL_KIND,
   CallColumns,
   InclusionColumns,
+  isGone,
   NONE,
   PartialColumns,
   RESPONSE_FLAG,
   ResponseColumns,
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
+import { IntColumn } from './int-column.js';
 import { OpenCalls } from './open-calls.js';
 import { pairRows } from './pair-rows.js';
 import { PathTable } from './path-table.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
 import { TextTable } from './text-table.js';
-import { fileAccess } from './tool-paths.js';
 
 /** The index of chosen entries, and which rows of the former index its rows were. */
 export interface ChosenIndex {
@@ -37,6 +43,8 @@ export class HistoryIndex {
   readonly responses: ResponseColumns = new ResponseColumns();
   readonly partials: PartialColumns = new PartialColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
+  /** The `ai` entries, which are the answers of the model, ascending; empty when there can be no working set. */
+  readonly answers: IntColumn = new IntColumn();
 
   readonly #scope: IndexScope;
   readonly #paths: PathTable;
@@ -82,9 +90,10 @@ export class HistoryIndex {
   }
 
   append({ speaker, blocks }: IContent): void {
-    const { calls, recency, inclusionSyntaxes } = this.#scope;
+    const { calls, recency, workingSet, inclusionSyntaxes } = this.#scope;
     const entry = this.#length;
     this.#length += 1;
+    if (speaker === 'ai' && workingSet) this.answers.push(entry);
     if (speaker === 'ai' && calls) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
@@ -116,6 +125,7 @@ export class HistoryIndex {
     index.responses.pushRows(this.responses, responseRows);
     index.partials.pushRows(this.partials, partialRows);
     index.inclusions.pushRows(this.inclusions, inclusionRows);
+    index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
     index.#length = entries.length;
     index.#pairAll();
     return { index, callRows, responseRows };
@@ -131,28 +141,29 @@ export class HistoryIndex {
   }
 
   #appendCall(entry: number, block: number, call: ToolCallBlock): void {
-    const uses = this.#uses.get(call.name);
-    const file = uses === undefined ? undefined : fileAccess(uses, call.parameters);
-    if (file === undefined) {
-      this.#pushCall(entry, block, call.id, CALL_ACCESS.none, 0);
-      return;
-    }
-    for (const path of file.paths) this.calls.paths.push(this.#paths.idOf(path));
-    const write = file.extent === 'whole' ? CALL_ACCESS.writeWhole : CALL_ACCESS.writePart;
-    const access = file.access === 'read' ? CALL_ACCESS.read : write;
-    this.#pushCall(entry, block, call.id, access, file.paths.length);
-  }
-
-  /** Its paths are those that were pushed last. */
-  #pushCall(entry: number, block: number, id: string, access: number, pathCount: number): void {
+    const use = callUse(this.#uses.get(call.name), call.parameters, this.#scope.workingSet);
     const { calls } = this;
-    this.#openCalls.add(id, calls.length);
+    for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
+    this.#openCalls.add(call.id, calls.length);
     calls.entry.push(entry);
     calls.block.push(block);
     calls.response.push(NONE);
-    calls.access.push(access);
-    calls.pathCount.push(pathCount);
-    if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(id));
+    calls.access.push(use.access);
+    calls.pathCount.push(use.paths.length);
+    if (this.#scope.workingSet) this.#noteUse(call, use);
+    if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(call.id));
+  }
+
+  #noteUse(call: ToolCallBlock, { kind, lines, command }: CallUse): void {
+    const { calls } = this;
+    calls.kind.push(kind);
+    calls.firstLine.push(lines?.first ?? NONE);
+    calls.lastLine.push(lines?.last ?? NONE);
+    // Reads of known lines are told by those, and writes are never the same again.
+    const isTold = kind === CALL_KIND.write || lines !== undefined;
+    calls.signature.push(
+      isTold ? NO_SIGNATURE : signatureOf(call.name, command ?? call.parameters),
+    );
   }
 
   #appendResponse(entry: number, block: number, response: ToolResponseBlock): void {
@@ -162,9 +173,15 @@ export class HistoryIndex {
       return;
     }
     // Names and results lie elsewhere in memory; a phase that is off is not worth fetching them.
-    const kind = this.#scope.recency ? PLACEHOLDER_FLAGS[placeholderKind(response)] : 0;
-    const tool = this.#scope.recency ? this.#toolId(response.toolName) : NONE;
-    const flags = kind | (response.error ? RESPONSE_FLAG.failed : 0);
+    const { recency, workingSet } = this.#scope;
+    const tool = recency ? this.#toolId(response.toolName) : NONE;
+    let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
+    if (recency || workingSet) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
+    if (workingSet) {
+      const isThere = !isGone(flags);
+      if (isThere) flags |= textFlags(response.result);
+      this.responses.tokens.push(isThere ? estimateResultTokens(response) : 0);
+    }
     this.#pushResponse(entry, block, response.callId, tool, flags);
   }
 
@@ -217,6 +234,11 @@ const PLACEHOLDER_FLAGS = {
   summary: RESPONSE_FLAG.summary,
   pointer: RESPONSE_FLAG.pruned,
 } as const;
+
+function textFlags(result: unknown): number {
+  if (isExcerptible(result)) return RESPONSE_FLAG.text;
+  return isExcerpt(result) ? RESPONSE_FLAG.excerpt : 0;
+}
 
 function usesByTool({ toolCatalog }: IndexScope): ReadonlyMap<string, readonly ToolUse[]> {
   return new Map(Object.entries(toolCatalog ?? DEFAULT_TOOL_CATALOG));

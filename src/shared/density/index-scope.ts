@@ -27,8 +27,10 @@ export interface IndexScope {
   readonly inclusionSyntaxes: readonly InclusionSyntax[];
   /** Whether calls and the files that they touch are noted. */
   readonly calls: boolean;
-  /** Whether the tools of responses are noted, and whether their results are gone already. */
+  /** Whether the tools of responses are noted, and whether their results are gone already; the latter also for a working set. */
   readonly recency: boolean;
+  /** Whether it is noted what calls are for and how large results are, as a working set is chosen by. */
+  readonly workingSet: boolean;
   /** Whether the history may be rewritten later; that takes the ids of all calls. */
   readonly isRewritable: boolean;
 }
@@ -39,8 +41,9 @@ export function scopeOfPass(config: DensityConfig): IndexScope {
     workspaceRoot: config.workspaceRoot,
     toolCatalog: config.toolCatalog,
     inclusionSyntaxes: config.fileDedupe ? syntaxesOf(config) : [],
-    calls: config.readWritePruning,
+    calls: config.readWritePruning || config.workingSet !== undefined,
     recency: config.recencyPruning,
+    workingSet: config.workingSet !== undefined,
     isRewritable: false,
   };
 }
@@ -53,6 +56,7 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
     inclusionSyntaxes: syntaxesOf(agent),
     calls: true,
     recency: true,
+    workingSet: true,
     isRewritable: true,
   };
 }

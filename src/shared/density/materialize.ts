@@ -5,8 +5,9 @@ import { hasSubstance, isBlank, withResult } from '../content.js';
 import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { DensityResult, PlaceholderForm } from '../density.js';
-import { outlineHistory } from '../summarize/history-outline.js';
+import { answeredCall } from '../summarize/answered-call.js';
 import { summarizeToolResponse } from '../summarize/tool-summary.js';
+import { excerptOf } from './excerpt.js';
 import { INCLUSION_POINTER } from './file-inclusions.js';
 import { orphanedReasoning } from './orphaned-reasoning.js';
 import type { DensityPlan } from './plan.js';
@@ -18,7 +19,7 @@ import { blocksOfDroppedCalls } from './shared-fate.js';
  * stays. An entry that would keep nothing but blank text or reasoning is removed; a human one says in place of
  * its text that the file comes later.
  *
- * @param form what stands in place of results; a line that tells of its call takes a walk over the history
+ * @param form what stands in place of results
  */
 export function materializeDensityPlan(
   plan: DensityPlan,
@@ -53,8 +54,8 @@ function placeholders(
   form: PlaceholderForm,
 ): MakePlaceholder {
   if (form === 'pointer' || pointers.length === 0) return () => PRUNED_POINTER;
-  const { callOf } = outlineHistory(history);
-  return (response, entry, block) => summarizeToolResponse(response, callOf(entry, block), form);
+  return (response, entry, block) =>
+    summarizeToolResponse(response, answeredCall(history, entry, block), form);
 }
 
 /** Asks the blocks first that say something whatever they hold: their content need not be fetched. */
@@ -90,6 +91,7 @@ function editedBlock(
   placeholder: MakePlaceholder,
 ): ContentBlock | null {
   if (edits.takesDrop(index, at)) return null;
+  if (edits.takesExcerpt(index, at)) return withExcerpt(block);
   const ranges = edits.takeCuts(index, at);
   if (edits.takesPointer(index, at) && block.type === 'tool_response') {
     return withResult(block, placeholder(block, index, at));
@@ -97,6 +99,12 @@ function editedBlock(
   if (ranges.length === 0 || block.type !== 'text') return block;
   const text = withoutRanges(block.text, ranges);
   return isBlank(text) ? null : { ...block, text };
+}
+
+/** Only results that are texts are planned to be cut short. */
+function withExcerpt(block: ContentBlock): ContentBlock {
+  if (block.type !== 'tool_response' || typeof block.result !== 'string') return block;
+  return withResult(block, excerptOf(block.result));
 }
 
 type Range = readonly [start: number, end: number];
@@ -123,6 +131,7 @@ class PlanReader {
   readonly #plan: DensityPlan;
   #drop = 0;
   #pointer = 0;
+  #excerpt = 0;
   #cut = 0;
 
   constructor(plan: DensityPlan) {
@@ -131,10 +140,11 @@ class PlanReader {
 
   /** The lowest entry that still has edits, or `undefined` when all were read. */
   nextEntry(): number | undefined {
-    const { drops, pointers, cuts } = this.#plan;
+    const { drops, pointers, excerpts, cuts } = this.#plan;
     const next = Math.min(
       drops[this.#drop] ?? Infinity,
       pointers[this.#pointer] ?? Infinity,
+      excerpts[this.#excerpt] ?? Infinity,
       cuts[this.#cut] ?? Infinity,
     );
     return next === Infinity ? undefined : next;
@@ -151,6 +161,13 @@ class PlanReader {
     const { pointers } = this.#plan;
     if (pointers[this.#pointer] !== entry || pointers[this.#pointer + 1] !== block) return false;
     this.#pointer += 2;
+    return true;
+  }
+
+  takesExcerpt(entry: number, block: number): boolean {
+    const { excerpts } = this.#plan;
+    if (excerpts[this.#excerpt] !== entry || excerpts[this.#excerpt + 1] !== block) return false;
+    this.#excerpt += 2;
     return true;
   }
 

@@ -1,23 +1,25 @@
-// The density pass: feeds a history to an index, runs the phases over it in their fixed order, and
-// writes what they marked into one plan. `optimize` is the documented form of the same pass.
+// The density pass: feeds a history to an index, has the phases mark its rows, and writes what they
+// marked into one plan. `optimize` is the documented form of the same pass.
 
 import type { IContent } from '../content.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../density.js';
-import { NONE } from './history-columns.js';
+import { NONE, RESULT_MARK } from './history-columns.js';
 import type { InclusionColumns } from './history-columns.js';
 import { HistoryIndex } from './history-index.js';
 import { scopeOfPass } from './index-scope.js';
 import { IntColumn } from './int-column.js';
+import { markHistory } from './mark-history.js';
+import type { HistoryMarks } from './mark-history.js';
 import { materializeDensityPlan } from './materialize.js';
 import type { DensityPlan } from './plan.js';
-import { markStaleReads } from './read-write-pairs.js';
-import { markOldResults } from './recency.js';
-import { markSupersededInclusions } from './superseded-inclusions.js';
+import { assertWorkingSetRules } from './working-set-rules.js';
 
 /**
  * Finds what is stale in a history and returns the edits that remove it. Never changes its input;
  * deterministic; of no effect on its own output; linear in entries. No payload is read that is not
  * replaced.
+ *
+ * @throws RangeError for rules of a working set that are none.
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
   return materializeDensityPlan(planDensity(history, config), history, config.placeholder);
@@ -25,6 +27,7 @@ export function optimize(history: readonly IContent[], config: DensityConfig): D
 
 /** Plans a density pass on a whole history. */
 export function planDensity(history: readonly IContent[], config: DensityConfig): DensityPlan {
+  if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
   const index = new HistoryIndex(scopeOfPass(config));
   for (const entry of history) index.append(entry);
   return planIndexed(index, config);
@@ -32,40 +35,36 @@ export function planDensity(history: readonly IContent[], config: DensityConfig)
 
 /** Plans a density pass on what an index holds, whose scope covers what the settings ask for. */
 export function planIndexed(index: HistoryIndex, config: PassSettings): DensityPlan {
-  const { calls, responses, inclusions } = index;
-  const stale = {
-    calls: new Uint8Array(calls.length),
-    responses: new Uint8Array(responses.length),
-  };
-  const superseded = new Uint8Array(inclusions.length);
-  const old = new Uint8Array(responses.length);
-  const metadata = {
-    readWritePairsPruned: config.readWritePruning
-      ? markStaleReads(index, config.partialWritesSupersede ?? true, stale)
-      : 0,
-    fileDeduplicationsPruned: config.fileDedupe ? markSupersededInclusions(index, superseded) : 0,
-    recencyPruned: config.recencyPruning ? markOldResults(index, config, stale.responses, old) : 0,
-  };
+  return planMarked(index, markHistory(index, config));
+}
+
+/** Writes what the phases marked in an index into a plan. */
+export function planMarked(
+  { calls, responses, inclusions }: HistoryIndex,
+  { stale, superseded, results, metadata }: HistoryMarks,
+): DensityPlan {
   const stalePairs = mergePlaces(
     markedPlaces(calls, stale.calls),
     markedPlaces(responses, stale.responses),
   );
   return {
     drops: mergePlaces(stalePairs, supersededBlocks(inclusions, superseded)),
-    pointers: markedPlaces(responses, old),
+    pointers: markedPlaces(responses, results, RESULT_MARK.pointer),
+    excerpts: markedPlaces(responses, results, RESULT_MARK.excerpt),
     cuts: supersededRanges(inclusions, superseded),
     metadata,
   };
 }
 
-/** Entry and block of every marked row. */
+/** Entry and block of every row that has that mark. */
 function markedPlaces(
   rows: { readonly entry: IntColumn; readonly block: IntColumn },
   marks: Uint8Array,
+  mark: number = 1,
 ): Int32Array {
   const places = new IntColumn();
   for (let row = 0; row < marks.length; row += 1) {
-    if (marks[row] !== 1) continue;
+    if (marks[row] !== mark) continue;
     places.push(rows.entry.at(row));
     places.push(rows.block.at(row));
   }

@@ -9,6 +9,8 @@ export interface DensityPlan {
   readonly drops: Int32Array;
   /** Responses whose result becomes the pointer: entry, block; ascending by both. */
   readonly pointers: Int32Array;
+  /** Responses whose result becomes an excerpt of itself: entry, block; ascending by both, apart from `pointers`. */
+  readonly excerpts: Int32Array;
   /**
    * Ranges to cut out of text blocks: entry, block, start, end (UTF-16 offsets, end exclusive);
    * ascending by entry, block and start, never overlapping.
@@ -21,6 +23,7 @@ export interface DensityPlan {
 export const EMPTY_PLAN: DensityPlan = {
   drops: new Int32Array(),
   pointers: new Int32Array(),
+  excerpts: new Int32Array(),
   cuts: new Int32Array(),
   metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
 };

@@ -32,7 +32,8 @@ export function markStaleReads(
     const readAt = responses.entry.at(response);
     let isStale = true;
     for (let at = firstPath; at < endPath && isStale; at += 1) {
-      isStale = (latestWrite[calls.paths.at(at)] ?? NONE) > readAt;
+      const write = latestWrite[calls.paths.at(at)] ?? NONE;
+      isStale = write !== NONE && calls.entry.at(write) > readAt;
     }
     if (!isStale) continue;
     marks.calls[row] = 1;
@@ -42,8 +43,8 @@ export function markStaleReads(
   return marked;
 }
 
-/** By path id, the entry of the latest call that wrote the file, or `NONE`. */
-function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int32Array {
+/** By path id, the row of the latest call that wrote the file, or `NONE`. */
+export function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int32Array {
   const { calls, responses } = index;
   const latest = new Int32Array(index.pathCount).fill(NONE);
   let endPath = 0;
@@ -58,7 +59,7 @@ function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int
     if (!isWrite || response === NONE) continue;
     if ((responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0) continue;
     for (let at = firstPath; at < endPath; at += 1) {
-      latest[calls.paths.at(at)] = calls.entry.at(row);
+      latest[calls.paths.at(at)] = row;
     }
   }
   return latest;

@@ -1,7 +1,7 @@
 // Third phase: of each tool's results only the newest keep their payload.
 
 import type { PassSettings } from '../density.js';
-import { RESPONSE_FLAG } from './history-columns.js';
+import { RESPONSE_FLAG, RESULT_MARK } from './history-columns.js';
 import type { HistoryIndex } from './history-index.js';
 
 /**
@@ -12,24 +12,40 @@ import type { HistoryIndex } from './history-index.js';
  */
 export function markOldResults(
   index: HistoryIndex,
-  { recencyRetention: retention, placeholder = 'pointer' }: PassSettings,
+  { recencyRetention, placeholder = 'pointer' }: PassSettings,
   dropped: Uint8Array,
   marks: Uint8Array,
 ): number {
   const { responses } = index;
   const { pruned, summary } = RESPONSE_FLAG;
   const settled = placeholder === 'pointer' ? pruned : pruned | summary;
-  const kept = retention >= 1 ? Math.floor(retention) : 1;
-  const seen = new Float64Array(index.toolCount);
+  const kept = resultsKept(recencyRetention);
   let marked = 0;
+  visitByRecency(index, dropped, (row, rank) => {
+    if (rank <= kept || (responses.flags.at(row) & settled) !== 0) return;
+    marks[row] = RESULT_MARK.pointer;
+    marked += 1;
+  });
+  return marked;
+}
+
+/** How many results of each tool keep their payload. */
+export function resultsKept(retention: number): number {
+  return retention >= 1 ? Math.floor(retention) : 1;
+}
+
+/** Tells of every response that is not dropped the how-manieth newest of its tool it is, from 1; the newest first. */
+export function visitByRecency(
+  { responses, toolCount }: HistoryIndex,
+  dropped: Uint8Array,
+  visit: (row: number, rank: number) => void,
+): void {
+  const seen = new Float64Array(toolCount);
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     if (dropped[row] === 1) continue;
     const tool = responses.tool.at(row);
-    const count = (seen[tool] ?? 0) + 1;
-    seen[tool] = count;
-    if (count <= kept || (responses.flags.at(row) & settled) !== 0) continue;
-    marks[row] = 1;
-    marked += 1;
+    const rank = (seen[tool] ?? 0) + 1;
+    seen[tool] = rank;
+    visit(row, rank);
   }
-  return marked;
 }

@@ -1,6 +1,7 @@
 // Gives every text one small number, and keeps it in little more than its characters. A string by itself takes
 // some 24 bytes more, a place in a map 30, and each mention of it 8; there are two or three texts per tool call.
 
+import { hashOf } from './hash.js';
 import { ownString } from './own-string.js';
 import { NONE } from './history-columns.js';
 import { IntColumn } from './int-column.js';
@@ -101,14 +102,4 @@ export class TextTable {
       this.#slots[slot] = number + 1;
     }
   }
-}
-
-/** FNV-1a over UTF-16 units, with some of the end of MurmurHash3 for the sake of the low bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  return hash ^ (hash >>> 13);
 }

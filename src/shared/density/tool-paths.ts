@@ -1,12 +1,12 @@
 // Which files a tool call touches, read from its parameters as a tool catalog says. Looks at no
 // parameter but those that the catalog names.
 
-import type { ToolUse } from '../tool-catalog.js';
+import type { FileUse, ToolUse } from '../tool-catalog.js';
 
 /** The files that one call touches, under the spellings of its parameters. */
 export interface FileAccess {
-  readonly access: ToolUse['access'];
-  readonly extent: ToolUse['extent'];
+  readonly access: FileUse['access'];
+  readonly extent: FileUse['extent'];
   /** At least one; none is empty. */
   readonly paths: readonly string[];
 }
@@ -16,26 +16,33 @@ export interface FileAccess {
  * no object, no known key, a path that is no string or empty, a list that a glob pattern keeps open.
  */
 export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileAccess | undefined {
+  const use = useOf(uses, parameters);
+  if (use === undefined || use.access === 'search' || use.access === 'run') return undefined;
+  return accessBy(use, parameters);
+}
+
+/** Which of a tool's uses a call is; a call whose parameters are no object is the first that asks nothing of them. */
+export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | undefined {
+  return uses.find(({ when }) => when === undefined || holds(when, parameters));
+}
+
+/** The files that a call of this use touches; `undefined` as for `fileAccess`. */
+export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefined {
   if (typeof parameters !== 'object' || parameters === null) return undefined;
-  const values = parameters as Readonly<Record<string, unknown>>;
-  const use = uses.find(({ when }) => when === undefined || holds(when, values));
-  if (use === undefined) return undefined;
-  const paths = namedPaths(use, values);
+  const paths = namedPaths(use, parameters as Readonly<Record<string, unknown>>);
   return paths === undefined || paths.length === 0
     ? undefined
     : { access: use.access, extent: use.extent, paths };
 }
 
-function holds(
-  when: NonNullable<ToolUse['when']>,
-  values: Readonly<Record<string, unknown>>,
-): boolean {
-  const value = values[when.key];
+function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean {
+  if (typeof parameters !== 'object' || parameters === null) return false;
+  const value = (parameters as Readonly<Record<string, unknown>>)[when.key];
   return typeof value === 'string' && when.values.includes(value);
 }
 
 function namedPaths(
-  use: ToolUse,
+  use: FileUse,
   values: Readonly<Record<string, unknown>>,
 ): readonly string[] | undefined {
   const path = firstPresent(use.pathKeys, values);
@@ -58,7 +65,7 @@ function firstPresent(
 }
 
 /** A read whose glob patterns may have matched anything is not known; a write of some known files is. */
-function concretePaths(list: unknown, use: ToolUse): readonly string[] | undefined {
+function concretePaths(list: unknown, use: FileUse): readonly string[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const paths: string[] = [];
   for (const item of list as readonly unknown[]) {

@@ -1,7 +1,7 @@
 // The cheap estimate that stands in until an exact count arrives: characters over a constant ratio.
 // Payloads are measured, never turned into text.
 
-import type { ContentBlock, IContent } from '../content.js';
+import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { fixedEntryTokens, payloadText } from './content-text.js';
 
 /**
@@ -27,6 +27,14 @@ export function tokensOfCharacters(characters: number): number {
 /** About how many tokens a payload has as text; nothing of it is known but its characters. */
 export function estimatePayloadTokens(payload: unknown): number {
   return tokensOfCharacters(payloadText(payload).length);
+}
+
+/** About how many tokens the result of a response has, with the media in it. Measured, never turned into text. */
+export function estimateResultTokens({
+  result,
+  mediaTokens,
+}: Pick<ToolResponseBlock, 'result' | 'mediaTokens'>): number {
+  return tokensOfCharacters(payloadCharacters(result)) + (mediaTokens ?? 0);
 }
 
 /** UTF-16 units in the texts of an entry; JSON payloads are measured to within their escapes. */

@@ -6,30 +6,45 @@ import { POLICIES } from '../../../bench/fidelity/policies.js';
 import type { GroupReport } from '../../../bench/fidelity/report.js';
 
 function groupOf(figures: readonly (readonly [retained: number, saved: number])[]): GroupReport {
-  const policies = POLICIES.map(({ name }, at) => {
+  const counts = { edits: 1, rereads: 0, modelCalls: 1, tokens: 1, unprunedTokens: 1 };
+  const cache = { cacheRewrites: 0, prefixChanges: 0, rewrittenTokens: 0 };
+  const cost = { cost: 1, inputCost: 1, unprunedInputCost: 1 };
+  const policies = POLICIES.map(({ name, role = 'compared' }, at) => {
     const [retained, saved] = figures[at] ?? [1, 0];
-    const counts = { edits: 1, rereads: 0, modelCalls: 1, tokens: 1, unprunedTokens: 1 };
-    return { policy: name, retained, saved, ...counts, atRisk: [], cacheRewrites: 0 };
+    return { policy: name, role, retained, saved, ...counts, ...cache, ...cost, atRisk: [] };
   });
-  return { group: 'all', sessions: 1, edits: 1, unseenEdits: 0, policies };
+  return { group: 'all', formats: [], sessions: 1, edits: 1, unseenEdits: 0, policies };
 }
 
-const LABEL = /<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle">([^<]*)<\/text>/g;
+interface Label {
+  readonly name: string;
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+}
+
+const LABEL = /<text class="\w+" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]*)<\/text>/g;
+
+/** The names in a chart, with the least width that they take. */
+function labelsOf(svg: string): readonly Label[] {
+  return Array.from(svg.matchAll(LABEL), ([, x, y, anchor, name = '']) => {
+    const width = 6 * name.length;
+    const left = Number(x) - { start: 0, middle: width / 2, end: width }[anchor ?? '']!;
+    return { name, left, right: left + width, y: Number(y) };
+  });
+}
 
 describe('drawChart', () => {
   it.each([
     ['apart', POLICIES.map((_, at) => [1 - at / 20, at / 20] as const)],
     ['in one place', POLICIES.map(() => [0.95, 0.4] as const)],
   ])('names every policy when they are %s, none over another', (_, figures) => {
-    const names = new Set(POLICIES.map(({ name }) => name));
-    const labels = Array.from(drawChart(groupOf(figures)).matchAll(LABEL))
-      .map(([, x, y, name]) => ({ x: Number(x), y: Number(y), name: name ?? '' }))
-      .filter(({ name }) => names.has(name));
-    expect(labels.map(({ name }) => name).sort()).toEqual([...names].sort());
+    const labels = labelsOf(drawChart(groupOf(figures)));
+    expect(labels.map(({ name }) => name).sort()).toEqual(POLICIES.map(({ name }) => name).sort());
     for (const [at, label] of labels.entries()) {
       for (const other of labels.slice(at + 1)) {
-        const width = 3 * (label.name.length + other.name.length);
-        const isApart = Math.abs(label.y - other.y) >= 14 || Math.abs(label.x - other.x) >= width;
+        const isBeside = label.right <= other.left || other.right <= label.left;
+        const isApart = Math.abs(label.y - other.y) >= 14 || isBeside;
         expect([label.name, other.name, isApart]).toEqual([label.name, other.name, true]);
       }
     }
@@ -37,15 +52,21 @@ describe('drawChart', () => {
 
   it('has no line run through a name', () => {
     const svg = drawChart(groupOf([[1, 0.5]]));
-    const name = Array.from(svg.matchAll(LABEL)).find(([, , , text]) => text === POLICIES[0]?.name);
-    const [middle, height] = [Number(name?.[1]), Number(name?.[2])];
+    const label = labelsOf(svg).find(({ name }) => name === POLICIES[0]?.name)!;
+    const middle = (label.left + label.right) / 2;
     const lines = Array.from(svg.matchAll(/x1="([\d.]+)" x2="([\d.]+)" y1="([\d.]+)"/g));
-    const near = lines.filter(([, , , y]) => Math.abs(Number(y) - height) < 10);
+    const near = lines.filter(([, , , y]) => Math.abs(Number(y) - label.y) < 10);
     expect(near.length).toBeGreaterThan(1);
     expect(near.filter(([, from, to]) => Number(from) < middle && middle < Number(to))).toEqual([]);
   });
 
+  it('says which sessions it is about', () => {
+    expect(drawChart(groupOf([]))).toContain('>1 recorded sessions (all formats), 1 edits</text>');
+    const named = { ...groupOf([]), group: 'codex', sessions: 2 };
+    expect(drawChart(named)).toContain('2 recorded sessions (codex), 1 edits');
+  });
+
   it('shows the clairvoyant bound as a ring', () => {
-    expect(drawChart(groupOf([])).match(/class="bound"/g)).toHaveLength(1);
+    expect(drawChart(groupOf([])).match(/circle class="bound"/g)).toHaveLength(1);
   });
 });

@@ -28,32 +28,60 @@ function naiveStrings(value: unknown): string {
   return Object.values(value).map(naiveStrings).join('\n');
 }
 
-/** The counts of `measure`, with the lost edits as `entry/call/file`. */
-export function naiveMeasure(
-  session: RecordedSession,
-  policy: Policy,
-): { lost: string[]; tokens: number; rewrites: number } {
+/** What `measure` counts, with the lost edits as `entry/call/file`. */
+export interface NaiveFigures {
+  readonly lost: string[];
+  readonly modelCalls: number;
+  readonly tokens: number;
+  readonly cacheRewrites: number;
+  readonly prefixChanges: number;
+  readonly rewrittenTokens: number;
+  readonly inputCost: number;
+}
+
+/** Looks at each context as a whole, beside the whole one before. */
+export function naiveMeasure(session: RecordedSession, policy: Policy): NaiveFigures {
   const { entries } = session.transcript;
   const send = policy.start(session);
-  const lost: string[] = [];
-  let tokens = 0;
-  let rewrites = 0;
+  const figures = {
+    lost: [] as string[],
+    modelCalls: 0,
+    tokens: 0,
+    cacheRewrites: 0,
+    prefixChanges: 0,
+    rewrittenTokens: 0,
+    inputCost: 0,
+  };
   let previous: readonly IContent[] = [];
   let from = 0;
   for (let at = 0; at < entries.length; at += 1) {
     if (entries[at]!.speaker !== 'ai') continue;
     const context = [...send(entries.slice(from, at))];
     from = at;
-    tokens += context.map(estimateEntryTokens).reduce((sum, each) => sum + each, 0);
-    const isKept = previous.slice(0, -1).every((entry, index) => entry === context[index]);
-    if (!isKept) rewrites += 1;
+
+    const differs = previous.findIndex((entry, index) => entry !== context[index]);
+    const isChanged = differs !== -1;
+    const firstNew = isChanged ? differs : previous.length;
+    const again = context.slice(firstNew).filter((entry) => previous.includes(entry));
+    figures.modelCalls += 1;
+    figures.tokens += tokensOf(context);
+    figures.prefixChanges += isChanged ? 1 : 0;
+    figures.cacheRewrites += isChanged && tokensOf(previous.slice(firstNew)) > 8_000 ? 1 : 0;
+    figures.rewrittenTokens += tokensOf(again);
+    figures.inputCost += 0.1 * tokensOf(context.slice(0, firstNew));
+    figures.inputCost += 1.25 * tokensOf(context.slice(firstNew));
     previous = context;
+
     const text = context.flatMap(({ blocks }) => blocks.map(naiveText)).join('\n');
     for (const { entry, callId, file, lines } of session.edits) {
       if (entry === at && !lines.every((line) => text.includes(line))) {
-        lost.push(`${entry}/${callId}/${file}`);
+        figures.lost.push(`${entry}/${callId}/${file}`);
       }
     }
   }
-  return { lost, tokens, rewrites };
+  return figures;
+}
+
+function tokensOf(entries: readonly IContent[]): number {
+  return entries.map(estimateEntryTokens).reduce((sum, each) => sum + each, 0);
 }

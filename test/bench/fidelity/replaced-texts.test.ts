@@ -41,6 +41,7 @@ describe('replacedTexts', () => {
     expect(replacedTexts({ file_path: 'a.ts', old_string: '', new_string: 'x' })).toEqual([]);
     expect(replacedTexts({ file_path: 'a.ts', content: 'x' })).toEqual([]);
     expect(replacedTexts({ command: 'view', path: 'a.ts', old_str: 'x' })).toEqual([]);
+    expect(replacedTexts({ search: 'x', path: 'src' })).toEqual([]);
     expect(replacedTexts(null)).toEqual([]);
   });
 
@@ -55,6 +56,11 @@ describe('replacedTexts', () => {
   it('takes the replaced text of an editor with commands', () => {
     const edit = { command: 'str_replace', path: '/a.py', old_str: 'one\ntwo', new_str: '' };
     expect(replacedTexts(edit)).toEqual([{ file: '/a.py', lines: ['one', 'two'] }]);
+  });
+
+  it('takes what is searched for to be replaced', () => {
+    const edit = { search: 'one\n  two', replace: '', 'replace-all': false };
+    expect(replacedTexts(edit)).toEqual([{ file: '', lines: ['one', 'two'] }]);
   });
 
   it('takes the searched blocks of a diff', () => {

@@ -13,7 +13,7 @@ import {
   toolContent,
   toolResponse,
 } from '../../../src/index.js';
-import type { IContent, Transcript } from '../../../src/index.js';
+import type { IContent, Transcript, WorkingSetRules } from '../../../src/index.js';
 import { analyzeHistory } from '../../../src/main/cli/analysis.js';
 import type { AnalysisOptions } from '../../../src/main/cli/analysis.js';
 import type { HistoryAnalysis } from '../../../src/main/cli/analysis-report.js';
@@ -53,9 +53,21 @@ function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis
   }
 }
 
-function transcript(entries: readonly IContent[]): Transcript {
+/** Keeps every result. */
+const KEEPS_ALL: WorkingSetRules = {
+  ...{ readLease: 99, touchLease: 99, nameLease: 99, searchLease: 99, outputLease: 99 },
+  ...{ excerptLease: 99, excerptTokens: 200, callLease: 99, relaxedTokens: 0, maxRelaxation: 1 },
+  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
+  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+};
+
+function transcript(
+  entries: readonly IContent[],
+  workingSet: WorkingSetRules = KEEPS_ALL,
+): Transcript {
   const format = 'claude-code';
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
+  const preset = { ...agentPreset(format), workingSet };
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
 }
 
 /** A call and its response. */
@@ -71,7 +83,7 @@ const LONG = 'one line of a long file\n'.repeat(200);
 const SESSION = [
   humanText('fix it'),
   ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
-  ...step('2', 'Edit', { file_path: '/w/a.ts' }, 'done'),
+  ...step('2', 'Write', { file_path: '/w/a.ts' }, 'done'),
   ...step('3', 'Read', { file_path: 'b.ts' }, LONG),
   ...step('4', 'Bash', { command: 'npm test' }, LONG),
   ...step('5', 'Bash', { command: 'npm run lint' }, 'all good'),
@@ -112,7 +124,9 @@ describe('analyzeHistory', () => {
 
   test('finds what a replay reclaims that nothing but pruning shortens', async () => {
     const file = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
-    const recorded = await readTranscript(file);
+    const read = await readTranscript(file);
+    // A session prunes by what it has seen so far; only what is never of use again is the same at once.
+    const recorded = { ...read, preset: { ...read.preset, workingSet: KEEPS_ALL } };
     const replayed = await replaySession(file, recorded, {
       contextLimit: 10_000_000,
       offload: 'inline',
@@ -160,8 +174,7 @@ describe('analyzeHistory', () => {
       ['assistant-text', 1],
       ['open-call', 1],
       ['write', 1],
-      ['current-read', 1],
-      ['other-call', 2],
+      ['recent-result', 3],
     ]);
   });
 
@@ -192,7 +205,8 @@ describe('analyzeHistory', () => {
       ]),
       // The first response answers the newest call with its id.
       toolContent([toolResponse('1', 'Read', LONG), toolResponse('1', 'Edit', LONG)]),
-      ...step('2', 'Edit', { file_path: 'a.ts' }, 'done'),
+      ...step('2', 'Write', { file_path: 'a.ts' }, 'done'),
+      ...step('3', 'Edit', { file_path: 'c.ts' }, 'done'),
     ];
     const analysis = await analyzeHistory(transcript(entries), { countEach, recencyRetention: 1 });
     expectSums(analysis);
@@ -210,9 +224,69 @@ describe('analyzeHistory', () => {
       recencyRetention: 1,
     });
     const items = new Map(stays.map((figures) => [figures.reason, figures.items]));
-    expect(items.get('newest-result')).toBe(1);
+    expect(items.get('recent-result')).toBe(2);
     expect(items.get('pruned-result')).toBe(1);
     expect(items.get('other-call')).toBeUndefined();
+  });
+
+  test('tells what the working set takes, and why it leaves the rest', async () => {
+    const entries = [
+      ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
+      ...step('2', 'Read', { file_path: 'b.ts' }, LONG),
+      ...step('3', 'Bash', { command: 'npm test' }, 'ok'),
+      ...step('4', 'Grep', { pattern: 'x' }, LONG),
+      ...step('5', 'Edit', { file_path: 'b.ts' }, 'done'),
+      ...step('6', 'Glob', { pattern: 'y' }, LONG),
+      aiContent('finished'),
+    ];
+    const workingSet = {
+      ...KEEPS_ALL,
+      ...{ readLease: 1, searchLease: 1, touchLease: 2, outputLease: 1, excerptLease: 3 },
+      minTokens: 10,
+    };
+    const analysis = await analyzeHistory(transcript(entries, workingSet), { countEach });
+    expectSums(analysis);
+    expect(analysis.rules[3]).toMatchObject({
+      rule: 'working-set',
+      isOn: true,
+      items: 2,
+      examples: [
+        { tool: 'Read', path: 'a.ts' },
+        { tool: 'Grep', excerpt: 'x' },
+      ],
+    });
+    expect(analysis.stays.map(({ reason, items }) => [reason, items])).toEqual([
+      ['assistant-text', 1],
+      ['write', 1],
+      ['recent-result', 1],
+      ['touched-read', 1],
+      ['small-result', 1],
+      ['shortened-result', 1],
+      ['pruned-result', 1],
+    ]);
+  });
+
+  test('tells what waits for an edit to be worth it', async () => {
+    const entries = [...step('1', 'Read', { file_path: 'a.ts' }, LONG), aiContent('finished')];
+    const workingSet = {
+      ...KEEPS_ALL,
+      readLease: 0,
+      minReclaimTokens: 100_000,
+      minTailReclaim: 100_000,
+    };
+    const { stays, tokens } = await analyzeHistory(transcript(entries, workingSet), { countEach });
+    expect(stays.map(({ reason }) => reason)).toEqual(['assistant-text', 'waiting-result']);
+    expect(tokens.with).toBe(tokens.without);
+  });
+
+  test('tells what recency pruning would take besides the working set', async () => {
+    const steps = ['1', '2', '3', '4', '5'].flatMap((id) =>
+      step(id, 'Bash', { command: `job ${id}` }, id === '1' ? LONG : 'a short output'),
+    );
+    const workingSet = { ...KEEPS_ALL, outputLease: 0, excerptLease: 0, minTokens: 10 };
+    const { rules } = await analyzeHistory(transcript(steps, workingSet), { countEach });
+    expect(rules[2]).toMatchObject({ rule: 'old-result', isOn: false, items: 1 });
+    expect(rules[3]).toMatchObject({ rule: 'working-set', items: 1 });
   });
 
   test('lists the largest entries that stay by their place in the session', async () => {
@@ -221,8 +295,8 @@ describe('analyzeHistory', () => {
     expect(
       largestStaying.slice(0, 2).map(({ entry, tool, reason }) => [entry, tool, reason]),
     ).toEqual([
-      [8, 'Bash', 'other-call'],
-      [6, 'Read', 'current-read'],
+      [8, 'Bash', 'recent-result'],
+      [6, 'Read', 'recent-result'],
     ]);
   });
 
@@ -230,7 +304,7 @@ describe('analyzeHistory', () => {
     const { tools } = await analyzeHistory(transcript(SESSION), { countEach });
     const bash = tools.find(({ tool }) => tool === 'Bash');
     expect(bash).toMatchObject({ calls: 3, largestResult: { path: null, excerpt: 'npm test' } });
-    expect(tools.map(({ tool }) => tool)).toEqual(['Read', 'Bash', 'Edit']);
+    expect(tools.map(({ tool }) => tool)).toEqual(['Read', 'Bash', 'Write']);
   });
 
   test('finds nothing in an empty session', async () => {

@@ -11,7 +11,7 @@ import {
   toolResponse,
 } from '../../../src/index.js';
 import type { DensityConfig, EntryChange, IContent } from '../../../src/index.js';
-import { attributeChange, attributeCompression } from '../../../src/main/cli/attribution.js';
+import { attributeCompression, attributePass } from '../../../src/main/cli/attribution.js';
 import type { Attribution } from '../../../src/main/cli/attribution.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 
@@ -40,7 +40,8 @@ function densityPass(history: readonly IContent[], config: Partial<DensityConfig
   });
   const after = [...history];
   applyDensityResult(after, result);
-  return { attributions: changes.flatMap(attributeChange), after, metadata: result.metadata };
+  const attributions = attributePass(changes, history, { ...CONFIG, ...config });
+  return { attributions, after, metadata: result.metadata };
 }
 
 const count = (entry: IContent | null): number =>
@@ -54,7 +55,7 @@ const outline = (attributions: readonly Attribution[]): readonly string[] =>
     [rule, toolName ?? '-', callId ?? '-', items].join(' '),
   );
 
-describe('attributeChange', () => {
+describe('attributePass', () => {
   test('a superseded read is one item made of call and response', () => {
     const history = [
       humanText('go'),

@@ -8,6 +8,7 @@ import type { AnalysisReport } from '../../../src/main/cli/analysis-report.js';
 import { sumAnalyses } from '../../../src/main/cli/analysis-totals.js';
 import { analyzeFiles } from '../../../src/main/cli/analyze-sessions.js';
 import { renderAnalysis } from '../../../src/main/cli/render-analysis.js';
+import { formatShare } from '../../../src/main/cli/text-layout.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const CLAUDE_CODE = 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
@@ -69,7 +70,9 @@ describe('renderAnalysis', () => {
 
   test('begins with what pruning reclaims, and goes from what is there to what stays', () => {
     const text = renderAnalysis(single, PLAIN);
-    expect(text).toMatch(/claude-code · 132 entries · 28,972 tokens\nPruning reclaims 20\.9 %/);
+    const { without, with: left } = single.totals.tokens;
+    const share = formatShare(without - left, without);
+    expect(text).toContain(`claude-code · 132 entries · 28,972 tokens\nPruning reclaims ${share}:`);
     const heads = [
       'what it consists of',
       'by tool',
@@ -80,6 +83,14 @@ describe('renderAnalysis', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);
     expect(text).toContain('largest that stay');
+  });
+
+  test('has a row for what the working set takes, and a column where it takes some', () => {
+    const text = renderAnalysis(single, PLAIN);
+    const { items = 0 } = single.totals.rules.find(({ rule }) => rule === 'working-set') ?? {};
+    expect(text).toMatch(new RegExp(`\nresults that are no longer in use +${items} `));
+    expect(items).toBeGreaterThan(0);
+    expect(text).toMatch(/\nby tool +calls +results +of all +stale reads +unused +largest/);
   });
 
   test('has a column for old results once recency pruning takes some', async () => {
@@ -116,6 +127,7 @@ describe('toJsonText', () => {
     const document = JSON.parse(toJsonText(single)) as AnalysisReport;
     expect(document.totals.tokens).toEqual(single.totals.tokens);
     expect(toJsonText(single)).not.toContain('excerpt');
-    expect(single.sessions[0]?.largestStaying.some(({ excerpt }) => excerpt !== null)).toBe(true);
+    const examples = single.totals.rules.flatMap((report) => report.examples);
+    expect(examples.some(({ excerpt }) => excerpt !== null)).toBe(true);
   });
 });

@@ -4,12 +4,13 @@ import { describe, expect, test } from 'vitest';
 import {
   agentPreset,
   aiContent,
+  DEFAULT_WORKING_SET,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../../src/index.js';
-import type { IContent, Transcript } from '../../../src/index.js';
+import type { IContent, Transcript, WorkingSetRules } from '../../../src/index.js';
 import { toJsonReport } from '../../../src/main/cli/replay-report.js';
 import { replaySession } from '../../../src/main/cli/replay-session.js';
 import type { ReplayOptions } from '../../../src/main/cli/replay-session.js';
@@ -22,9 +23,16 @@ const OPTIONS: ReplayOptions = {
   strategy: 'high-density',
 };
 
-function transcript(entries: readonly IContent[]): Transcript {
+/** Results are too small for it, however large they are. */
+const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, minTokens: Infinity };
+
+function transcript(
+  entries: readonly IContent[],
+  workingSet: WorkingSetRules = TAKES_NOTHING,
+): Transcript {
   const format = 'claude-code';
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
+  const preset = { ...agentPreset(format), workingSet };
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
 }
 
 /** A call and its response. */
@@ -40,7 +48,7 @@ const LONG = 'one line of a long file\n'.repeat(200);
 const READ_THEN_WRITE = [
   humanText('fix it'),
   ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
-  ...step('2', 'Edit', { file_path: '/w/a.ts' }, 'done'),
+  ...step('2', 'Write', { file_path: '/w/a.ts' }, 'done'),
   aiContent('finished'),
 ];
 
@@ -85,6 +93,34 @@ describe('replaySession', () => {
       { parameter: 'cat secret', path: null, modelCall: null },
     ]);
     expect(JSON.stringify(toJsonReport(report))).not.toContain('secret');
+  });
+
+  test('what the working set takes is told from what recency pruning takes', async () => {
+    const entries = [
+      humanText('look'),
+      ...step('1', 'Bash', { command: 'npm test' }, LONG),
+      ...step('2', 'Bash', { command: 'npm run lint' }, LONG),
+      aiContent('finished'),
+    ];
+    const workingSet = {
+      ...DEFAULT_WORKING_SET,
+      ...{ outputLease: 0, excerptLease: 0, minReclaimTokens: 0, minReclaimShare: 0 },
+    };
+    const both = await replaySession('f', transcript(entries, workingSet), {
+      ...OPTIONS,
+      recencyRetention: 1,
+    });
+    // Recency takes the first one while there is a newer one, and the model was not sent that yet.
+    expect(both.reclaimed).toMatchObject([
+      { rule: 'old-result', items: 1 },
+      { rule: 'working-set', items: 1 },
+    ]);
+    const late = { ...workingSet, outputLease: 1 };
+    const report = await replaySession('f', transcript(entries, late), {
+      ...OPTIONS,
+      recencyRetention: 1,
+    });
+    expect(report.reclaimed).toMatchObject([{ rule: 'old-result', items: 1 }]);
   });
 
   test('a compression is attributed, and its tokens add up', async () => {

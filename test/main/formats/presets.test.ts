@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { DEFAULT_WORKING_SET } from '../../../src/shared/density/working-set-rules.js';
 import { optimize } from '../../../src/shared/density/optimize.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { readTranscript } from '../../../src/main/formats/read-transcript.js';
@@ -9,13 +10,20 @@ const REPOSITORY = new URL('../../../', import.meta.url).pathname;
 
 async function supersededReads(file: string): Promise<number> {
   const { entries, preset, workspaceRoot } = await readTranscript(`${REPOSITORY}${file}`);
-  const config = { ...DEFAULT_DENSITY_CONFIG, ...preset, workspaceRoot: workspaceRoot ?? '/' };
+  const config = {
+    ...DEFAULT_DENSITY_CONFIG,
+    ...preset,
+    workspaceRoot: workspaceRoot ?? '/',
+    // Else the working set decides what an edit leaves of them.
+    partialWritesSupersede: true,
+  };
   return optimize(entries, config).metadata.readWritePairsPruned;
 }
 
 describe('agentPreset', () => {
   it.each(TRANSCRIPT_FORMATS)('knows %s', (format) => {
     expect(Object.keys(agentPreset(format))).toContain('toolCatalog');
+    expect(agentPreset(format).workingSet).toBe(DEFAULT_WORKING_SET);
   });
 
   it.each([

@@ -5,13 +5,20 @@ import { describe, expect, it } from 'vitest';
 import { countablePart, indexablePart } from '../../../src/main/offload/posted-entry.js';
 import { carriesContent } from '../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { HistoryIndex } from '../../../src/shared/density/history-index.js';
+import { scopeOfSession } from '../../../src/shared/density/index-scope.js';
 import { planDensity } from '../../../src/shared/density/optimize.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
-import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';
 import { historyOf } from '../../support/notation.js';
 import { countThirds } from '../../support/piece-counters.js';
-import { RESIDENT_AGENT, withReferencedFiles } from '../../support/resident-session.js';
+import {
+  arbitraryPassConfig,
+  RESIDENT_AGENT,
+  withReferencedFiles,
+} from '../../support/resident-session.js';
 
 /** Stands in every field that must not cross. */
 const SECRET = 'must not cross';
@@ -57,14 +64,29 @@ describe.each([
   });
 
   it('leads to the same plans', () => {
-    const histories = fc.oneof(arbitraryHistory(), arbitraryBrokenHistory());
+    const some = fc.oneof(arbitraryHistory(), arbitraryBrokenHistory());
+    const histories = fc.oneof(some, arbitraryWorkingHistory(some));
     fc.assert(
-      fc.property(histories, arbitraryDensityConfig(), (entries, settings) => {
+      fc.property(histories, arbitraryPassConfig(), (entries, settings) => {
         const history = withReferencedFiles(entries);
         const config = { ...settings, ...RESIDENT_AGENT };
         expect(planDensity(history.map(part), config)).toEqual(planDensity(history, config));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('has results that count for as much in a working set', () => {
+    fc.assert(
+      fc.property(arbitraryWorkingHistory(), (history) => {
+        const [posted, whole] = [history.map(part), history].map((entries) => {
+          const index = new HistoryIndex(scopeOfSession(RESIDENT_AGENT));
+          for (const entry of entries) index.append(entry);
+          return [index.responses.tokens.toArray(), index.responses.flags.toArray()];
+        });
+        expect(posted).toEqual(whole);
+      }),
+      { numRuns: 300 },
     );
   });
 

@@ -21,7 +21,7 @@ const COUNT: CountRequest = { kind: 'count', contents: [{ speaker: 'human', bloc
 
 const NONE = new Int32Array();
 const METADATA = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
-const PLAN = { drops: NONE, pointers: NONE, cuts: NONE, metadata: METADATA };
+const PLAN = { drops: NONE, pointers: NONE, excerpts: NONE, cuts: NONE, metadata: METADATA };
 
 function ok(value: unknown): object {
   return { ok: true, value, runMs: 1 };
@@ -52,6 +52,13 @@ describe('readReply', () => {
     ['a plain array', planned({ drops: [1, 0] })],
     ['half a row', planned({ drops: Int32Array.of(1) })],
     ['an entry beyond the base', planned({ pointers: Int32Array.of(10, 0) })],
+    ['an excerpt beyond the base', planned({ excerpts: Int32Array.of(10, 0) })],
+    ['excerpts that are none', planned({ excerpts: undefined })],
+    ['half an excerpt', planned({ excerpts: Int32Array.of(0) })],
+    [
+      'a count of the working set that is none',
+      planned({ metadata: { ...METADATA, workingSetPruned: 0.5 } }),
+    ],
     ['a negative entry', planned({ cuts: Int32Array.of(-1, 0, 0, 1) })],
     ['no metadata', planned({ metadata: null })],
     ['metadata without numbers', planned({ metadata: { ...METADATA, recencyPruned: '0' } })],

@@ -5,6 +5,10 @@ import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js
 import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
+import {
+  DEFAULT_WORKING_SET,
+  WORKING_SET_RULE_NAMES,
+} from '../../../src/shared/density/working-set-rules.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
 
 const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };
@@ -62,6 +66,7 @@ describe('Residence', () => {
         { recencyPruning: false },
         { recencyRetention: 2 },
         { partialWritesSupersede: false },
+        { workingSet: { ...DEFAULT_WORKING_SET } },
       ]) {
         bench.history.addAll([humanText('more')]);
         await drain(scheduler);
@@ -71,6 +76,34 @@ describe('Residence', () => {
         await asked;
         expect(bench.host.traffic.plans).toBe(before + 1);
       }
+    });
+  });
+
+  it('has the pass at hand for a working set by the same rules, and for no other', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      bench.settings = { ...OTHER, workingSet: DEFAULT_WORKING_SET };
+      const plansFor = async (change: Partial<DensityConfig>): Promise<number> => {
+        bench.history.addAll([humanText('more')]);
+        await drain(scheduler);
+        const before = bench.host.traffic.plans;
+        const asked = asks(bench, { ...bench.settings, ...change });
+        await drain(scheduler);
+        await asked;
+        return bench.host.traffic.plans - before;
+      };
+      expect(await plansFor({})).toBe(0);
+      expect(await plansFor({ workingSet: { ...DEFAULT_WORKING_SET } })).toBe(0);
+      expect(await plansFor({ partialWritesSupersede: false })).toBe(0);
+      expect(await plansFor({ partialWritesSupersede: true })).toBe(1);
+      for (const name of WORKING_SET_RULE_NAMES) {
+        const workingSet = { ...DEFAULT_WORKING_SET, [name]: DEFAULT_WORKING_SET[name] + 1 };
+        expect(await plansFor({ workingSet })).toBe(1);
+      }
+      const { workingSet: _, ...without } = bench.settings;
+      bench.settings = without;
+      expect(await plansFor({})).toBe(0);
+      expect(await plansFor({ workingSet: DEFAULT_WORKING_SET })).toBe(1);
     });
   });
 

@@ -4,11 +4,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { limitEdits } from '../../../src/main/pre-send/limit-edits.js';
+import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
 import { optimize } from '../../../src/shared/density/optimize.js';
+import type { WorkingSetRules } from '../../../src/shared/density/working-set-rules.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import {
+  arbitraryWorkingConfig,
+  arbitraryWorkingHistoryOf,
+} from '../../support/arbitrary-working-history.js';
 import { describeResult, historyOf } from '../../support/notation.js';
 
 const PASS: DensityConfig = {
@@ -19,9 +25,17 @@ const PASS: DensityConfig = {
   recencyRetention: 1,
 };
 
+/** Takes every result that was sent. */
+const ALL_STALE: WorkingSetRules = {
+  ...{ readLease: 0, touchLease: 0, nameLease: 0, searchLease: 0, outputLease: 0 },
+  ...{ excerptLease: 0, excerptTokens: 0, callLease: 100, relaxedTokens: 0, maxRelaxation: 1 },
+  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
+  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+};
+
 function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
   const history = historyOf(notation);
-  return limitEdits(optimize(history, pass), history, { entry, block });
+  return limitEdits(optimize(history, pass), history, { entry, block }, pass);
 }
 
 describe('limitEdits', () => {
@@ -87,7 +101,7 @@ describe('limitEdits', () => {
       fc.nat(3),
       (history, config, entry, block) => {
         const whole = optimize(history, config);
-        const result = limitEdits(whole, history, { entry, block });
+        const result = limitEdits(whole, history, { entry, block }, config);
         const edited = history.slice();
         applyDensityResult(edited, result);
         expect(findViolations(edited)).toEqual([]);
@@ -105,27 +119,79 @@ describe('limitEdits', () => {
     fc.assert(property, { numRuns: 1_000 });
   });
 
+  it.each([
+    // Nothing but the working set is on that takes results.
+    [{ recencyPruning: false }, { readWritePairsPruned: 0, recencyPruned: 0, workingSetPruned: 3 }],
+    // Recency takes the first two; the working set takes what that leaves.
+    [{ recencyPruning: true }, { readWritePairsPruned: 0, recencyPruned: 2, workingSetPruned: 1 }],
+  ])('tells with %o what the working set took', (phases, expected) => {
+    const pass = { ...PASS, ...phases, workingSet: ALL_STALE };
+    const notation = 'h:@b.ts h:@b.ts a:s1 t:s1 a:s2 t:s2 a:s3 t:s3 a a';
+    const metadata = { fileDeduplicationsPruned: 0, ...expected };
+    expect(limited(notation, 1, 0, pass).metadata).toEqual(metadata);
+  });
+
+  it('tells calls that the working set has forgotten from superseded reads', () => {
+    const workingSet = { ...ALL_STALE, callLease: 1 };
+    const notation = 'h:@b.ts h:@b.ts a:r1(c.ts) t:r1 a:r2 t:r2 a:w3 t:w3';
+    const left = limited(notation, 1, 0, { ...PASS, workingSet });
+    expect(describeResult(left)).toBe('-2 -3 -4 -5');
+    expect(left.metadata).toEqual({
+      readWritePairsPruned: 1,
+      fileDeduplicationsPruned: 0,
+      recencyPruned: 0,
+      workingSetPruned: 1,
+    });
+  });
+
   it('tells of a whole edit what the pass told', () => {
     const property = fc.property(
       arbitraryHistory({ maxEntries: 60 }),
       arbitraryDensityConfig(),
       (history, config) => {
         const whole = optimize(history, config);
-        // The first entry is edited by nothing here, so that one edit more has to be left out.
-        const before = [{ speaker: 'human' as const, blocks: [] }, ...history];
-        const shifted: DensityResult = {
-          removals: whole.removals.map((index) => index + 1),
-          replacements: new Map([
-            [0, { speaker: 'human', blocks: [] }],
-            ...[...whole.replacements].map(([index, entry]) => [index + 1, entry] as const),
-          ]),
-          metadata: whole.metadata,
-        };
-        const result = limitEdits(shifted, before, { entry: 1, block: 0 });
+        const result = allBut(whole, history, config);
         expect(result.metadata).toEqual(whole.metadata);
         expect(result.replacements.size).toBe(whole.replacements.size);
       },
     );
     fc.assert(property, { numRuns: 500 });
   });
+
+  it('tells of a whole edit with a working set what the pass told', () => {
+    const property = fc.property(
+      arbitraryWorkingHistoryOf({ maxEntries: 60 }),
+      arbitraryWorkingConfig(),
+      (history, config) => {
+        const { metadata } = optimize(history, config);
+        const told = allBut(optimize(history, config), history, config).metadata;
+        expect(told.readWritePairsPruned).toBe(metadata.readWritePairsPruned);
+        // What recency takes first may be forgotten in the same pass.
+        expect(told.recencyPruned).toBeLessThanOrEqual(metadata.recencyPruned);
+        expect(told.recencyPruned + (told.workingSetPruned ?? 0)).toBe(
+          metadata.recencyPruned + (metadata.workingSetPruned ?? 0),
+        );
+        if (!config.recencyPruning) expect(told).toEqual(metadata);
+      },
+    );
+    fc.assert(property, { numRuns: 500 });
+  });
 });
+
+/** All of an edit but one more, of an entry in front that no pass edits. */
+function allBut(
+  whole: DensityResult,
+  history: readonly IContent[],
+  config: DensityConfig,
+): DensityResult {
+  const before = [{ speaker: 'human' as const, blocks: [] }, ...history];
+  const shifted: DensityResult = {
+    removals: whole.removals.map((index) => index + 1),
+    replacements: new Map([
+      [0, { speaker: 'human', blocks: [] }],
+      ...[...whole.replacements].map(([index, entry]) => [index + 1, entry] as const),
+    ]),
+    metadata: whole.metadata,
+  };
+  return limitEdits(shifted, before, { entry: 1, block: 0 }, config);
+}

@@ -16,7 +16,7 @@ const KNOWN =
   'compression.preserveThreshold, compression.topPreserveThreshold, compression.fallbackToTruncation, ' +
   'compression.density.readWritePruning, compression.density.fileDedupe, ' +
   'compression.density.recencyPruning, compression.density.recencyRetention, ' +
-  'compression.density.placeholder';
+  'compression.density.workingSet, compression.density.placeholder';
 
 function errorOf(value: unknown): Error {
   try {
@@ -40,6 +40,7 @@ describe('parseEphemeralSettings', () => {
       'compression.density.fileDedupe': false,
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 5,
+      'compression.density.workingSet': 'aggressive',
       'compression.density.placeholder': 'informative',
     };
     expect(parseEphemeralSettings(settings)).toStrictEqual(settings);
@@ -111,6 +112,12 @@ describe('parseEphemeralSettings', () => {
     ['compression.preserveThreshold', -0.1, 'a number of at least 0 and at most 1', '-0.1'],
     ['compression.topPreserveThreshold', 85, 'a number of at least 0 and at most 1', '85'],
     ['compression.density.recencyRetention', Infinity, 'a finite number', 'Infinity'],
+    [
+      'compression.density.workingSet',
+      'on',
+      `one of 'preset', 'off', 'default', 'aggressive'`,
+      '"on"',
+    ],
     [
       'compression.density.placeholder',
       'recallable',

@@ -38,6 +38,7 @@ describe('createAgentRuntimeContext', () => {
       densityFileDedupe: true,
       densityRecencyPruning: false,
       densityRecencyRetention: 3,
+      densityWorkingSet: 'preset',
       densityPlaceholder: 'pointer',
     });
   });
@@ -57,6 +58,7 @@ describe('createAgentRuntimeContext', () => {
       'compression.density.fileDedupe': false,
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 0,
+      'compression.density.workingSet': 'off',
       'compression.density.placeholder': 'informative',
     });
     expect(valuesOf(ephemerals)).toStrictEqual({
@@ -71,6 +73,7 @@ describe('createAgentRuntimeContext', () => {
       densityFileDedupe: false,
       densityRecencyPruning: true,
       densityRecencyRetention: 0,
+      densityWorkingSet: 'off',
       densityPlaceholder: 'informative',
     });
   });

@@ -22,6 +22,7 @@ const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.density.fileDedupe': 'boolean',
   'compression.density.recencyPruning': 'boolean',
   'compression.density.recencyRetention': 'number',
+  'compression.density.workingSet': 'enum',
   'compression.density.placeholder': 'enum',
 };
 
@@ -102,6 +103,7 @@ describe('SETTING_DEFAULTS', () => {
       'compression.density.fileDedupe': true,
       'compression.density.recencyPruning': false,
       'compression.density.recencyRetention': 3,
+      'compression.density.workingSet': 'preset',
       'compression.density.placeholder': 'pointer',
     });
   });

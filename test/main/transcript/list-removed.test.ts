@@ -3,15 +3,26 @@
 import { describe, expect, test } from 'vitest';
 import { listRemoved } from '../../../src/main/transcript/list-removed.js';
 import type { RemovalDraft } from '../../../src/main/transcript/removal-record.js';
-import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
+import {
+  aiContent,
+  isToolResponseBlock,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { excerptOf } from '../../../src/shared/density/excerpt.js';
 import { openWriter, temporaryPath } from './recording.js';
 
 const LINE = '[read_file: a.ts — success, 3 lines; recall("c1") for the original]';
 
 function answer(result: unknown, callId = 'c1', error?: string): IContent {
   return toolContent([toolResponse(callId, 'read_file', result, error)]);
+}
+
+function responses({ blocks }: IContent) {
+  return blocks.filter(isToolResponseBlock);
 }
 
 function gone(entry: IContent, sessionId = 's', replacement?: IContent): RemovalDraft {
@@ -77,6 +88,26 @@ describe('listRemoved', () => {
       gone(answer(LINE), 'later'),
     );
     expect([only?.size, only?.removedAt, others]).toEqual([{ amount: 2, unit: 'line' }, 1, []]);
+  });
+
+  test('leaves out excerpts where there is an original', async () => {
+    const output = 'a line of output\n'.repeat(100);
+    const excerpt = excerptOf(output);
+    const once = await listed(
+      gone(answer(output), 's', answer(excerpt)),
+      gone(answer(excerpt), 's', answer(PRUNED_POINTER)),
+    );
+    // In the same entry as something else, in a later session: no checksum tells it.
+    const again = await listed(
+      gone(answer(output), 's', answer(excerpt)),
+      gone(toolContent([...responses(answer(excerpt)), ...responses(answer('x', 'c2'))]), 'later'),
+    );
+    expect(once.map(({ size }) => size?.amount)).toEqual([101]);
+    expect(again.map(({ callId, size }) => [callId, size?.amount])).toEqual([
+      ['c1', 101],
+      ['c2', 1],
+    ]);
+    expect((await listed(gone(answer(excerpt)))).map(({ callId }) => callId)).toEqual(['c1']);
   });
 
   test('has the latest of several calls with one id', async () => {

@@ -9,6 +9,7 @@ import type { TranscriptWriter } from '../../../src/main/transcript/transcript-w
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { excerptOf } from '../../../src/shared/density/excerpt.js';
 import { openWriter, temporaryPath } from './recording.js';
 
 function answer(result: unknown, callId = 'c1'): IContent {
@@ -51,6 +52,18 @@ async function recording(...batches: readonly (readonly RemovalDraft[])[]): Prom
 }
 
 describe('restore', () => {
+  test('gives an excerpt when nothing else is on record, and else the original', async () => {
+    const output = 'a line of output\n'.repeat(100);
+    const excerpt = excerptOf(output);
+    const only = await recording([gone(answer(excerpt))]);
+    expect((await only.restored()).response.result).toBe(excerpt);
+    const both = await recording(
+      [gone(answer(output))],
+      [gone(answer(excerpt), 'compressed', 'later')],
+    );
+    expect((await both.restored()).response.result).toBe(output);
+  });
+
   test('gives response and call as they were', async () => {
     const { restored } = await recording([gone(asking('a.ts')), gone(answer({ lines: 3 }))]);
     expect(await restored()).toEqual({

@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../../src/shared/content.js';
-import { NONE } from '../../../src/shared/density/history-columns.js';
+import { NO_SIGNATURE } from '../../../src/shared/density/call-signature.js';
+import { NONE, RESPONSE_FLAG } from '../../../src/shared/density/history-columns.js';
 import { HistoryIndex } from '../../../src/shared/density/history-index.js';
 import type { ChosenIndex } from '../../../src/shared/density/history-index.js';
 import { scopeOfSession } from '../../../src/shared/density/index-scope.js';
@@ -13,10 +14,13 @@ import type { Stretch } from '../../../src/shared/density/stretches.js';
 import { stretchesOfRewrite } from '../../../src/worker/edit-stretches.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../support/arbitrary-history.js';
+import { arbitraryWorkingHistory, WORKING_TOOLS } from '../../support/arbitrary-working-history.js';
 import { withReferencedFiles } from '../../support/resident-session.js';
+import { workingHistory } from '../../support/working-notation.js';
 
 const SCOPE = scopeOfSession({
   workspaceRoot: WORKSPACE_ROOT,
+  toolCatalog: WORKING_TOOLS,
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 });
 
@@ -41,11 +45,15 @@ function tablesOf(index: HistoryIndex): unknown {
   const tools = new Renaming();
   return {
     length: index.length,
-    calls: [calls.entry, calls.block, calls.response, calls.access, calls.pathCount]
+    calls: [
+      ...[calls.entry, calls.block, calls.response, calls.access, calls.pathCount],
+      ...[calls.kind, calls.firstLine, calls.lastLine, calls.signature],
+    ]
       .map((column) => column.toArray())
       .concat(Int32Array.from(paths.of(calls.paths.toArray()))),
+    answers: index.answers.toArray(),
     callIds: idsOf(calls.id),
-    responses: [responses.entry, responses.block, responses.flags].map((column) =>
+    responses: [responses.entry, responses.block, responses.flags, responses.tokens].map((column) =>
       column.toArray(),
     ),
     tools: tools.of(responses.tool.toArray()),
@@ -102,10 +110,18 @@ function sourcesOf({ order, isShuffled }: Rewrite, length: number): Int32Array {
 }
 
 /** Rows of the tables that the laws have looked at. */
-const seen = { calls: 0, paired: 0, open: 0, partials: 0, inclusions: 0, groups: 0, repaired: 0 };
+const seen = {
+  ...{ calls: 0, paired: 0, open: 0, partials: 0, inclusions: 0, groups: 0, repaired: 0 },
+  ...{ answers: 0, ranges: 0, signatures: 0, excerpts: 0 },
+};
 
-function note({ calls, partials, inclusions }: HistoryIndex): void {
+function note({ answers, calls, responses, partials, inclusions }: HistoryIndex): void {
   seen.calls += calls.length;
+  seen.answers += answers.length;
+  seen.ranges += calls.firstLine.toArray().filter((line) => line > 1).length;
+  seen.signatures += calls.signature.toArray().filter((number) => number !== NO_SIGNATURE).length;
+  const { excerpt } = RESPONSE_FLAG;
+  seen.excerpts += responses.flags.toArray().filter((flags) => (flags & excerpt) !== 0).length;
   const open = calls.response.toArray().filter((response) => response === NONE).length;
   seen.open += open;
   seen.paired += calls.length - open;
@@ -192,11 +208,13 @@ function holds(histories: fc.Arbitrary<IContent[]>, runs: number): void {
 
 describe('HistoryIndex', () => {
   it('is, for chosen entries, the index of the history that they make', () => {
-    holds(arbitraryHistory(), 1_000);
+    holds(arbitraryHistory(), 500);
+    holds(arbitraryWorkingHistory(), 500);
   });
 
   it('is so for broken histories as well', () => {
-    holds(arbitraryBrokenHistory(), 500);
+    holds(arbitraryBrokenHistory(), 250);
+    holds(arbitraryWorkingHistory(arbitraryBrokenHistory()), 250);
   });
 
   it('was seen with every kind of row, and with calls that got another response', () => {
@@ -237,6 +255,24 @@ describe('HistoryIndex', () => {
       expect(index.idCount).toBeLessThanOrEqual(2_000);
       expectEqualTables(index, calls(1_000 * round));
     }
+  });
+
+  it('notes nothing for a working set when there can be none', () => {
+    const scope = { ...SCOPE, workingSet: false, recency: false };
+    const [noting, other] = [new HistoryIndex(SCOPE), new HistoryIndex(scope)];
+    for (const entry of workingHistory('run(cat_a.ts) lines(a.ts:1-9)')) {
+      noting.append(entry);
+      other.append(entry);
+    }
+    const columns = ({ answers, calls, responses }: HistoryIndex): number[] =>
+      [calls.kind, calls.firstLine, calls.lastLine, calls.signature, responses.tokens, answers].map(
+        ({ length }) => length,
+      );
+    expect(columns(noting)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(columns(other)).toEqual([0, 0, 0, 0, 0, 0]);
+    // A command names files for a working set alone.
+    expect(noting.calls.paths.length).toBe(2);
+    expect(other.calls.paths.length).toBe(1);
   });
 
   it('notes no ids when it will not be rewritten', () => {

@@ -7,7 +7,7 @@ function optimize({ base, config }) {
   const { failuresLeft } = config;
   if (failuresLeft !== undefined && Atomics.sub(failuresLeft, 0, 1) > 0) throw new Error('flaky');
   const none = new Int32Array();
-  return { base, plan: { drops: none, pointers: none, cuts: none, metadata } };
+  return { base, plan: { drops: none, pointers: none, excerpts: none, cuts: none, metadata } };
 }
 
 function count({ contents }) {

@@ -13,6 +13,8 @@ export interface EditRow {
   readonly turn: number;
   readonly cause: EditCause;
   readonly rule: ReclaimRule;
+  /** Why it was pruned; `null` for compressions. */
+  readonly why: string | null;
   /** `null` for what belongs to no call. */
   readonly callId: string | null;
   readonly tool: string | null;
@@ -37,13 +39,14 @@ export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
   });
   return Array.from(groups.values(), ([first, ...more]) => {
     const all = [first, ...more];
-    const { rule, callId, toolName, includedPaths, before, after } = first.attribution;
+    const { rule, why, callId, toolName, includedPaths, before, after } = first.attribution;
     const sum = (valueOf: (edit: RecordedEdit) => number): number =>
       all.reduce((total, edit) => total + valueOf(edit), 0);
     return {
       turn: first.turn,
       cause: first.cause,
       rule,
+      why,
       callId,
       tool: toolName,
       speaker: (before ?? after)?.speaker ?? 'human',

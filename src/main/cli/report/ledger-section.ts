@@ -10,7 +10,7 @@ import { reasonOfRow, RULE_NAMES } from './report-page.js';
 import type { ReportPage } from './report-page.js';
 
 /** Bytes of all rows together: where there are more, the largest edits are listed. */
-const MAX_ROW_BYTES = 140_000;
+const MAX_ROW_BYTES = 125_000;
 
 /** UTF-16 units of one excerpt. */
 const MAX_EXCERPT_LENGTH = 600;

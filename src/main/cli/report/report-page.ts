@@ -42,6 +42,7 @@ export const RULE_NAMES: Readonly<Record<ReclaimRule, string>> = {
   'superseded-read': 'superseded read',
   'repeated-inclusion': 'repeated inclusion',
   'old-result': 'old result',
+  'working-set': 'unused result',
   'summarized-result': 'summarized result',
   'folded-entry': 'folded entry',
   'dropped-entry': 'dropped entry',
@@ -159,18 +160,8 @@ const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason']
   unsent: ' before it was sent',
 };
 
-/** Returns why a rule took something. */
-export function reasonOfRow({ cause, rule }: EditRow): string {
-  if (cause.step !== 'pruned') return reasonOfStep(cause);
-  const reason = RULE_REASONS[rule];
-  return cause.reason === 'every-turn' ? reason : `${reason};${LANDINGS[cause.reason]}`;
+/** Returns why a rule took something, in sentences. */
+export function reasonOfRow({ cause, why }: EditRow): string {
+  if (cause.step !== 'pruned' || why === null) return reasonOfStep(cause);
+  return cause.reason === 'every-turn' ? why : `${why} Pruned${LANDINGS[cause.reason]}.`;
 }
-
-const RULE_REASONS: Readonly<Record<ReclaimRule, string>> = {
-  'superseded-read': 'the file was written later',
-  'repeated-inclusion': 'the file was included again later',
-  'old-result': 'newer results of the tool stand',
-  'summarized-result': 'made shorter',
-  'folded-entry': 'stands in a summary',
-  'dropped-entry': 'dropped',
-};

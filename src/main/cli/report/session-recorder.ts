@@ -3,13 +3,14 @@
 
 import type {
   CompressionStrategyName,
+  DensityConfig,
   EntryChange,
   IContent,
   LandingReason,
   ToolCatalog,
   TurnOrchestrator,
 } from '../../../index.js';
-import { attributeChange, attributeCompression } from '../attribution.js';
+import { attributeCompression, attributePass } from '../attribution.js';
 import type { Attribution } from '../attribution.js';
 import { CATEGORIES, Composition } from '../composition.js';
 import type { Category, ToolShare } from '../composition.js';
@@ -79,6 +80,7 @@ const NO_RECORDING: Recording = {
 export class SessionRecorder implements ReplayObserver {
   readonly #catalog: ToolCatalog;
   readonly #lines: Line[] = [];
+  #density: DensityConfig | undefined;
   #recording = NO_RECORDING;
 
   constructor(catalog: ToolCatalog) {
@@ -90,7 +92,8 @@ export class SessionRecorder implements ReplayObserver {
     return this.#recording;
   }
 
-  readonly begin = (session: TurnOrchestrator): void => {
+  readonly begin = (session: TurnOrchestrator, density: DensityConfig): void => {
+    this.#density = density;
     const note = (cause: EditCause, changes: readonly EntryChange[] | null): void => {
       this.#lines.push({ cause, changes, after: session.history.getAll() });
     };
@@ -111,7 +114,7 @@ export class SessionRecorder implements ReplayObserver {
   };
 
   readonly settle = async ({ history }: TurnOrchestrator): Promise<void> => {
-    const steps = takeApart(this.#lines);
+    const steps = takeApart(this.#lines, this.#density);
     const entries = Array.from(new Set(steps.flatMap(entriesOf)));
     const counts = await history.countEach(entries);
     const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
@@ -168,7 +171,10 @@ function isEntry(line: Line | EditStep): line is IContent {
   return 'speaker' in line;
 }
 
-function takeApart(lines: readonly Line[]): readonly (IContent | EditStep)[] {
+function takeApart(
+  lines: readonly Line[],
+  density: DensityConfig | undefined,
+): readonly (IContent | EditStep)[] {
   const putIn = new Set<IContent>();
   let known: IContent[] = [];
   return lines.map((line) => {
@@ -181,8 +187,9 @@ function takeApart(lines: readonly Line[]): readonly (IContent | EditStep)[] {
     known = [...after];
     const isByModel = cause.step === 'compressed' && cause.isByModel;
     const attributions =
-      changes?.flatMap(attributeChange) ??
-      attributeCompression(before, after, { isByModel, putIn: new Set(putIn) });
+      changes !== null && density !== undefined
+        ? attributePass(changes, before, density)
+        : attributeCompression(before, after, { isByModel, putIn: new Set(putIn) });
     if (changes === null) {
       for (const attribution of attributions) {
         if (attribution.before === null && attribution.after !== null) putIn.add(attribution.after);

@@ -30,6 +30,8 @@ describe('renderPage', () => {
     const page = await documentOf(longSession(60), { recencyRetention: 2 });
     expect(page).not.toContain('secret');
     expect(page).toContain('<td>superseded read</td>');
+    expect(page).toContain('<td>unused result</td>');
+    expect(page).toContain('What was read was written later, last by the Write call toolu_01');
     expect(page).toMatch(/<bdi>Read<\/bdi> <bdi>#[0-9a-f]{6}\.ts<\/bdi>/);
     expect(page).toContain('<code><bdi>toolu_01');
   });

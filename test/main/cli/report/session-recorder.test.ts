@@ -1,7 +1,7 @@
 // That what is recorded adds up to what the replay counts, whatever kind of edit there was.
 
 import { describe, expect, test } from 'vitest';
-import { humanText } from '../../../../src/index.js';
+import { DEFAULT_WORKING_SET, humanText } from '../../../../src/index.js';
 import { longSession, record, step } from '../../../support/report-documents.js';
 
 const LONG = 'one line of a long file\n'.repeat(200);
@@ -10,10 +10,13 @@ const STEPS = Array.from({ length: 12 }, (_, at) =>
   step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
 ).flat();
 
+/** Results are too small for it, however large they are. */
+const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, minTokens: Infinity } };
+
 describe('SessionRecorder', () => {
   test.each([
     ['pruned', longSession(40), { recencyRetention: 2 }],
-    ['compressed', [humanText('look'), ...STEPS], { contextLimit: 6_000 }],
+    ['compressed', [humanText('look'), ...STEPS], { ...TAKES_NOTHING, contextLimit: 6_000 }],
     [
       'fitted',
       [humanText('look'), ...step('x', 'Bash', {}, LONG.repeat(3))],
@@ -44,12 +47,29 @@ describe('SessionRecorder', () => {
     const { recording } = await record([
       humanText('fix'),
       ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG),
-      ...step('w', 'Edit', { file_path: '/w/a.ts' }, 'done'),
+      ...step('w', 'Write', { file_path: '/w/a.ts' }, 'done'),
     ]);
     expect(recording.edits.map(({ tokensAfter }) => tokensAfter)).toEqual([0, 0]);
     expect(recording.edits.map(({ subject }) => subject?.path)).toEqual(['/w/a.ts', '/w/a.ts']);
     expect(recording.toolsWithout.get('Read')?.calls).toBe(1);
     expect(recording.toolsAtEnd.has('Read')).toBe(false);
+  });
+
+  test('every edit of a pass says why, as the session would have', async () => {
+    const { recording } = await record(longSession(60), { recencyRetention: 2 });
+    const reasons = recording.edits.map(({ attribution: { rule, why } }) => `${rule}: ${why}`);
+    const count = (rule: string): number =>
+      reasons.filter((reason) => reason.startsWith(`${rule}: `)).length;
+    expect(count('superseded-read')).toBeGreaterThan(0);
+    expect(count('old-result')).toBeGreaterThan(0);
+    expect(count('working-set')).toBeGreaterThan(0);
+    const known = [
+      /^superseded-read: What was read was written later, last by the Write call /,
+      /^old-result: Of the results of (?:Read|Write|Bash) the newest 2 stay, /,
+      /^working-set: .* (?:An excerpt|A placeholder) takes its place\.$/,
+      /^working-set: It is long past: /,
+    ];
+    expect(reasons.filter((reason) => !known.some((form) => form.test(reason)))).toEqual([]);
   });
 
   test('an empty session has no turns', async () => {

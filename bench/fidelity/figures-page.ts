@@ -1,0 +1,60 @@
+// Puts the figures of a report into a page of the documentation, between its marks. Leaves the rest of the
+// page alone; formats tables as prettier does, so that a page stays as it was checked in.
+
+import { posix } from 'node:path';
+import type { EditAtRisk } from './measure.js';
+import { OWN_POLICY } from './policies.js';
+import { distinctGroups, LEGEND, policyTable } from './policy-table.js';
+import type { FidelityReport, GroupReport } from './report.js';
+
+const OPENING = '<!-- figures -->';
+const CLOSING = '<!-- /figures -->';
+
+/** Returns the page with the figures of this report. Throws a `RangeError` when the page does not mark where they go. */
+export function withFigures(page: string, report: FidelityReport): string {
+  const start = page.indexOf(OPENING);
+  const end = page.indexOf(CLOSING);
+  if (start === -1 || end < start) {
+    throw new RangeError(`Expected a page with ${OPENING} and, behind it, ${CLOSING}.`);
+  }
+  const parts = [
+    LEGEND.map((sentence) => `- ${sentence}`).join('\n'),
+    ...distinctGroups(report).map(groupPart),
+    ...lostPart(report),
+  ];
+  return `${page.slice(0, start)}${[OPENING, ...parts, ''].join('\n\n')}${page.slice(end)}`;
+}
+
+function groupPart(group: GroupReport): string {
+  const { title, subtitle, heads, rows } = policyTable(group);
+  const widths = heads.map((head, at) =>
+    Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string => {
+    const padded = cells.map((cell, at) =>
+      at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
+    );
+    return `| ${padded.join(' | ')} |`;
+  };
+  const rule = widths.map((width, at) =>
+    at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
+  return [`### ${title}`, '', `${subtitle}.`, '', ...[heads, rule, ...rows].map(line)].join('\n');
+}
+
+/** What the default working set still loses, by place. */
+function lostPart({ groups }: FidelityReport): readonly string[] {
+  const lost = groups[0]?.policies.find(({ policy }) => policy === OWN_POLICY)?.atRisk ?? [];
+  if (lost.length === 0) return [];
+  return [`### Edits at risk, ${OWN_POLICY}`, lost.map(lostLine).join('\n')];
+}
+
+function lostLine({ source, entry, tool, file, lineCount, missing }: EditAtRisk): string {
+  const place = `${code(posix.basename(source))}, entry ${entry}`;
+  const edit = `${code(tool)} of ${code(posix.basename(file) || 'a file')}`;
+  return `- ${place}, ${edit}: ${missing.length} of ${lineCount} lines`;
+}
+
+function code(text: string): string {
+  return `\`${text.replace(/[`\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}\``;
+}

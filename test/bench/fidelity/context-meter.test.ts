@@ -1,0 +1,76 @@
+// What requests come to, on contexts whose entries weigh a known number of tokens.
+
+import { describe, expect, it } from 'vitest';
+import { ContextMeter, TAIL_TOKENS } from '../../../bench/fidelity/context-meter.js';
+import type { RequestFigures } from '../../../bench/fidelity/context-meter.js';
+import { estimateEntryTokens } from '../../../src/index.js';
+import type { IContent } from '../../../src/index.js';
+
+/** An entry of so many tokens. */
+function weighing(tokens: number): IContent {
+  const of = (length: number): IContent => {
+    return { speaker: 'tool', blocks: [{ type: 'text', text: 'a'.repeat(length) }] };
+  };
+  let length = 4 * tokens;
+  while (estimateEntryTokens(of(length)) > tokens) length -= 1;
+  expect(estimateEntryTokens(of(length))).toBe(tokens);
+  return of(length);
+}
+
+function figuresOf(...contexts: readonly (readonly IContent[])[]): RequestFigures {
+  const meter = new ContextMeter();
+  for (const context of contexts) meter.send(context);
+  return meter.figures;
+}
+
+const [first, second, third, fourth] = [1_000, 200, 300, 400].map(weighing) as [
+  IContent,
+  IContent,
+  IContent,
+  IContent,
+];
+
+describe('ContextMeter', () => {
+  it('takes from the cache what the previous call began with, too, and writes the rest', () => {
+    expect(figuresOf([first], [first, second], [first, second, third])).toEqual({
+      modelCalls: 3,
+      tokens: 1_000 + 1_200 + 1_500,
+      cacheRewrites: 0,
+      prefixChanges: 0,
+      rewrittenTokens: 0,
+      inputCost: 1.25 * 1_000 + (100 + 1.25 * 200) + (120 + 1.25 * 300),
+    });
+  });
+
+  it('reads anew what stands behind a change, and counts what came with it as new', () => {
+    const replaced = weighing(50);
+    const figures = figuresOf([first, second, third], [first, replaced, third, fourth]);
+    expect(figures).toMatchObject({ prefixChanges: 1, cacheRewrites: 0, rewrittenTokens: 300 });
+    expect(figures.inputCost).toBe(1.25 * 1_500 + 100 + 1.25 * (50 + 300 + 400));
+  });
+
+  it('sees the last entry change, and entries go from the end', () => {
+    expect(figuresOf([first, second], [first, third])).toMatchObject({ prefixChanges: 1 });
+    expect(figuresOf([first, second], [first])).toMatchObject({
+      prefixChanges: 1,
+      rewrittenTokens: 0,
+    });
+  });
+
+  it.each([
+    [TAIL_TOKENS, 0],
+    [TAIL_TOKENS + 1, 1],
+  ])('counts a change %i tokens before the end of what was sent as %i rewrites', (tail, count) => {
+    const changed = weighing(tail - 300);
+    // What is new behind the end of what was sent makes a change no deeper.
+    const after = [first, third, weighing(TAIL_TOKENS)];
+    const figures = figuresOf([first, changed, third], after);
+    expect(figures).toMatchObject({ prefixChanges: 1, cacheRewrites: count });
+  });
+
+  it('goes on from what was sent last', () => {
+    const figures = figuresOf([first, second, third], [first, third], [first, third, fourth]);
+    expect(figures).toMatchObject({ prefixChanges: 1, rewrittenTokens: 300 });
+    expect(figures.inputCost).toBe(1.25 * 1_500 + (100 + 1.25 * 300) + (130 + 1.25 * 400));
+  });
+});

@@ -1,0 +1,69 @@
+// The figures in a page of the documentation.
+
+import path from 'node:path';
+import { check } from 'prettier';
+import { describe, expect, it } from 'vitest';
+import { withFigures } from '../../../bench/fidelity/figures-page.js';
+import { OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
+import { recordSession } from '../../../bench/fidelity/recorded-session.js';
+import { reportFidelity } from '../../../bench/fidelity/report.js';
+import type { FidelityReport } from '../../../bench/fidelity/report.js';
+import { readTranscript } from '../../../src/index.js';
+
+const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
+const CLAUDE = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
+const CODEX = path.join(FIXTURES, 'codex/jdx-mise__71-b56c467073-0.jsonl');
+const PAGE = '# Fidelity\n\nBefore.\n\n<!-- figures -->\n\nold\n\n<!-- /figures -->\n\n## Behind\n';
+
+const report = reportFidelity(
+  await Promise.all(
+    [CLAUDE, CODEX].map(async (file) => recordSession(file, await readTranscript(file))),
+  ),
+  [],
+);
+
+/** The report with an edit lost by the default working set. */
+function losing(source: string, file: string): FidelityReport {
+  const lost = { source, entry: 7, callId: '1', tool: 'Edit', file, lineCount: 3, missing: ['a'] };
+  const groups = report.groups.map((group) => {
+    const policies = group.policies.map((policy) => {
+      return { ...policy, atRisk: policy.policy === OWN_POLICY ? [lost] : [] };
+    });
+    return { ...group, policies };
+  });
+  return { ...report, groups };
+}
+
+describe('withFigures', () => {
+  const page = withFigures(PAGE, report);
+
+  it('writes between the marks and nowhere else', () => {
+    expect(page).toMatch(/^# Fidelity\n\nBefore\.\n\n<!-- figures -->\n\n/);
+    expect(page).toMatch(/\n\n<!-- \/figures -->\n\n## Behind\n$/);
+    expect(page).not.toContain('old\n');
+    expect(withFigures(page, report)).toBe(page);
+  });
+
+  it('has a table of each group, as the formatter would have it', async () => {
+    const heads = page.match(/^### .*/gm)?.filter((head) => !head.includes('at risk'));
+    expect(heads).toEqual(['### claude-code + codex', '### claude-code', '### codex']);
+    const names = page.match(/^\| (?!policy|-).*? (?= *\|)/gm)?.map((cell) => cell.slice(2).trim());
+    expect(names).toEqual(Array.from({ length: 3 }, () => POLICIES.map(({ name }) => name)).flat());
+    expect(await check(page, { parser: 'markdown', singleQuote: true, printWidth: 100 })).toBe(
+      true,
+    );
+  });
+
+  it('lists what the default working set loses, by file names, as plain text', async () => {
+    const listed = withFigures(PAGE, losing('/home/me/a`b.jsonl', '/repo/src/a.ts'));
+    expect(listed).toContain('- `a b.jsonl`, entry 7, `Edit` of `a.ts`: 1 of 3 lines\n');
+    expect(await check(listed, { parser: 'markdown', singleQuote: true, printWidth: 100 })).toBe(
+      true,
+    );
+  });
+
+  it('refuses a page that does not mark the place', () => {
+    expect(() => withFigures('# Fidelity\n', report)).toThrow(RangeError);
+    expect(() => withFigures('<!-- /figures --> <!-- figures -->', report)).toThrow(RangeError);
+  });
+});

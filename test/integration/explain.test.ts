@@ -1,0 +1,54 @@
+// What a session says about its next pass, held against that pass, wherever that is planned; through the
+// package's own name. `npm run build` comes first.
+
+import { createCompactor, readTranscript } from 'ctxfold';
+import type { EntryChange, OffloadMode, Transcript, TurnOrchestrator } from 'ctxfold';
+import { describe, expect, it } from 'vitest';
+
+const FIXTURE = new URL(
+  '../fixtures/transcripts/claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
+  import.meta.url,
+).pathname;
+
+/** The entries that the next pass changes, as the session explains them. */
+function foretold(session: TurnOrchestrator): readonly string[] {
+  return session.history
+    .getRawHistory()
+    .map((_, index) => session.explain(index))
+    .filter(({ verdict }) => verdict !== 'kept')
+    .map(({ index, verdict }) => `${index} ${verdict}`);
+}
+
+function changed(changes: readonly EntryChange[]): readonly string[] {
+  return changes.map(({ index, after }) => `${index} ${after === null ? 'removed' : 'changed'}`);
+}
+
+/** Plays a session; returns how many entries its passes have changed, and how many of them a resident history planned. */
+async function play(mode: OffloadMode, { entries, preset, workspaceRoot }: Transcript) {
+  const compactor = createCompactor({ offload: mode, threads: 1, workspaceRoot });
+  const session = await compactor.createSession({ density: preset });
+  let edits = 0;
+  for (const entry of entries) {
+    if (entry.speaker === 'ai') {
+      const expected = foretold(session);
+      const { optimized } = await session.ensureCompressionBeforeSend('p');
+      expect(changed(optimized?.changes ?? [])).toEqual(expected);
+      edits += expected.length;
+    }
+    session.history.add(entry);
+  }
+  const { residentPasses } = session.stats();
+  await compactor.close();
+  return { edits, residentPasses };
+}
+
+describe('TurnOrchestrator', () => {
+  it.each(['inline', 'snapshot', 'resident'] as const)(
+    'explains what the next pass does: %s',
+    async (mode) => {
+      const { edits, residentPasses } = await play(mode, await readTranscript(FIXTURE));
+      expect(edits).toBeGreaterThan(0);
+      expect(residentPasses > 0).toBe(mode === 'resident');
+    },
+  );
+});

@@ -1,0 +1,136 @@
+// Sessions with a working set: which rules they go by, on this thread and in a worker, and when those change.
+
+import {
+  AGGRESSIVE_WORKING_SET,
+  applyDensityResult,
+  createCompactor,
+  DEFAULT_DENSITY_CONFIG,
+  DEFAULT_WORKING_SET,
+  optimize,
+} from 'ctxfold';
+import type { Compactor, IContent, OffloadMode, WorkingSetRules } from 'ctxfold';
+import { afterAll, describe, expect, it } from 'vitest';
+import { WORKING_TOOLS } from '../support/arbitrary-working-history.js';
+import { workingHistory } from '../support/working-notation.js';
+
+const CHOICES = ['preset', 'off', 'default', 'aggressive'] as const;
+type WorkingSetChoice = (typeof CHOICES)[number];
+
+/** They take outputs alone, and at once. */
+const RULES: WorkingSetRules = {
+  ...DEFAULT_WORKING_SET,
+  ...{ readLease: Infinity, searchLease: Infinity, outputLease: 0, excerptLease: 0 },
+  ...{ minTokens: 0, minReclaimTokens: 0, minReclaimShare: 0, callLease: Infinity },
+};
+
+/** What the setting stands for. */
+function rulesOf(
+  choice: WorkingSetChoice,
+  preset: WorkingSetRules | undefined,
+): WorkingSetRules | undefined {
+  if (choice === 'preset') return preset;
+  if (choice === 'off') return undefined;
+  return choice === 'default' ? DEFAULT_WORKING_SET : AGGRESSIVE_WORKING_SET;
+}
+
+/** Long enough for every choice to find something, and something else than the others. */
+const HISTORY = workingHistory(
+  Array.from(
+    { length: 60 },
+    (_, at) => `run(make_${at}) lines(f${at % 7}.ts:${at}-${at + 9}) search(${at})`,
+  ).join(' '),
+);
+
+const compactors: Compactor[] = [];
+afterAll(() => Promise.all(compactors.map((compactor) => compactor.close())));
+
+function compactorOf(offload: OffloadMode): Compactor {
+  const compactor = createCompactor({
+    ...{ offload, contextLimit: 10_000_000, threads: 1, workspaceRoot: '/work' },
+    settings: { 'compression.strategy': 'high-density' },
+  });
+  compactors.push(compactor);
+  return compactor;
+}
+
+function expectedOf(
+  history: readonly IContent[],
+  choice: WorkingSetChoice,
+  preset: WorkingSetRules | undefined,
+): readonly IContent[] {
+  const workingSet = rulesOf(choice, preset);
+  const compacted = [...history];
+  const config = {
+    ...DEFAULT_DENSITY_CONFIG,
+    ...{ workspaceRoot: '/work', toolCatalog: WORKING_TOOLS },
+    ...(workingSet !== undefined && { workingSet }),
+  };
+  applyDensityResult(compacted, optimize(history, config));
+  return compacted;
+}
+
+describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {
+  it.each(CHOICES)('of %s acts in a session', async (choice) => {
+    const compactor = compactorOf(mode);
+    for (const preset of [RULES, undefined]) {
+      const session = await compactor.createSession({
+        density: {
+          toolCatalog: WORKING_TOOLS,
+          ...(preset !== undefined && { workingSet: preset }),
+        },
+        history: HISTORY,
+      });
+      session.settings.set('compression.density.workingSet', choice);
+      await session.ensureCompressionBeforeSend('p', 0);
+      expect(session.history.getAll()).toEqual(expectedOf(HISTORY, choice, preset));
+      await session.close();
+    }
+  });
+
+  it('acts from the next window on when it changes', async () => {
+    const compactor = compactorOf(mode);
+    const session = await compactor.createSession({
+      density: { toolCatalog: WORKING_TOOLS, workingSet: RULES },
+      history: HISTORY.slice(0, 100),
+    });
+    let expected: readonly IContent[] = HISTORY.slice(0, 100);
+    let at = 100;
+    const choices: readonly WorkingSetChoice[] = [
+      'off',
+      'preset',
+      'off',
+      'aggressive',
+      'default',
+      'preset',
+    ];
+    for (const choice of choices) {
+      session.settings.set('compression.density.workingSet', choice);
+      const added = HISTORY.slice(at, at + 20);
+      at += 20;
+      session.history.addAll(added);
+      await session.ensureCompressionBeforeSend('p', 0);
+      expected = expectedOf([...expected, ...added], choice, RULES);
+      expect(session.history.getAll()).toEqual(expected);
+    }
+    if (mode === 'resident') expect(session.stats().residentPasses).toBeGreaterThan(0);
+    await session.close();
+  });
+});
+
+describe('SessionOptions.density.workingSet', () => {
+  it('is refused when it is none, before anything is made', async () => {
+    const compactor = compactorOf('inline');
+    for (const name of Object.keys(RULES)) {
+      for (const rule of [undefined, NaN, -1, '5']) {
+        const workingSet = { ...RULES, [name]: rule };
+        await expect(compactor.createSession({ density: { workingSet } })).rejects.toThrow(
+          RangeError,
+        );
+      }
+      const workingSet = { ...RULES, [name]: Infinity };
+      const session = await compactor.createSession({ density: { workingSet }, history: HISTORY });
+      await session.ensureCompressionBeforeSend('p', 0);
+      await session.close();
+    }
+  });
+});

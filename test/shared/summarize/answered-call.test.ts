@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { answeredCall } from '../../../src/shared/summarize/answered-call.js';
+import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+
+/** Few ids, so that they stand for several calls, in any order. */
+const ID = fc.constantFrom('a', 'b');
+const BLOCK: fc.Arbitrary<ContentBlock> = fc.oneof(
+  ID.map((id) => ({ type: 'tool_call' as const, id, name: 'run', parameters: {} })),
+  fc.record({ callId: ID, isPartial: fc.boolean() }).map(({ callId, isPartial }) => ({
+    type: 'tool_response' as const,
+    callId,
+    toolName: 'run',
+    result: '',
+    ...(isPartial && { isComplete: false }),
+  })),
+  fc.constant({ type: 'text' as const, text: 'so' }),
+);
+const ENTRY: fc.Arbitrary<IContent> = fc.record({
+  speaker: fc.constantFrom('ai', 'tool', 'tool', 'human'),
+  blocks: fc.array(BLOCK, { maxLength: 4 }),
+});
+
+describe('answeredCall', () => {
+  it('finds the call that pairing from the start finds', () => {
+    let found = 0;
+    fc.assert(
+      fc.property(fc.array(ENTRY, { minLength: 6, maxLength: 16 }), (history) => {
+        const { callOf } = outlineHistory(history);
+        for (const [entry, { blocks }] of history.entries()) {
+          for (const block of blocks.keys()) {
+            const call = callOf(entry, block);
+            expect(answeredCall(history, entry, block)).toBe(call);
+            if (call !== undefined) found += 1;
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(found).toBeGreaterThan(500);
+  });
+
+  it('finds nothing outside of a history', () => {
+    expect(answeredCall([], 0, 0)).toBeUndefined();
+  });
+});

@@ -1,0 +1,215 @@
+// Random histories for a working set: reads of files and of lines, searches, commands that name files, calls made again,
+// results of all sizes. The rules are as random, and none of them is a default.
+
+import fc from 'fast-check';
+
+import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../src/shared/density.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+import type { WorkingSetRules } from '../../src/shared/density/working-set-rules.js';
+import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
+import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
+import { arbitraryDensityConfig, arbitraryHistory } from './arbitrary-history.js';
+import type { ArbitraryHistoryOptions } from './arbitrary-history.js';
+import { listOf } from './arbitrary-tool-use.js';
+import { pairNaively } from './naive-pairs.js';
+import { NAIVE_COMMANDS } from './naive-use.js';
+
+/** The tools of `arbitraryWorkingHistory`. */
+export const WORKING_TOOLS: ToolCatalog = {
+  ...DEFAULT_TOOL_CATALOG,
+  view_lines: [
+    {
+      ...{ access: 'read', extent: 'whole', pathKeys: ['path'] },
+      lineKeys: { first: 'offset', count: 'limit' },
+    },
+  ],
+  view_range: [
+    { access: 'read', extent: 'part', pathKeys: ['path'], lineKeys: { range: 'view_range' } },
+  ],
+  search_text: [{ access: 'search' }],
+  run_shell_command: [{ access: 'run', commandKeys: ['command', 'cmd'] }],
+};
+
+interface WorkingUse {
+  readonly name: string;
+  readonly parameters: unknown;
+}
+
+const file = fc.constantFrom('a.ts', './a.ts', 'src/b.ts', '/work/src/b.ts', 'c.ts');
+const line = fc.constantFrom(1, 2, 5, 10, 11, 2_000, 2_001);
+
+const linesUse = fc
+  .record(
+    { path: file, offset: line, limit: fc.constantFrom(1, 3, 10, 2_000, -1) },
+    { requiredKeys: ['path'], noNullPrototype: true },
+  )
+  .map((parameters): WorkingUse => ({ name: 'view_lines', parameters }));
+
+const rangeUse = fc
+  .record(
+    {
+      path: file,
+      view_range: fc.oneof<fc.Arbitrary<unknown>[]>(
+        fc.tuple(line, line),
+        fc.tuple(line, fc.constant(-1)),
+        fc.constantFrom('[2, 10]', null, 'all', [3]),
+      ),
+    },
+    { requiredKeys: ['path'], noNullPrototype: true },
+  )
+  .map((parameters): WorkingUse => ({ name: 'view_range', parameters }));
+
+const wholeUse = fc
+  .tuple(fc.constantFrom('read_file', 'read_line_range', 'write_file', 'replace'), file)
+  .map(([name, path]): WorkingUse => ({ name, parameters: { path } }));
+
+const commandUse = fc
+  .constantFrom(...NAIVE_COMMANDS)
+  .chain(({ command }) =>
+    fc.constantFrom<unknown>({ command }, { command }, { cmd: command.split(' ') }, command),
+  )
+  .map((parameters): WorkingUse => ({ name: 'run_shell_command', parameters }));
+
+const otherUse = fc.constantFrom<WorkingUse>(
+  { name: 'search_text', parameters: { pattern: 'x' } },
+  { name: 'search_text', parameters: { pattern: 'x', limit: 1 } },
+  { name: 'search_text', parameters: { pattern: 'x', limit: null } },
+  { name: 'search_text', parameters: { pattern: { any: ['x'], limit: 1 } } },
+  { name: 'search_text', parameters: { pattern: { any: ['x'] }, limit: 1 } },
+  { name: 'read_many_files', parameters: { paths: ['a.ts', 'src/b.ts'] } },
+  { name: 'read_many_files', parameters: { paths: ['c.ts'] } },
+  { name: 'read_file', parameters: {} },
+  { name: 'run_shell_command', parameters: { shell: 'ls' } },
+  { name: 'get_weather', parameters: { path: 'a.ts' } },
+  { name: 'get_weather', parameters: null },
+);
+
+/** Outputs that are not soon there again. */
+const outputUse = fc
+  .tuple(fc.boolean(), fc.nat(99))
+  .map(([isSearch, number]): WorkingUse =>
+    isSearch
+      ? { name: 'search_text', parameters: { pattern: `x${number}` } }
+      : { name: 'run_shell_command', parameters: { command: `make target${number}` } },
+  );
+
+/** A use of a tool that a working set knows; some come often, so that calls are made again. */
+const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
+  { weight: 4, arbitrary: linesUse },
+  { weight: 2, arbitrary: rangeUse },
+  { weight: 4, arbitrary: wholeUse },
+  { weight: 5, arbitrary: commandUse },
+  { weight: 4, arbitrary: otherUse },
+  { weight: 4, arbitrary: outputUse },
+);
+
+const OLD_OUTPUT = `head\n[… 12 lines left out of this old output …]\ntail`;
+
+const workingResult: fc.Arbitrary<unknown> = fc.oneof<fc.WeightedArbitrary<unknown>[]>(
+  {
+    weight: 8,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('line\n', 'a longer line of output\r\n', 'unbroken', '😀', '\n'),
+        fc.constantFrom(1, 30, 62, 150, 200, 300, 400, 600, 2_500),
+      )
+      .map(([text, times]) => text.repeat(times)),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(PRUNED_POINTER, OLD_OUTPUT, '[search_text — success]') },
+  {
+    weight: 1,
+    arbitrary: fc.nat(900).map((length) => ({ output: 'o'.repeat(length), exitCode: 0 })),
+  },
+);
+
+/** Gives histories in which most tools are those of `WORKING_TOOLS`; else as `histories` are. */
+export function arbitraryWorkingHistory(
+  histories: fc.Arbitrary<IContent[]> = arbitraryHistory(),
+): fc.Arbitrary<IContent[]> {
+  return fc
+    .record({
+      history: histories,
+      uses: listOf(fc.option(workingUse, { freq: 9 }), 24, 1),
+      results: listOf(fc.option(workingResult, { freq: 9 }), 24, 1),
+    })
+    .map(({ history, uses, results }) => withUses(history, uses, results));
+}
+
+/** As `arbitraryWorkingHistory`, by the options of the histories. */
+export function arbitraryWorkingHistoryOf(
+  options: ArbitraryHistoryOptions,
+): fc.Arbitrary<IContent[]> {
+  return arbitraryWorkingHistory(arbitraryHistory(options));
+}
+
+function withUses(
+  history: readonly IContent[],
+  uses: readonly (WorkingUse | null)[],
+  results: readonly unknown[],
+): IContent[] {
+  const made = new Map<ContentBlock, ContentBlock>();
+  pairNaively(history).forEach(({ call, responseEntry, responseBlock }, at) => {
+    const use = uses[at % uses.length] ?? null;
+    const named = use === null ? call : { ...call, ...use };
+    made.set(call, named);
+    const response = history[responseEntry]?.blocks[responseBlock];
+    if (response?.type !== 'tool_response') return;
+    const result = results[at % results.length] ?? response.result;
+    made.set(response, { ...response, toolName: named.name, result });
+  });
+  return history.map((entry) => ({
+    ...entry,
+    blocks: entry.blocks.map((block) => made.get(block) ?? block),
+  }));
+}
+
+const lease = fc.constantFrom(0, 1, 2, 3, 5, 8, Infinity);
+const tokens = fc.constantFrom(0, 1, 15, 30, 100, 151, 400, 3_000, Infinity);
+const few = fc.constantFrom(0, 0, 1, 15, 30, 60);
+const needed = fc.constantFrom(0, 0, 30, 200, 2_000, Infinity);
+const share = fc.constantFrom(0, 0, 0.1, 0.5, 2, Infinity);
+
+/** Gives rules of all kinds: some take nearly everything, some nothing, some only near the end. */
+export function arbitraryWorkingSetRules(): fc.Arbitrary<WorkingSetRules> {
+  const rules = fc.record(
+    {
+      ...{ readLease: lease, touchLease: lease, nameLease: lease, searchLease: lease },
+      ...{ outputLease: lease, excerptLease: lease, excerptTokens: tokens, callLease: lease },
+      ...{ relaxedTokens: tokens, maxRelaxation: fc.constantFrom(1, 1, 1.5, 4, Infinity) },
+      ...{ minTokens: few, minCausingTokens: few },
+      ...{ tailTokens: tokens, minTailReclaim: needed, minTailShare: share },
+      ...{ minReclaimTokens: needed, minReclaimShare: share },
+    },
+    { noNullPrototype: true },
+  );
+  // Few of them would leave excerpts.
+  const brief = fc.constantFrom(0, 1);
+  const excerpts = fc.record(
+    {
+      ...{ searchLease: brief, outputLease: brief, excerptLease: fc.constantFrom(2, 5, Infinity) },
+      ...{ excerptTokens: fc.constantFrom(0, 151), minReclaimTokens: fc.constantFrom(0, 100) },
+      minReclaimShare: fc.constantFrom(0, 0.1),
+    },
+    { noNullPrototype: true },
+  );
+  return fc
+    .tuple(rules, fc.option(excerpts, { freq: 1 }))
+    .map(([all, some]) => ({ ...all, ...some }));
+}
+
+/** Gives configurations with a working set; in half of them it is the only phase. */
+export function arbitraryWorkingConfig(): fc.Arbitrary<DensityConfig> {
+  return fc
+    .record({
+      config: arbitraryDensityConfig(),
+      workingSet: arbitraryWorkingSetRules(),
+      isAlone: fc.boolean(),
+    })
+    .map(({ config, workingSet, isAlone }) => ({
+      ...config,
+      ...(isAlone && { readWritePruning: false, fileDedupe: false, recencyPruning: false }),
+      toolCatalog: WORKING_TOOLS,
+      workingSet,
+    }));
+}
