@@ -6,12 +6,11 @@ import { describe, expect, it } from 'vitest';
 
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../../src/shared/content.js';
 import {
-  applyDensityResult,
   DEFAULT_DENSITY_CONFIG,
   isEmptyDensityResult,
   PRUNED_POINTER,
 } from '../../../src/shared/density.js';
-import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
+import type { DensityConfig } from '../../../src/shared/density.js';
 import { isExcerpt } from '../../../src/shared/density/excerpt.js';
 import { optimize } from '../../../src/shared/density/optimize.js';
 import {
@@ -24,6 +23,7 @@ import { validate } from '../../../src/shared/providers/validate.js';
 import { placeholderKind } from '../../../src/shared/summarize/placeholder.js';
 import { estimateResultTokens } from '../../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../../src/shared/validity.js';
+import { applied, freezeDeep } from '../../support/applied.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
 import {
@@ -51,20 +51,6 @@ function holdsAlone(runs: number, law: Law, histories = arbitraryWorkingHistory(
 }
 
 const broken = arbitraryWorkingHistory(arbitraryBrokenHistory());
-
-function applied(history: readonly IContent[], result: DensityResult): IContent[] {
-  const compacted = [...history];
-  applyDensityResult(compacted, result);
-  return compacted;
-}
-
-function freezeDeep<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.freeze(value);
-    Object.values(value).forEach(freezeDeep);
-  }
-  return value;
-}
 
 function blocksOf(history: readonly IContent[]): ReadonlySet<ContentBlock> {
   return new Set(history.flatMap(({ blocks }) => blocks));

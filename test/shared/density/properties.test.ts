@@ -6,14 +6,11 @@ import { describe, expect, it } from 'vitest';
 
 import { hasSubstance } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
-import {
-  PRUNED_POINTER,
-  applyDensityResult,
-  isEmptyDensityResult,
-} from '../../../src/shared/density.js';
+import { PRUNED_POINTER, isEmptyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
 import { optimize } from '../../../src/shared/density/optimize.js';
 import { findViolations } from '../../../src/shared/validity.js';
+import { applied, freezeDeep } from '../../support/applied.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
 import { naiveOptimize } from '../../support/naive-optimize.js';
@@ -37,20 +34,6 @@ function holdsWhenBroken(
   fc.assert(fc.property(arbitraryBrokenHistory(), arbitraryDensityConfig(), law), {
     numRuns: runs,
   });
-}
-
-function applied(history: readonly IContent[], result: DensityResult): IContent[] {
-  const compacted = [...history];
-  applyDensityResult(compacted, result);
-  return compacted;
-}
-
-function freezeDeep<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.freeze(value);
-    Object.values(value).forEach(freezeDeep);
-  }
-  return value;
 }
 
 function countBlocks(

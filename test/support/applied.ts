@@ -1,0 +1,21 @@
+// What tests of passes do to histories besides running one: apply what it found, and freeze what it must not touch.
+
+import type { IContent } from '../../src/shared/content.js';
+import { applyDensityResult } from '../../src/shared/density.js';
+import type { DensityResult } from '../../src/shared/density.js';
+
+/** A copy of a history with a result applied. */
+export function applied(history: readonly IContent[], result: DensityResult): IContent[] {
+  const compacted = [...history];
+  applyDensityResult(compacted, result);
+  return compacted;
+}
+
+/** Freezes a value and all that it holds; returns it. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value);
+    Object.values(value).forEach(freezeDeep);
+  }
+  return value;
+}
