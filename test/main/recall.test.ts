@@ -25,6 +25,13 @@ import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './transcript/recording.js';
 
+/** A result that looks like what a session puts in place of one. */
+const LOOKALIKE = '[look: src/0.ts — success, 2 lines]';
+const POINTERS = {
+  'compression.density.placeholder': 'pointer',
+  'compression.strategy': 'high-density',
+} as const;
+
 /** Outputs become an excerpt when they were sent, and a placeholder at the next request. */
 const EXCERPTS_FIRST: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
@@ -250,7 +257,7 @@ describe('Compactor', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 150, examples: [[[0, LOOKALIKE, LOOKALIKE, LOOKALIKE], POINTERS, 165]] },
     );
     expect(seen.recalled).toBeGreaterThan(200);
     expect(seen.afterRestart).toBeGreaterThan(200);

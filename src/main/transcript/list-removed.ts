@@ -56,8 +56,9 @@ interface StandIn {
 class Listing {
   /** By call, what is an original; the one that was seen last comes last. */
   readonly #originals = new Map<string, Sighting>();
-  /** The same for what is likely none, and counts when there is nothing else. */
+  /** The same for what is likely none, and counts when there is nothing else; and for what is still less likely one. */
   readonly #doubtful = new Map<string, Sighting>();
+  readonly #unlikely = new Map<string, Sighting>();
   readonly #standIns = new Map<string, StandIn[]>();
   /** By session, call and tool, the key parameter. */
   readonly #keys = new Map<string, string | undefined>();
@@ -78,8 +79,9 @@ class Listing {
   }
 
   results(): readonly RemovedResult[] {
-    const doubtful = [...this.#doubtful].filter(([callId]) => !this.#originals.has(callId));
-    return [...this.#originals.values(), ...doubtful.map(([, sighting]) => sighting)]
+    // What stands later takes the place of what stands before.
+    const likeliest = new Map([...this.#unlikely, ...this.#doubtful, ...this.#originals]);
+    return [...likeliest.values()]
       .map((sighting) => this.#describe(sighting))
       .sort((a, b) => a.removedAt - b.removedAt);
   }
@@ -91,8 +93,8 @@ class Listing {
     const crc = standIns.length === 0 ? undefined : checksumOfBlocks(entry);
     const same = standIns.filter((standIn) => standIn.crc === crc);
     if (same.some((standIn) => standIn.sessionId === sessionId)) return;
-    const isDoubtful = same.length > 0 || looksLikeStandIn(block);
-    const seen = isDoubtful ? this.#doubtful : this.#originals;
+    const likely = looksLikeStandIn(block) ? this.#doubtful : this.#originals;
+    const seen = same.length > 0 ? this.#unlikely : likely;
     const response = { callId, toolName, ...(error !== undefined && { error }) };
     seen.delete(callId);
     seen.set(callId, { response, digest: digestResponse(block), sessionId, removedAt: at });

@@ -33,8 +33,8 @@ export interface RestoredResponse {
  *
  * One call can be on record several times: its response with the original payload, later what a pass
  * had put in place of it. A recorded entry that equals the replacement of an earlier one is such a
- * stand-in; so is the pruned pointer. What looks like a placeholder or an excerpt, or equals a stand-in of another
- * session, which may be the same conversation after a restart, counts when nothing else is on record.
+ * stand-in; so is the pruned pointer. What looks like a placeholder or an excerpt counts when nothing else is on record,
+ * and what equals a stand-in of another session, which may be the same conversation after a restart, behind that.
  * Among the originals the latest counts: when an id was used for several calls, that is the newest one.
  * The call belongs to the same session and tool.
  *
@@ -73,6 +73,7 @@ export async function restoreFromSightings(
     (sighting) => sessionId === undefined || sighting.sessionId === sessionId,
   );
   let doubtful: FoundResponse | undefined;
+  let unlikely: FoundResponse | undefined;
   for (const [at, sighting] of [...relevant.entries()].reverse()) {
     if (sighting.holds !== 'response') continue;
     const record = await readSighting(path, sighting);
@@ -86,12 +87,12 @@ export async function restoreFromSightings(
         block.result !== PRUNED_POINTER,
     ) as ToolResponseBlock;
     const found = { response, record, sighting };
-    if (!looksLikeStandIn(response) && !isStandIn(record, earlier)) {
-      return describe(path, callId, found, relevant);
-    }
-    doubtful ??= found;
+    if (isStandIn(record, earlier)) unlikely ??= found;
+    else if (looksLikeStandIn(response)) doubtful ??= found;
+    else return describe(path, callId, found, relevant);
   }
-  return doubtful && describe(path, callId, doubtful, relevant);
+  const likelier = doubtful ?? unlikely;
+  return likelier && describe(path, callId, likelier, relevant);
 }
 
 /** Whether a result may be what a pass or compression has put in place of another one. */
