@@ -1,15 +1,13 @@
 // The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { EntryExplanation } from 'ctxfold';
 import { afterAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/run-command.js';
+import type { Outcome } from '../support/run-command.js';
 
-const COMMAND = path.resolve('dist/main/cli/main.js');
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SESSION = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
 
@@ -18,19 +16,8 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(...args: readonly string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, [COMMAND, ...args]);
-  child.stdin.end();
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = await closed;
-  return { code, stdout, stderr };
+function run(...args: readonly string[]): Promise<Outcome> {
+  return runCommand(args);
 }
 
 interface Tokens {

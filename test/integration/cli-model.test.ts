@@ -12,8 +12,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startLoopbackModel } from '../support/loopback-model.js';
 import type { LoopbackAnswer } from '../support/loopback-model.js';
+import { COMMAND, runCommand } from '../support/run-command.js';
+import type { Outcome } from '../support/run-command.js';
 
-const COMMAND = path.resolve('dist/main/cli/main.js');
 const SESSION = path.resolve(
   'test/fixtures/transcripts/claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
 );
@@ -29,21 +30,8 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function replay(...args: readonly string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, [COMMAND, 'replay', SESSION, ...args], {
-    env: { ...process.env, TEST_KEY: KEY, EMPTY_KEY: '' },
-  });
-  child.stdin.end();
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = await closed;
-  return { code, stdout, stderr };
+function replay(...args: readonly string[]): Promise<Outcome> {
+  return runCommand(['replay', SESSION, ...args], { TEST_KEY: KEY, EMPTY_KEY: '' });
 }
 
 function withModel(strategy: string, baseUrl: string): readonly string[] {

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
+import { COMMAND, runCommand } from '../support/run-command.js';
+import type { Outcome } from '../support/run-command.js';
 
-const COMMAND = path.resolve('dist/main/cli/main.js');
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SWE_AGENT = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
 
@@ -17,19 +18,8 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(...args: readonly string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, [COMMAND, ...args]);
-  child.stdin.end();
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = await closed;
-  return { code, stdout, stderr };
+function run(...args: readonly string[]): Promise<Outcome> {
+  return runCommand(args);
 }
 
 function scratchFile(name: string, content: string): string {

@@ -2,7 +2,7 @@
 // nothing; what is stale, and what leaves, has been decided.
 
 import type { WorkingSetFinding, WorkingSetReason } from './explanation.js';
-import { CALL_KIND, NONE, RESULT_MARK } from './history-columns.js';
+import { CALL_KIND, isOutput, NONE, readsLines, RESULT_MARK } from './history-columns.js';
 import type { HistoryIndex } from './history-index.js';
 import type { HistoryMarks } from './mark-history.js';
 import { callLeaseOf } from './outside-working-set.js';
@@ -78,13 +78,13 @@ export class WorkingSetExplainer {
     return REASON_NAMES[this.#outside.workingSet.reason[response] ?? WORKING_SET_REASON.none];
   }
 
-  /** Outputs that need no excerpt, and excerpts, outlast the lease that they stay whole for. */
+  /** In whole calls, as ages are. Outputs that need no excerpt, and excerpts, outlast the lease that they stay whole for. */
   #leaseFor(reason: WorkingSetReason, call: number, age: number): number {
-    if (reason === 'forgotten') return wholeCalls(callLeaseOf(this.#rules));
+    if (reason === 'forgotten') return Math.floor(callLeaseOf(this.#rules));
     const kind = this.#index.calls.kind.at(call);
     const { excerptLease } = this.#rules;
-    const lease = wholeCalls(leaseOf(kind, this.#rules, this.#outside.workingSet.relaxation));
-    if (kind !== CALL_KIND.search && kind !== CALL_KIND.command) return lease;
+    const lease = Math.floor(leaseOf(kind, this.#rules, this.#outside.workingSet.relaxation));
+    if (!isOutput(kind)) return lease;
     if (reason === 'expired') return Math.max(lease, excerptLease);
     return reason === 'fresh' && age > lease ? excerptLease : lease;
   }
@@ -92,21 +92,12 @@ export class WorkingSetExplainer {
   /** How old a later call may get that touched the file of a read. */
   #touchLeaseOf(call: number, by: number): number {
     const { relaxation } = this.#outside.workingSet;
-    const touchLease = wholeCalls(this.#rules.touchLease * relaxation);
-    const isWrite = this.#index.calls.kind.at(by) === CALL_KIND.write;
-    if (!this.#readsRange(call) || this.#readsRange(by)) return touchLease;
+    const touchLease = Math.floor(this.#rules.touchLease * relaxation);
+    const { calls } = this.#index;
+    if (!readsLines(calls, call) || readsLines(calls, by)) return touchLease;
     // A write counts for what it changes, and then as long as any other call that names the file.
+    const isWrite = calls.kind.at(by) === CALL_KIND.write;
     if (isWrite && (this.#ages[by] ?? 0) <= touchLease) return touchLease;
-    return wholeCalls(this.#rules.nameLease * relaxation);
+    return Math.floor(this.#rules.nameLease * relaxation);
   }
-
-  #readsRange(call: number): boolean {
-    const { kind, firstLine } = this.#index.calls;
-    return kind.at(call) === CALL_KIND.read && firstLine.at(call) !== NONE;
-  }
-}
-
-/** Ages are whole. No lease that is endlessly relaxed is no number, and is no lease. */
-function wholeCalls(lease: number): number {
-  return Number.isNaN(lease) ? 0 : Math.floor(lease);
 }

@@ -1,7 +1,7 @@
 // Puts the parts of the fourth phase together: results that left the working set leave the history when that
 // is worth it.
 
-import { CALL_KIND, isGone, NONE, RESULT_MARK } from './history-columns.js';
+import { CALL_KIND, isGone, isOutput, NONE, RESULT_MARK } from './history-columns.js';
 import type { HistoryIndex } from './history-index.js';
 import { isStale, judgeWorkingSet, WORKING_SET_REASON } from './working-set.js';
 import type { WorkingSet } from './working-set.js';
@@ -60,10 +60,9 @@ function markForgotten(
     const response = calls.response.at(call);
     if (response === NONE || (age[response] ?? 0) <= lease || taken.calls[call] === 1) continue;
     const kind = calls.kind.at(call);
-    const isOutput = kind === CALL_KIND.search || kind === CALL_KIND.command;
-    if (kind !== CALL_KIND.read && !isOutput) continue;
+    if (kind !== CALL_KIND.read && !isOutput(kind)) continue;
     const isGoing = taken.results[response] === RESULT_MARK.pointer;
-    const isSmall = isOutput && reason[response] === WORKING_SET_REASON.small;
+    const isSmall = isOutput(kind) && reason[response] === WORKING_SET_REASON.small;
     if (!isGoing && !isSmall && !isGone(responses.flags.at(response))) continue;
     taken.calls[call] = 1;
     taken.responses[response] = 1;

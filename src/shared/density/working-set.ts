@@ -2,7 +2,7 @@
 // Behavior", CACM 11(5), 1968): what was not referenced for some time leaves, and here time is counted in model calls.
 
 import { NO_SIGNATURE } from './call-signature.js';
-import { CALL_KIND, isGone, NONE, RESPONSE_FLAG } from './history-columns.js';
+import { CALL_KIND, isGone, isOutput, NONE, readsLines, RESPONSE_FLAG } from './history-columns.js';
 import type { HistoryIndex } from './history-index.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
@@ -124,11 +124,11 @@ class Judge {
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
     const path = endPath - firstPath === 1 ? calls.paths.at(firstPath) : NONE;
-    const isRange = kind === CALL_KIND.read && path !== NONE && calls.firstLine.at(call) !== NONE;
+    const isRange = path !== NONE && readsLines(calls, call);
     const covering = isRange ? this.#covering(call, path) : NONE;
     if (covering !== NONE) return [WORKING_SET_REASON.readAgain, covering];
     if (age <= leaseOf(kind, this.#rules, this.#relaxation)) return FRESH;
-    if (kind === CALL_KIND.search || kind === CALL_KIND.command) return this.#output(response, age);
+    if (isOutput(kind)) return this.#output(response, age);
     if (kind !== CALL_KIND.read) return EXPIRED;
     const touching = isRange ? this.#touchingRange(call, path) : this.#touching(firstPath, endPath);
     return touching === NONE ? EXPIRED : [WORKING_SET_REASON.touched, touching];
@@ -204,7 +204,7 @@ class Judge {
   #note(call: number, response: number, firstPath: number, endPath: number): void {
     const { calls } = this.#index;
     const kind = calls.kind.at(call);
-    const isRange = kind === CALL_KIND.read && calls.firstLine.at(call) !== NONE;
+    const isRange = readsLines(calls, call);
     const signature = calls.signature.at(call);
     if (signature !== NO_SIGNATURE && !this.#repeatedBy.has(signature) && this.#shows(call)) {
       this.#repeatedBy.set(signature, call);
