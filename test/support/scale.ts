@@ -1,0 +1,19 @@
+// How many random cases the suite plays: one number for all properties, so that `npm test` is quick and the whole
+// check is thorough.
+
+/** Share of the full number of random cases that this run plays: `TEST_SCALE`, 1 for all of them. @default 0.1 */
+export const TEST_SCALE: number = readScale(process.env['TEST_SCALE']);
+
+/** How many of `full` random cases this run plays: at least `least`, and never more than all. */
+export function runs(full: number, least: number = 20): number {
+  return Math.min(full, Math.max(least, Math.ceil(full * TEST_SCALE)));
+}
+
+function readScale(text: string | undefined): number {
+  if (text === undefined || text === '') return 0.1;
+  const scale = Number(text);
+  if (!(scale > 0 && scale <= 1)) {
+    throw new RangeError(`Expected TEST_SCALE to be above 0 and at most 1, got ${text}.`);
+  }
+  return scale;
+}
