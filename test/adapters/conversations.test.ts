@@ -17,6 +17,7 @@ import {
 } from '../support/plain-message-format.js';
 import type { PlainMessage } from '../support/plain-message-format.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+import { runs } from '../support/scale.js';
 
 let compactor: Compactor;
 let sessions: TurnOrchestrator[];
@@ -359,7 +360,7 @@ describe('Conversations', () => {
           expect(sessions).toHaveLength(before + 1);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -10,6 +10,7 @@ import type { IngestionLimits } from '../../src/main/ingestion.js';
 import type { IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
+import { runs } from '../support/scale.js';
 
 /** The message that an entry is refused with, or `undefined` when it is taken. */
 function refusal(content: unknown, limits?: IngestionLimits): string | undefined {
@@ -77,7 +78,7 @@ describe('assertIngestible', () => {
       fc.property(arbitraryHistory(), (history) => {
         for (const content of history) expect(refusal(content)).toBeUndefined();
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -24,6 +24,7 @@ import type { WorkingSetRules } from '../../src/shared/density/working-set-rules
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './transcript/recording.js';
+import { runs, sightings } from '../support/scale.js';
 
 /** A result that looks like what a session puts in place of one. */
 const LOOKALIKE = '[look: src/0.ts — success, 2 lines]';
@@ -257,12 +258,12 @@ describe('Compactor', () => {
           }
         },
       ),
-      { numRuns: 150, examples: [[[0, LOOKALIKE, LOOKALIKE, LOOKALIKE], POINTERS, 165]] },
+      { numRuns: runs(150), examples: [[[0, LOOKALIKE, LOOKALIKE, LOOKALIKE], POINTERS, 165]] },
     );
-    expect(seen.recalled).toBeGreaterThan(200);
-    expect(seen.afterRestart).toBeGreaterThan(200);
-    expect(seen.lookalikes).toBeGreaterThan(20);
-    expect(seen.removed).toBeGreaterThan(200);
+    expect(seen.recalled).toBeGreaterThan(sightings(200));
+    expect(seen.afterRestart).toBeGreaterThan(sightings(200));
+    expect(seen.lookalikes).toBeGreaterThan(sightings(20));
+    expect(seen.removed).toBeGreaterThan(sightings(200));
 
     async function expectOriginals(
       compactor: Compactor,

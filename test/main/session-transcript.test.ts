@@ -24,6 +24,7 @@ import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js'
 import { deferred, outcomeOf } from '../support/session-bench.js';
 import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
 import { openWith, systemError, temporaryPath } from './transcript/recording.js';
+import { runs } from '../support/scale.js';
 
 type Options = CompactorOptions & SessionOptions & { readonly strategy?: CompressionStrategyName };
 
@@ -229,7 +230,7 @@ describe('TurnOrchestrator with a transcript', () => {
             await session.close();
           },
         ),
-        { numRuns: 250 },
+        { numRuns: runs(250) },
       );
       expect(restored).toBeGreaterThan(0);
     });

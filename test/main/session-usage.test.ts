@@ -12,6 +12,7 @@ import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import { historyOf } from '../support/notation.js';
 import { entries, keepLast, openNoted, openSession, strategyOf } from '../support/session-bench.js';
 import type { BenchParts } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
 
 const countHundreds: CountEntries = (contents) => Promise.resolve(contents.map(() => 100));
 
@@ -344,7 +345,7 @@ describe('TurnOrchestrator', () => {
             ends.add(outcome instanceof Error ? 'exceeded' : 'fits');
           },
         ),
-        { numRuns: 200 },
+        { numRuns: runs(200, 100) },
       );
       expect([...ends].sort()).toEqual(['exceeded', 'fits']);
     });

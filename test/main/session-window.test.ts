@@ -23,6 +23,7 @@ import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import { openSession, strategyOf } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
 
 const never = (): Promise<SummarizerResponse> => new Promise(() => {});
 
@@ -192,7 +193,7 @@ describe('TurnOrchestrator', () => {
           }
           ends.add(outcome instanceof Error ? outcome.name : 'fits');
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
       expect(ends).toContain('fits');
       expect(ends).toContain('ContextWindowExceededError');
@@ -219,7 +220,7 @@ describe('TurnOrchestrator', () => {
           expect(findViolations(session.history.getAll(), situation.entries)).toEqual([]);
           expect(session.history.isCompressing).toBe(false);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 
@@ -244,7 +245,7 @@ describe('TurnOrchestrator', () => {
           );
           if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ContextWindowExceededError);
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
     });
 

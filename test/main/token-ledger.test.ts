@@ -12,6 +12,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import { fixedEntryTokens } from '../../src/shared/tokens/content-text.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { runs } from '../support/scale.js';
 
 /** The count of an entry is the number that it says; the estimate is another one. */
 function entry(tokens: number): IContent {
@@ -437,7 +438,7 @@ describe('TokenLedger', () => {
         await settled;
         expect(ledger.total).toBe(held.map(countOf).reduce((sum, tokens) => sum + tokens, 0));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -14,6 +14,7 @@ import {
   validateDensityResult,
 } from '../../src/shared/density.js';
 import type { DensityResult } from '../../src/shared/density.js';
+import { runs } from '../support/scale.js';
 
 const METADATA = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
 
@@ -93,7 +94,7 @@ describe('applyDensityResult', () => {
         expect(history).toHaveLength(expected.length);
         for (const [at, entry] of history.entries()) expect(entry).toBe(expected[at]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CompressionStrategyError } from '../../../src/shared/errors.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
 import { pairingFaults, readChunks, type Reading } from './reading.js';
+import { runs } from '../../support/scale.js';
 
 const FIXTURES = new URL('../../fixtures/transcripts/', import.meta.url);
 
@@ -97,7 +98,7 @@ describe('streamTranscript', () => {
         ([format, records], isNamed) =>
           expectSound(readChunks([textOf(format, records)], isNamed ? format : undefined)),
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -120,7 +121,7 @@ describe('streamTranscript', () => {
           return expectSound(readChunks([textOf(format, damaged)], format));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -151,7 +152,7 @@ describe('streamTranscript', () => {
           return expectSound(readChunks([damaged], isNamed ? format : undefined));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -166,7 +167,7 @@ describe('streamTranscript', () => {
         fc.constantFrom(undefined, ...TRANSCRIPT_FORMATS),
         (text, format) => expectSound(readChunks([text], format)),
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

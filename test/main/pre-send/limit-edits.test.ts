@@ -16,6 +16,7 @@ import {
   arbitraryWorkingHistoryOf,
 } from '../../support/arbitrary-working-history.js';
 import { describeResult, historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 const PASS: DensityConfig = {
   workspaceRoot: '/w',
@@ -116,7 +117,7 @@ describe('limitEdits', () => {
         }
       },
     );
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: runs(1_000) });
   });
 
   it.each([
@@ -155,7 +156,7 @@ describe('limitEdits', () => {
         expect(result.replacements.size).toBe(whole.replacements.size);
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: runs(500) });
   });
 
   it('tells of a whole edit with a working set what the pass told', () => {
@@ -174,7 +175,7 @@ describe('limitEdits', () => {
         if (!config.recencyPruning) expect(told).toEqual(metadata);
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: runs(500) });
   });
 });
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { PrefixTokens } from '../../../src/main/pre-send/prefix-tokens.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entries } from '../../support/session-bench.js';
+import { runs } from '../../support/scale.js';
 
 describe('PrefixTokens', () => {
   it('gives what adding up gives, whatever was appended and rewritten', () => {
@@ -36,7 +37,7 @@ describe('PrefixTokens', () => {
         append(Math.ceil(appended / 2));
       }
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: runs(200) });
   });
 
   it('adds up few entries of a long history', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { assertTokens, TokenBudget } from '../../../src/main/pre-send/token-budget.js';
+import { runs } from '../../support/scale.js';
 
 const window = (contextLimit: number, overheadTokens = 0, ratio = 1): TokenBudget =>
   new TokenBudget({ contextLimit, overheadTokens, ratio });
@@ -26,7 +27,7 @@ describe('TokenBudget', () => {
           );
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -15,6 +15,7 @@ import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 interface Conditions {
   /** Tokens that are aimed at; every entry has 10. */
@@ -204,7 +205,7 @@ describe('HighDensityStrategy', () => {
             expect(findViolations(structuredClone(newHistory), before)).toEqual([]);
             expect(history).toEqual(before);
           }),
-          { numRuns: 1_000 },
+          { numRuns: runs(1_000) },
         );
       });
 
@@ -218,7 +219,7 @@ describe('HighDensityStrategy', () => {
               if (entry.speaker !== 'tool') expect(history).toContain(entry);
             }
           }),
-          { numRuns: 300 },
+          { numRuns: runs(300) },
         );
       });
 
@@ -231,7 +232,7 @@ describe('HighDensityStrategy', () => {
             for (const [at, entry] of again.newHistory.entries())
               expect(entry).toBe(newHistory[at]);
           }),
-          { numRuns: 300 },
+          { numRuns: runs(300) },
         );
       });
 
@@ -243,7 +244,7 @@ describe('HighDensityStrategy', () => {
             const [after, before] = [findViolations(newHistory), findViolations(history)];
             expect(after.length).toBeLessThanOrEqual(before.length);
           }),
-          { numRuns: 500 },
+          { numRuns: runs(500) },
         );
       });
     });

@@ -12,6 +12,7 @@ import { compressionContext } from '../../support/compression-context.js';
 import { readFrames } from '../../support/frames.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import { runs, sightings } from '../../support/scale.js';
 
 const strategy = new MiddleOutStrategy();
 const WORDS = 'lorem ipsum dolor sit amet '.repeat(40);
@@ -181,8 +182,8 @@ describe('MiddleOutStrategy', () => {
           asked += Number(metadata.llmCallMade);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(asked).toBeGreaterThan(50);
+    expect(asked).toBeGreaterThan(sightings(50));
   });
 });

@@ -25,6 +25,7 @@ import { startLoopbackModel } from '../../support/loopback-model.js';
 import { historyOf } from '../../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
+import { runs, sightings } from '../../support/scale.js';
 
 const strategy = new OneShotStrategy();
 const WORDS = 'lorem ipsum dolor sit amet '.repeat(40);
@@ -337,8 +338,8 @@ describe('OneShotStrategy', () => {
         const others = newHistory.filter((entry) => !history.includes(entry));
         expect(others).toHaveLength(metadata.llmCallMade ? 2 : 0);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(made).toBeGreaterThan(50);
+    expect(made).toBeGreaterThan(sightings(50));
   });
 });

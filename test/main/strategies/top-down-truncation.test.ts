@@ -11,6 +11,7 @@ import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { compressionContext, tokensOf } from '../../support/compression-context.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
+import { runs } from '../../support/scale.js';
 
 const strategy = new TopDownTruncationStrategy();
 
@@ -86,7 +87,7 @@ describe('TopDownTruncationStrategy', () => {
         // Nothing is dropped that need not be: with the last group back, it would not fit.
         if (tokensOf(history) <= contextLimit * 0.85 * 0.6) expect(newHistory).toEqual(history);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -9,6 +9,7 @@ import { encodeRemoval } from '../../../src/main/transcript/removal-record.js';
 import { aiContent, toolCall } from '../../../src/shared/content.js';
 import { draft, lines, recover, temporaryPath } from './recording.js';
 import type { Recovered } from './recording.js';
+import { runs } from '../../support/scale.js';
 
 const [A = '', B = '', C = ''] = lines('a', 'b', 'c');
 const TORN = B.slice(0, 60);
@@ -165,7 +166,7 @@ describe('readRemovals', () => {
         expect(found).toEqual(expect.arrayContaining(intact));
         expect(texts).toEqual(expect.arrayContaining([...found]));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -7,6 +7,7 @@ import { decodeRemoval, encodeRemoval } from '../../../src/main/transcript/remov
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { draft } from './recording.js';
+import { runs } from '../../support/scale.js';
 
 function bytesOf(line: string): Buffer {
   return Buffer.from(line.slice(0, -1));
@@ -48,7 +49,7 @@ describe('decodeRemoval', () => {
           expect(decodeRemoval(bytesOf(line)).record).toEqual(expected);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('decodeRemoval', () => {
           expect(decoded.record?.entry).toEqual(humanText(odd));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

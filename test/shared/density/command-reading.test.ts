@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../src/shared/density/command-reading.js';
 import type { CommandReading } from '../../../src/shared/density/command-reading.js';
 import { WHOLE_FILE } from '../../../src/shared/density/line-range.js';
+import { runs } from '../../support/scale.js';
 
 type Kind = CommandReading['kind'];
 type Row = readonly [
@@ -198,7 +199,7 @@ describe('readCommand', () => {
         if (directory !== undefined) expect(files.every((file) => file.startsWith('/'))).toBe(true);
         expect(readCommand(text, directory)).toEqual({ kind, files, ...(lines && { lines }) });
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 

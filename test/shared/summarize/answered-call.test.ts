@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { answeredCall } from '../../../src/shared/summarize/answered-call.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+import { runs, sightings } from '../../support/scale.js';
 
 /** Few ids, so that they stand for several calls, in any order. */
 const ID = fc.constantFrom('a', 'b');
@@ -36,9 +37,9 @@ describe('answeredCall', () => {
           }
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
-    expect(found).toBeGreaterThan(500);
+    expect(found).toBeGreaterThan(sightings(500));
   });
 
   it('finds nothing outside of a history', () => {

@@ -14,6 +14,7 @@ import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.j
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { compressionContext, tokensOf } from '../../support/compression-context.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 /** The plan for a history whose last fifth, at least one entry, is left alone. */
 function planOf(notation: string): CompressionPlan {
@@ -65,7 +66,7 @@ describe('planCompression', () => {
             expect(summarized.filter((__, at) => !drops.includes(at))).toEqual(newHistory);
           },
         ),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       );
     },
   );

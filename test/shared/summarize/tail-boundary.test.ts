@@ -9,6 +9,7 @@ import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.j
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 function tailStartOf(notation: string, preserveThreshold: number): number {
   return findTailStart(outlineHistory(historyOf(notation)).outline, preserveThreshold);
@@ -46,7 +47,7 @@ describe('findTailStart', () => {
         while (isSplitAt(expected)) expected -= 1;
         expect(findTailStart(outlineHistory(history).outline, share)).toBe(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -13,6 +13,7 @@ import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 /** What is chosen from, and what the naive choice reads instead of the outline. */
 interface Case extends Truncatable {
@@ -139,7 +140,7 @@ describe('chooseDrops', () => {
       fc.property(CASES, ({ input, targetTokens }) => {
         expect(chooseDrops(input, targetTokens)).toEqual(dropNaively(input, targetTokens));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -150,7 +151,7 @@ describe('chooseDrops', () => {
         const kept = input.history.filter((_, at) => !dropped.has(at));
         expect(findViolations(kept, input.history)).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

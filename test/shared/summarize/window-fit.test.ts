@@ -12,6 +12,7 @@ import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
@@ -278,7 +279,7 @@ describe('fitToWindow', () => {
       fc.property(CASES, ({ input, limitTokens }) => {
         expect(fitToWindow(input, limitTokens)).toEqual(fitNaively(input, limitTokens));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -298,7 +299,7 @@ describe('fitToWindow', () => {
           expect(left[at]).toBeLessThanOrEqual(input.summarizedTokens[at] ?? 0);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -308,7 +309,7 @@ describe('fitToWindow', () => {
         const kept = carriedOut(input.history, fitToWindow(input, limitTokens));
         expect(findViolations(kept, input.history)).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });
