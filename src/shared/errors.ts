@@ -89,9 +89,7 @@ export type SummaryRejectionReason =
   /** The model asked for a tool although it was given none. */
   | 'tool-call'
   /** The provider withheld content, or reported an error in place of an end. */
-  | 'withheld'
-  /** The prompt asks for a `<state_snapshot>`, and there is none. */
-  | 'no-snapshot';
+  | 'withheld';
 
 /** A summary that is not fit to stand in for what it summarizes. The history is as it was before. */
 export class SummaryRejectedError extends CompressionExecutionError {

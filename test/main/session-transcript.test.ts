@@ -25,6 +25,7 @@ import { deferred, outcomeOf } from '../support/session-bench.js';
 import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
 import { openWith, systemError, temporaryPath } from './transcript/recording.js';
 import { runs } from '../support/scale.js';
+import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 type Options = CompactorOptions & SessionOptions & { readonly strategy?: CompressionStrategyName };
 
@@ -195,7 +196,7 @@ describe('TurnOrchestrator with a transcript', () => {
       const situations = fc.record({
         history: arbitraryHistory({ maxEntries: 60 }),
         strategy: fc.constantFrom(...COMPRESSION_STRATEGIES, 'high-density' as const),
-        share: fc.double({ min: 0.1, max: 1, noNaN: true }),
+        share: arbitraryRatio(0.1, 1),
         windows: fc.integer({ min: 1, max: 6 }),
         recencyPruning: fc.boolean(),
       });

@@ -204,6 +204,8 @@ describe('replaySession with a model', () => {
     usage: { inputTokens: 100, outputTokens: 10 },
   };
 
+  const CUT_OFF: ScriptedAnswer = { text: snapshot('half'), finishReason: 'length' };
+
   test('requests are counted in the window in which they were made', async () => {
     const report = await replaySession('f', transcript(entries), options(GOOD));
     const windows = [...report.modelCalls, report.end];
@@ -238,12 +240,12 @@ describe('replaySession with a model', () => {
   });
 
   test('a rejected summary stops the replay, and what was reached stays', async () => {
-    const report = await replaySession('f', transcript(entries), options([GOOD, 'no snapshot']));
+    const report = await replaySession('f', transcript(entries), options([GOOD, CUT_OFF]));
     expect(report.compressionFailure).toMatchObject({
       code: 'SUMMARY_REJECTED',
-      reason: 'no-snapshot',
+      reason: 'cut-off',
     });
-    expect(report.end.compressions).toMatchObject([{ outcome: 'failed', reason: 'no-snapshot' }]);
+    expect(report.end.compressions).toMatchObject([{ outcome: 'failed', reason: 'cut-off' }]);
     expect(report.end.summarizer.requests).toBe(1);
     expect(report.playedEntries).toBeLessThan(entries.length);
     expect(report.reclaimed).toMatchObject([{ rule: 'folded-entry' }]);
@@ -255,14 +257,14 @@ describe('replaySession with a model', () => {
       ...step('x', 'Bash', {}, LONG.repeat(3)),
       aiContent('so'),
     ];
-    const report = await replaySession('f', transcript(sudden), options('no snapshot'));
+    const report = await replaySession('f', transcript(sudden), options(CUT_OFF));
     expect(report.compressionFailure).not.toBeNull();
     expect(report.end.fitted).not.toBeNull();
     expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
   });
 
   test('with the fallback, truncation takes the place of the summary', async () => {
-    const report = await replaySession('f', transcript(entries), options('no snapshot', true));
+    const report = await replaySession('f', transcript(entries), options(CUT_OFF, true));
     const windows = [...report.modelCalls, report.end];
     const [first] = windows.flatMap(({ compressions }) => compressions);
     expect(first).toMatchObject({
@@ -273,6 +275,6 @@ describe('replaySession with a model', () => {
     });
     expect(report.playedEntries).toBe(entries.length);
     expect(report.reclaimed).toMatchObject([{ rule: 'dropped-entry' }]);
-    expect(report.failures[0]).toContain('state_snapshot');
+    expect(report.failures[0]).toContain('cut off');
   });
 });

@@ -7,6 +7,7 @@ import { CompressionStrategyError } from '../../../src/shared/errors.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
 import { pairingFaults, readChunks, type Reading } from './reading.js';
 import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 const FIXTURES = new URL('../../fixtures/transcripts/', import.meta.url);
 
@@ -130,7 +131,7 @@ describe('streamTranscript', () => {
       ([format, records]) => [format, Buffer.from(textOf(format, records))] as const,
     );
     const damage = fc.record({
-      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      at: arbitraryRatio(),
       inserted: fc.uint8Array({ maxLength: 12 }),
       removed: fc.oneof(fc.nat(20), fc.nat(5000)),
     });

@@ -10,6 +10,7 @@ import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 function tailStartOf(notation: string, preserveThreshold: number): number {
   return findTailStart(outlineHistory(historyOf(notation)).outline, preserveThreshold);
@@ -36,7 +37,7 @@ describe('findTailStart', () => {
     ['valid', arbitraryHistory()],
     ['broken', arbitraryBrokenHistory()],
   ])('splits no pair and moves no further than that takes, on %s histories', (_, histories) => {
-    const shares = fc.double({ min: 0, max: 1, noNaN: true });
+    const shares = arbitraryRatio();
     fc.assert(
       fc.property(histories, shares, (history, share) => {
         const { length } = history;

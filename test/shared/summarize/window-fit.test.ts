@@ -13,6 +13,7 @@ import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
@@ -145,7 +146,7 @@ const CASES = fc
     history: arbitraryHistory({ maxEntries: 60 }),
     weights: fc.array(fc.nat(500), { minLength: 1, maxLength: 50, size: 'max' }),
     summaryTokens: fc.array(fc.nat(60), { minLength: 1, maxLength: 7 }),
-    share: fc.double({ min: 0, max: 1.1, noNaN: true }),
+    share: arbitraryRatio(0, 1.1),
     notes: fc.array(fc.nat(60), { maxLength: 3 }),
     instructions: fc.nat(2),
   })
