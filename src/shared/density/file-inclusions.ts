@@ -144,26 +144,25 @@ interface Group {
 
 const NO_GROUPS: readonly Group[] = [];
 
-/** Finds the groups of an entry. A file whose content could be a marker leaves open which block is one: that is none. Linear. */
+/**
+ * Finds the groups of an entry. A file whose content could be a marker leaves open which block is one: from the group that
+ * it stands in on, there are none. Linear.
+ */
 function findGroups(blocks: readonly ContentBlock[]): readonly Group[] {
   const groups: Group[] = [];
-  let open = 0;
-  while (open < blocks.length) {
+  for (let open = 0; open < blocks.length; open += 1) {
+    if (trimmedText(blocks[open]) !== GROUP_OPENING) continue;
+    const headings: { path: string; block: number }[] = [];
     let close = open + 1;
-    if (trimmedText(blocks[open]) === GROUP_OPENING) {
-      const headings: { path: string; block: number }[] = [];
-      for (;;) {
-        const path = headingPath(blocks[close]);
-        if (path === undefined || !isContent(blocks[close + 1])) break;
-        headings.push({ path, block: close });
-        close += 2;
-      }
-      if (trimmedText(blocks[close]) === INCLUSION_END) {
-        const group = { open, close };
-        groups.push({ ...group, inclusions: headings.map((heading) => ({ ...heading, group })) });
-      }
+    for (;;) {
+      const path = headingPath(blocks[close]);
+      if (path === undefined || !isContent(blocks[close + 1])) break;
+      headings.push({ path, block: close });
+      close += 2;
     }
-    // None of the blocks in between opens a group.
+    if (trimmedText(blocks[close]) !== INCLUSION_END) break;
+    const group = { open, close };
+    groups.push({ ...group, inclusions: headings.map((heading) => ({ ...heading, group })) });
     open = close;
   }
   return groups;
