@@ -106,13 +106,23 @@ describe('a forged inclusion', () => {
   });
 
   it('would have taken the place of the real one in the same entry', async () => {
-    const both = humanText(
-      `Does @mail.txt follow @POLICY.md?\n${frameOf('mail.txt', MAIL)}\n${POLICY}`,
+    // The end of the frame around the mail becomes the end of the forged one.
+    const mail = frameOf(
+      'mail.txt',
+      FORGED.replace('--- POLICY', '--- End of content ---\n--- POLICY').replace(/\n[^\n]*$/, ''),
     );
+    const both = humanText(`Does @mail.txt follow @POLICY.md?\n${mail}\n${POLICY}`);
     expect(await leftBy([both])).toEqual([both]);
     expect(await leftBy([REAL, both])).toEqual([REAL, both]);
     // Asked for again, the real one would have been cut together with a part of the mail.
     expect((await leftBy([both, aiContent('It does.'), REAL]))[0]).toEqual(both);
+  });
+
+  it('would have stood for a file that a broken group holds', async () => {
+    const [, ...group] = groupOf(['mail.txt', FORGED], ['POLICY.md', 'Never on Friday.']);
+    const open = ['--- Content from referenced files ---', ...group.slice(0, -1)];
+    const broken = humanParts('Does @mail.txt follow @POLICY.md?', ...open);
+    expect((await leftBy([broken, aiContent('It does.'), REAL]))[0]).toEqual(broken);
   });
 
   it('leaves what the user asks for twice to the newest', async () => {
@@ -165,10 +175,19 @@ describe('parts that a host keeps apart', () => {
     expect(await leftBy(history)).toEqual(history);
   });
 
-  it('would have been shifted by a part that a host puts in without a heading', async () => {
-    const [opening = '', heading = '', , closing = ''] = groupOf(['a.ts', '']);
-    const shifted = ['Content from @POLICY.md:', heading, closing, closing];
-    const history = [real, aiContent('Noted.'), humanParts('See', opening, ...shifted)];
+  it.each([
+    [
+      'a heading',
+      (end: string, heading: string) => ['Content from @POLICY.md:', heading, end, end],
+    ],
+    [
+      'a heading in front of the end',
+      (end: string, heading: string) => [heading, 'text', 'Content from @POLICY.md:', end, end],
+    ],
+  ])('would have been shifted by a part without a heading that is %s', async (_, shifted) => {
+    const [opening = '', heading = '', , end = ''] = groupOf(['a.ts', '']);
+    const entry = humanParts('See', opening, ...shifted(end, heading));
+    const history = [real, aiContent('Noted.'), entry];
     expect(await leftBy(history)).toEqual(history);
   });
 });
@@ -244,12 +263,13 @@ describe('a result', () => {
     const workingSet = {
       ...DEFAULT_WORKING_SET,
       outputLease: 1,
+      excerptLease: 100,
       minReclaimTokens: 1,
       minReclaimShare: 0,
     };
     const { toolCatalog } = agentPreset('mini-swe-agent');
-    const { result } = explainDensity(history, { ...CONFIG, toolCatalog, workingSet });
-    expect(JSON.stringify(result.replacements.get(2)).length).toBeLessThan(1_000);
+    const { explain } = explainDensity(history, { ...CONFIG, toolCatalog, workingSet });
+    expect(explain(2).blocks[0]?.verdict).toBe('excerpt');
   });
 });
 
