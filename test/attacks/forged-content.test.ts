@@ -18,6 +18,7 @@ import {
 } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../src/shared/density.js';
+import type * as CallSignature from '../../src/shared/density/call-signature.js';
 import { signatureOf } from '../../src/shared/density/call-signature.js';
 import { explainDensity } from '../../src/shared/density/explain-density.js';
 import { optimize } from '../../src/shared/density/optimize.js';
@@ -298,7 +299,9 @@ describe('a model that was told what to call', () => {
     const texts = Array.from({ length: 8 }, (_, at) => `text ${String(at)}`);
     vi.resetModules();
     // As another thread or process loads it: what collides there, does not here.
-    const other = await import('../../src/shared/density/call-signature.js');
+    const other = await vi.importActual<typeof CallSignature>(
+      '../../src/shared/density/call-signature.js',
+    );
     for (const text of texts) {
       expect(other.signatureOf('fetch', { text })).not.toBe(signatureOf('fetch', { text }));
     }

@@ -32,10 +32,7 @@ const { content } = fc.letrec<{ readonly content: string; readonly line: string 
     },
   ),
   content: fc
-    .tuple(
-      fc.array(tie('line'), { maxLength: 5, depthSize: 'small' }),
-      fc.constantFrom('\n', '\r\n'),
-    )
+    .tuple(fc.array(tie('line'), { maxLength: 5 }), fc.constantFrom('\n', '\r\n'))
     .map(([lines, lineEnd]) => lines.join(lineEnd)),
 }));
 

@@ -1,7 +1,7 @@
 // One number for a text, another one in each thread: whoever chooses texts, such as a page that tells a model what to
 // call, cannot choose two that are taken for one. Not to be kept, or to be compared with that of another thread.
 
-const SEED = Math.floor(Math.random() * 2 ** 32);
+const [SEED = 0] = crypto.getRandomValues(new Uint32Array(1));
 
 /**
  * FNV-1a over UTF-16 units from a start that nobody knows, with some of the end of MurmurHash3 for the sake of the low
