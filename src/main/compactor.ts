@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IContent } from '../shared/content.js';
+import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/working-set-rules.js';
@@ -153,7 +154,11 @@ class ThreadedCompactor implements Compactor {
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = options.transcriptPath !== undefined;
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
-    const densityOptions = { workspaceRoot, ...options.density };
+    const densityOptions = {
+      workspaceRoot,
+      ...options.density,
+      inclusionSyntaxes: options.density?.inclusionSyntaxes ?? SAFE_INCLUSION_SYNTAXES,
+    };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];

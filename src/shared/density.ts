@@ -17,11 +17,23 @@ export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 export type PlaceholderForm = 'pointer' | 'informative' | 'recallable';
 
 /**
- * How file inclusions look in human entries. `delimited`: within one text block, a line
- * `--- <path> ---`, the content, a line `--- End of content ---`. `referenced-files`: Gemini CLI's
- * parts, one text block each.
+ * How file inclusions look in human entries, and which of them are trusted.
+ *
+ * - `delimited`: within one text block, a line `--- <path> ---`, the content, a line `--- End of content ---`. Any text
+ *   that looks so counts, also inside what a user pasted or included: it can cut an earlier inclusion of any file.
+ * - `asked-for`: the same shape, in entries that ask for each of these files by `@path` in front of the first.
+ * - `referenced-files`: Gemini CLI's parts, one text block each. A block cannot look like four of them.
  */
-export type InclusionSyntax = 'delimited' | 'referenced-files';
+export type InclusionSyntax = 'delimited' | 'asked-for' | 'referenced-files';
+
+/** What the specification has, for who calls a pass by himself. */
+export const DOCUMENTED_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = ['delimited'];
+
+/** What sessions, adapters and presets go by: what an included text says cannot cut another inclusion. */
+export const SAFE_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = [
+  'asked-for',
+  'referenced-files',
+];
 
 /** What a density pass does. The optional fields widen it; without them the result is the documented one. */
 export interface DensityConfig {
@@ -37,7 +49,7 @@ export interface DensityConfig {
   readonly workspaceRoot: string;
   /** Which tools read and write files. @default DEFAULT_TOOL_CATALOG */
   readonly toolCatalog?: ToolCatalog;
-  /** Which inclusion shapes are recognized. @default ['delimited'] */
+  /** Which inclusion shapes are recognized. @default ['delimited'], and ['asked-for', 'referenced-files'] in sessions */
   readonly inclusionSyntaxes?: readonly InclusionSyntax[];
   /** Whether a write of a part of a file supersedes earlier reads of it. @default true, and false with a working set */
   readonly partialWritesSupersede?: boolean;

@@ -251,7 +251,9 @@ function absolute(file: string): string {
 
 function inclusionPaths({ speaker, blocks }: IContent): readonly string[] {
   if (speaker !== 'human') return [];
-  return findInclusions(blocks, ['delimited']).map((found) => absolute(found.path));
+  return findInclusions(blocks, { workspaceRoot: WORKSPACE_ROOT }).map((found) =>
+    absolute(found.path),
+  );
 }
 
 /** The complete responses of a history. */

@@ -125,7 +125,6 @@ function metadataOf(
   history: readonly IContent[],
   config: DensityConfig,
 ): DensityResultMetadata {
-  const syntaxes = config.inclusionSyntaxes ?? ['delimited'];
   const lost = (count: (entry: IContent) => number): number =>
     sumOf(edits, ({ before, after }) => count(before) - (after === undefined ? 0 : count(after)));
   const lostCalls = lost(({ blocks }) => blocks.filter(isCall).length);
@@ -134,7 +133,7 @@ function metadataOf(
   return {
     readWritePairsPruned: lostCalls - (ofWorkingSet?.calls ?? 0),
     fileDeduplicationsPruned: lost(({ speaker, blocks }) =>
-      speaker === 'human' ? findInclusions(blocks, syntaxes).length : 0,
+      speaker === 'human' ? findInclusions(blocks, config).length : 0,
     ),
     recencyPruned: placeholders - (ofWorkingSet?.placeholders ?? 0),
     ...(ofWorkingSet !== undefined && { workingSetPruned: ofWorkingSet.responses }),

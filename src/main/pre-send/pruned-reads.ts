@@ -115,8 +115,7 @@ export class PrunedReads {
 
   #inclusionsOf({ speaker, blocks }: IContent): readonly Inclusion[] {
     if (speaker !== 'human') return [];
-    const { inclusionSyntaxes = ['delimited'] } = this.#options;
-    return findInclusions(blocks, inclusionSyntaxes).map((found) => {
+    return findInclusions(blocks, this.#options).map((found) => {
       const path = this.#absolute(found.path);
       const text =
         'start' in found

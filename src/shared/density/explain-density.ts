@@ -250,8 +250,7 @@ class Explainer {
     const { inclusions } = this.#index;
     const firstRow = firstRowOf(inclusions.entry, entry);
     const byBlock = new Map<number, InclusionRow[]>();
-    const syntaxes = scopeOfPass(this.#config).inclusionSyntaxes;
-    for (const [at, found] of findInclusions(blocks, syntaxes).entries()) {
+    for (const [at, found] of findInclusions(blocks, scopeOfPass(this.#config)).entries()) {
       const row = { row: firstRow + at, path: found.path };
       const isWholeBlocks = inclusions.start.at(row.row) === NONE;
       for (const block of isWholeBlocks ? [found.block, found.block + 1] : [found.block]) {

@@ -1,5 +1,6 @@
 // What an index of a history takes notice of: all that is worth knowing, or what one pass asks for.
 
+import { DOCUMENTED_INCLUSION_SYNTAXES } from '../density.js';
 import type { DensityConfig, InclusionSyntax } from '../density.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 
@@ -62,5 +63,5 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
 }
 
 function syntaxesOf({ inclusionSyntaxes }: IndexedAgent): readonly InclusionSyntax[] {
-  return inclusionSyntaxes ?? ['delimited'];
+  return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
 }
