@@ -5,7 +5,8 @@ import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { restore } from '../../index.js';
-import type { RestoredResponse } from '../../index.js';
+import type { RestoredResponse, SessionScope } from '../../index.js';
+import { chooseRecall } from './recall-choice.js';
 import { isAbsent, isMissingFile } from './recall-failures.js';
 import { readRemovedPage } from './removed-page.js';
 import type { RemovedPage } from './removed-page.js';
@@ -25,13 +26,26 @@ const LIST_DESCRIPTION =
   'first: id, tool, key parameter, outcome and size of each. Use it to find the id of a result that ' +
   'you know was there and for which you see no placeholder.';
 
+const NOTHING_REMOVED = 'Nothing was removed so far.';
+const SEVERAL_SESSIONS =
+  'Nothing can be given back: what was removed belongs to several conversations, and this server was not told which one ' +
+  'is yours. Run the tool again if you need its result, and tell the user to start ctxfold mcp with --session.';
+
+/** What a server reads, and whose results it gives. */
+export interface RecallSource {
+  /** Transcripts. */
+  readonly paths: readonly string[];
+  /** @default the only session that they hold; nothing is given while they hold several */
+  readonly scope?: SessionScope | undefined;
+}
+
 const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /**
  * Makes the server. Each call reads the transcripts as they are then, so that one that grows, or is made only
  * later, is seen.
  */
-export function createRecallServer(paths: readonly string[], version: string): McpServer {
+export function createRecallServer(source: RecallSource, version: string): McpServer {
   const server = new McpServer({ name: 'ctxfold', version });
   server.registerTool(
     'recall',
@@ -43,7 +57,7 @@ export function createRecallServer(paths: readonly string[], version: string): M
       }),
       annotations: READ_ONLY,
     },
-    ({ id }) => recall(paths, id),
+    ({ id }) => recall(source, id),
   );
   server.registerTool(
     'list_removed',
@@ -56,28 +70,42 @@ export function createRecallServer(paths: readonly string[], version: string): M
       }),
       annotations: READ_ONLY,
     },
-    ({ limit, cursor }) => list(paths, limit, cursor),
+    ({ limit, cursor }) => list(source, limit, cursor),
   );
   return server;
 }
 
-async function recall(paths: readonly string[], id: string): Promise<CallToolResult> {
-  const outcomes = await Promise.allSettled(paths.map((path) => restore(path, id)));
+async function recall({ paths, scope }: RecallSource, id: string): Promise<CallToolResult> {
+  const found = await chooseRecall(paths, scope)
+    .then((choice) => (typeof choice === 'string' ? choice : latestOf(paths, id, choice)))
+    .catch(() => 'unread' as const);
+  if (typeof found === 'object') return answer(originalText(found));
+  if (found === 'several') return refusal(SEVERAL_SESSIONS);
+  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
+  return refusal(
+    found === 'unread'
+      ? `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`
+      : `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
+          'else ask list_removed for the ids that there are, or run the tool again.',
+  );
+}
+
+/** Returns the original that was recorded last; or whether there is none, or a file that may have it is unread. */
+async function latestOf(
+  paths: readonly string[],
+  id: string,
+  scope: SessionScope,
+): Promise<RestoredResponse | 'none' | 'unread'> {
+  const outcomes = await Promise.allSettled(paths.map((path) => restore(path, id, scope)));
   let latest: RestoredResponse | undefined;
   const failures: unknown[] = [];
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') failures.push(outcome.reason);
     else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
   }
-  if (latest !== undefined) return answer(originalText(latest));
-  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
+  if (latest !== undefined) return latest;
   const isUnread = failures.some((failure) => !isAbsent(failure) && !isMissingFile(failure));
-  return refusal(
-    isUnread
-      ? `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`
-      : `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
-          'else ask list_removed for the ids that there are, or run the tool again.',
-  );
+  return isUnread ? 'unread' : 'none';
 }
 
 /** Texts are given as they are, anything else as JSON. A tool that failed may have said so in its error alone. */
@@ -88,12 +116,15 @@ function originalText({ response: { result, error } }: RestoredResponse): string
 }
 
 async function list(
-  paths: readonly string[],
+  { paths, scope }: RecallSource,
   limit: number,
   cursor: string | undefined,
 ): Promise<CallToolResult> {
   try {
-    return answer(pageText(await readRemovedPage(paths, limit, cursor)));
+    const choice = await chooseRecall(paths, scope);
+    if (choice === 'several') return refusal(SEVERAL_SESSIONS);
+    if (choice === 'none') return answer(NOTHING_REMOVED);
+    return answer(pageText(await readRemovedPage(paths, choice, limit, cursor)));
   } catch (thrown) {
     return refusal(
       thrown instanceof RangeError
@@ -104,7 +135,7 @@ async function list(
 }
 
 function pageText({ results, total, nextCursor }: RemovedPage): string {
-  if (total === 0) return 'Nothing was removed so far.';
+  if (total === 0) return NOTHING_REMOVED;
   const lines = results.map(
     ({ callId, line, removedAt }) =>
       `${JSON.stringify(callId)} ${line} removed ${new Date(removedAt).toISOString()}`,

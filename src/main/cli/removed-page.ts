@@ -1,7 +1,7 @@
 // What was removed, out of several transcripts, in pages that do not shift while these grow.
 
 import { listRemoved } from '../../index.js';
-import type { RemovedResult } from '../../index.js';
+import type { RemovedResult, SessionScope } from '../../index.js';
 import { isMissingFile } from './recall-failures.js';
 
 /** A part of the list, the newest first. */
@@ -29,11 +29,12 @@ interface PlacedResult {
  */
 export async function readRemovedPage(
   paths: readonly string[],
+  scope: SessionScope,
   limit: number,
   cursor?: string,
 ): Promise<RemovedPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
-  const lists = await Promise.all(paths.map(listWhatExists));
+  const lists = await Promise.all(paths.map((path) => listWhatExists(path, scope)));
   const placed = lists.flatMap((results, file) =>
     results.map((result, index): PlacedResult => ({
       place: [result.removedAt, file, index],
@@ -52,9 +53,12 @@ export async function readRemovedPage(
   };
 }
 
-async function listWhatExists(path: string): Promise<readonly RemovedResult[]> {
+async function listWhatExists(
+  path: string,
+  scope: SessionScope,
+): Promise<readonly RemovedResult[]> {
   try {
-    return await listRemoved(path);
+    return await listRemoved(path, scope);
   } catch (thrown) {
     if (isMissingFile(thrown)) return [];
     throw thrown;
