@@ -56,7 +56,9 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   maxConversations: z.number().int().min(1).optional(),
-  transcriptPath: z.undefined('Adapters name the files themselves; give transcriptDirectory'),
+  transcriptPath: z
+    .undefined('Adapters name the files themselves; give transcriptDirectory')
+    .optional(),
   onSession: z.custom(isFunction, 'Expected a function').optional(),
 });
 

@@ -324,8 +324,13 @@ function transcriptPathOf(
   sessionId: string,
 ): string | undefined {
   if (transcriptDirectory === undefined) return transcriptPath;
-  if (transcriptPath === undefined) return removalLogPath(transcriptDirectory, sessionId);
-  throw new TypeError('Expected transcriptDirectory or transcriptPath, got both.');
+  if (transcriptPath !== undefined) {
+    throw new TypeError('Expected transcriptDirectory or transcriptPath, got both.');
+  }
+  if (typeof transcriptDirectory !== 'string' || transcriptDirectory === '') {
+    throw new TypeError('Expected transcriptDirectory to be the path of a directory.');
+  }
+  return removalLogPath(transcriptDirectory, sessionId);
 }
 
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {

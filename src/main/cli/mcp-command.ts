@@ -60,7 +60,7 @@ export function createMcpCommand(): Command {
       }
       const scope = scopeOf(session, allSessions);
       const { chooseRecall } = await import('./recall-choice.js');
-      if ((await chooseRecall(paths, scope)) === 'several') command.error(SEVERAL_SESSIONS);
+      if ((await chooseRecall({ paths, scope })) === 'several') command.error(SEVERAL_SESSIONS);
       const { runMcp } = await import('./run-mcp.js');
       runMcp({ paths, scope });
     });

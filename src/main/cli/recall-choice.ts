@@ -5,6 +5,14 @@ import { readRemovals } from '../../index.js';
 import type { SessionScope } from '../../index.js';
 import { isMissingFile } from './recall-failures.js';
 
+/** What is read, and whose results are given. */
+export interface RecallSource {
+  /** Transcripts. */
+  readonly paths: readonly string[];
+  /** @default the only session that they hold; nothing is given while they hold several */
+  readonly scope?: SessionScope | undefined;
+}
+
 /** Whose results may be given; or that there are none yet, or those of several sessions and nobody said whose. */
 export type RecallChoice = SessionScope | 'none' | 'several';
 
@@ -14,11 +22,8 @@ export type RecallChoice = SessionScope | 'none' | 'several';
  *
  * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when a file cannot be read: it may hold another session.
  */
-export async function chooseRecall(
-  paths: readonly string[],
-  given: SessionScope | undefined,
-): Promise<RecallChoice> {
-  if (given !== undefined) return given;
+export async function chooseRecall({ paths, scope }: RecallSource): Promise<RecallChoice> {
+  if (scope !== undefined) return scope;
   let only: string | undefined;
   for (const path of paths) {
     try {

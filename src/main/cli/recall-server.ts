@@ -5,8 +5,9 @@ import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { restore } from '../../index.js';
-import type { RestoredResponse, SessionScope } from '../../index.js';
+import type { RestoredResponse } from '../../index.js';
 import { chooseRecall } from './recall-choice.js';
+import type { RecallSource } from './recall-choice.js';
 import { isAbsent, isMissingFile } from './recall-failures.js';
 import { readRemovedPage } from './removed-page.js';
 import type { RemovedPage } from './removed-page.js';
@@ -26,18 +27,9 @@ const LIST_DESCRIPTION =
   'first: id, tool, key parameter, outcome and size of each. Use it to find the id of a result that ' +
   'you know was there and for which you see no placeholder.';
 
-const NOTHING_REMOVED = 'Nothing was removed so far.';
 const SEVERAL_SESSIONS =
   'Nothing can be given back: what was removed belongs to several conversations, and this server was not told which one ' +
   'is yours. Run the tool again if you need its result, and tell the user to start ctxfold mcp with --session.';
-
-/** What a server reads, and whose results it gives. */
-export interface RecallSource {
-  /** Transcripts. */
-  readonly paths: readonly string[];
-  /** @default the only session that they hold; nothing is given while they hold several */
-  readonly scope?: SessionScope | undefined;
-}
 
 const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
@@ -75,10 +67,8 @@ export function createRecallServer(source: RecallSource, version: string): McpSe
   return server;
 }
 
-async function recall({ paths, scope }: RecallSource, id: string): Promise<CallToolResult> {
-  const found = await chooseRecall(paths, scope)
-    .then((choice) => (typeof choice === 'string' ? choice : latestOf(paths, id, choice)))
-    .catch(() => 'unread' as const);
+async function recall(source: RecallSource, id: string): Promise<CallToolResult> {
+  const found = await latestOf(source, id).catch(() => 'unread' as const);
   if (typeof found === 'object') return answer(originalText(found));
   if (found === 'several') return refusal(SEVERAL_SESSIONS);
   const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
@@ -90,13 +80,14 @@ async function recall({ paths, scope }: RecallSource, id: string): Promise<CallT
   );
 }
 
-/** Returns the original that was recorded last; or whether there is none, or a file that may have it is unread. */
+/** Returns the original that was recorded last, or why there is none; `unread`: a file that may have it could not be read. */
 async function latestOf(
-  paths: readonly string[],
+  source: RecallSource,
   id: string,
-  scope: SessionScope,
-): Promise<RestoredResponse | 'none' | 'unread'> {
-  const outcomes = await Promise.allSettled(paths.map((path) => restore(path, id, scope)));
+): Promise<RestoredResponse | 'none' | 'several' | 'unread'> {
+  const choice = await chooseRecall(source);
+  if (typeof choice === 'string') return choice;
+  const outcomes = await Promise.allSettled(source.paths.map((path) => restore(path, id, choice)));
   let latest: RestoredResponse | undefined;
   const failures: unknown[] = [];
   for (const outcome of outcomes) {
@@ -116,15 +107,13 @@ function originalText({ response: { result, error } }: RestoredResponse): string
 }
 
 async function list(
-  { paths, scope }: RecallSource,
+  source: RecallSource,
   limit: number,
   cursor: string | undefined,
 ): Promise<CallToolResult> {
   try {
-    const choice = await chooseRecall(paths, scope);
-    if (choice === 'several') return refusal(SEVERAL_SESSIONS);
-    if (choice === 'none') return answer(NOTHING_REMOVED);
-    return answer(pageText(await readRemovedPage(paths, choice, limit, cursor)));
+    const page = await readRemovedPage(source, limit, cursor);
+    return page === 'several' ? refusal(SEVERAL_SESSIONS) : answer(pageText(page));
   } catch (thrown) {
     return refusal(
       thrown instanceof RangeError
@@ -135,7 +124,7 @@ async function list(
 }
 
 function pageText({ results, total, nextCursor }: RemovedPage): string {
-  if (total === 0) return NOTHING_REMOVED;
+  if (total === 0) return 'Nothing was removed so far.';
   const lines = results.map(
     ({ callId, line, removedAt }) =>
       `${JSON.stringify(callId)} ${line} removed ${new Date(removedAt).toISOString()}`,

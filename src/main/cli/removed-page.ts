@@ -2,6 +2,8 @@
 
 import { listRemoved } from '../../index.js';
 import type { RemovedResult, SessionScope } from '../../index.js';
+import { chooseRecall } from './recall-choice.js';
+import type { RecallSource } from './recall-choice.js';
 import { isMissingFile } from './recall-failures.js';
 
 /** A part of the list, the newest first. */
@@ -22,19 +24,23 @@ interface PlacedResult {
 }
 
 /**
- * Reads a page. A file that does not exist holds nothing.
+ * Reads a page, or tells that nobody said whose of several sessions. A file that does not exist holds nothing.
  *
  * @throws RangeError for a cursor that no page gave; CompressionStrategyError `TRANSCRIPT_READ_FAILED` when a file
  * cannot be read.
  */
 export async function readRemovedPage(
-  paths: readonly string[],
-  scope: SessionScope,
+  source: RecallSource,
   limit: number,
   cursor?: string,
-): Promise<RemovedPage> {
+): Promise<RemovedPage | 'several'> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
-  const lists = await Promise.all(paths.map((path) => listWhatExists(path, scope)));
+  const choice = await chooseRecall(source);
+  if (choice === 'several') return choice;
+  const lists =
+    choice === 'none'
+      ? []
+      : await Promise.all(source.paths.map((path) => listWhatExists(path, choice)));
   const placed = lists.flatMap((results, file) =>
     results.map((result, index): PlacedResult => ({
       place: [result.removedAt, file, index],

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describeError } from './print-error.js';
 import { createRecallServer } from './recall-server.js';
-import type { RecallSource } from './recall-server.js';
+import type { RecallSource } from './recall-choice.js';
 
 /** Serves until standard input ends; the process ends then, as nothing else keeps it alive. */
 export function runMcp(source: RecallSource): void {

@@ -7,6 +7,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRecallServer } from '../../../src/main/cli/recall-server.js';
+import type { RecallSource } from '../../../src/main/cli/recall-choice.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
@@ -24,7 +25,11 @@ interface Served {
 }
 
 async function serve(...paths: readonly string[]): Promise<Served> {
-  const server = createRecallServer(paths, '1.2.3');
+  return serveSource({ paths });
+}
+
+async function serveSource(source: RecallSource): Promise<Served> {
+  const server = createRecallServer(source, '1.2.3');
   const client = new Client({ name: 'test', version: '1.0.0' });
   const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
   await server.connect(ofServer);
@@ -52,10 +57,18 @@ function answered(id: string, result: unknown, error?: string): IContent {
 
 /** A writer that gives records times of its own. */
 async function record(path: string, ...entries: readonly IContent[]): Promise<void> {
+  return recordOf('s', path, ...entries);
+}
+
+async function recordOf(
+  sessionId: string,
+  path: string,
+  ...entries: readonly IContent[]
+): Promise<void> {
   const now = 1_700_000_000_000;
   const writer = await openWriter(path, { now: () => now });
   for (const entry of entries) {
-    await writer.append([{ sessionId: 's', kind: 'removed', index: 0, entry }]);
+    await writer.append([{ sessionId, kind: 'removed', index: 0, entry }]);
   }
   await writer.close();
 }
@@ -183,6 +196,56 @@ describe('createRecallServer', () => {
         const { text, isError } = await list({ cursor });
         expect([text, isError]).toEqual([expect.stringContaining('Leave it out'), true]);
       }
+    });
+  });
+
+  describe('with transcripts of several sessions', () => {
+    const TOOLS = ['recall', 'list'] as const;
+
+    it('gives nothing, and names nobody, until it is told whose', async () => {
+      const path = await temporaryPath();
+      await recordOf('ann', path, answered('c1', 'of ann'));
+      const { recall, list } = await serve(path);
+      expect(await recall('c1')).toEqual({ text: 'of ann', isError: false });
+      await recordOf('bob', path, answered('c2', 'of bob'));
+      for (const { text, isError } of [await recall('c1'), await recall('c2'), await list()]) {
+        expect([text, isError]).toEqual([expect.stringContaining('several conversations'), true]);
+        expect(text).not.toMatch(/ann|bob|c1|c2/);
+      }
+    });
+
+    it.each(TOOLS)('keeps to the session that it was told: %s', async (tool) => {
+      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      for (const path of paths) {
+        await recordOf('ann', path, answered('c1', 'of ann'), answered('a2', 'of ann'));
+        await recordOf('bob', path, answered('c1', 'of bob'), answered('b2', 'of bob'));
+      }
+      const served = await serveSource({ paths, scope: { sessionId: 'ann' } });
+      if (tool === 'recall') {
+        expect((await served.recall('c1')).text).toBe('of ann');
+        expect((await served.recall('b2')).text).toMatch(/^No original/);
+      } else {
+        const { text } = await served.list();
+        expect([...text.matchAll(/^"(\w+)"/gm)].map(([, id]) => id)).toEqual([
+          'a2',
+          'c1',
+          'a2',
+          'c1',
+        ]);
+      }
+    });
+
+    it('gives those of all when it is told so', async () => {
+      const path = await temporaryPath();
+      await recordOf('ann', path, answered('a2', 'of ann'));
+      await recordOf('bob', path, answered('b2', 'of bob'));
+      const { recall, list } = await serveSource({
+        paths: [path],
+        scope: { acrossSessions: true },
+      });
+      expect((await recall('a2')).text).toBe('of ann');
+      expect((await recall('b2')).text).toBe('of bob');
+      expect((await list()).text).toMatch(/^2 of 2:/);
     });
   });
 });
