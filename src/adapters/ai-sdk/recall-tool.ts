@@ -14,17 +14,16 @@ import { CompressionStrategyError } from '../../shared/errors.js';
  */
 export type RecallConversation =
   | {
-      /** The conversation's, or the session's. */
       readonly conversationId: string;
-      /** As the conversation has it. Tells apart conversations of one id with different directories. */
-      readonly transcriptDirectory?: string | undefined;
+      /** Where the conversation keeps what goes: one of the same id in another directory is another one. */
+      readonly transcriptDirectory: string;
       readonly acrossSessions?: false | undefined;
     }
   | {
       /** Every open session's, whoever recorded them: for a host that serves one user alone. */
       readonly acrossSessions: true;
       readonly conversationId?: undefined;
-      readonly transcriptDirectory?: string | undefined;
+      readonly transcriptDirectory?: undefined;
     };
 
 /** What the model calls the tool with. */
@@ -66,7 +65,7 @@ export interface RecallTool {
  * well. What is recalled enters the conversation like any result, and may be taken out of it again.
  *
  * Ids of calls are easily guessed, so the tool belongs to one conversation: make one for each run, of the session or
- * by the conversation's id.
+ * by what names the conversation and its transcript.
  *
  * @throws TypeError when no conversation is named.
  */
@@ -108,6 +107,12 @@ function ofConversation(
   // Checked here, for an error of `restore` is told to the model and not to whoever made the tool.
   const scope: unknown = { sessionId: conversationId, acrossSessions };
   assertSessionScope(scope);
+  if (
+    acrossSessions !== true &&
+    (typeof transcriptDirectory !== 'string' || !transcriptDirectory)
+  ) {
+    throw new TypeError('Expected the transcriptDirectory of the conversation.');
+  }
   const options: RestoreOptions = { ...scope, transcriptDirectory };
   return (callId) => compactor.restore(callId, options);
 }

@@ -18,6 +18,8 @@ const SETTINGS = {
   'compression.density.placeholder': 'informative',
 } as const;
 
+const CONVERSATION = { conversationId: 's', transcriptDirectory: 't' };
+
 function read(path: string) {
   return { toolCalls: [{ name: 'read_file', input: { file_path: path } }] };
 }
@@ -85,7 +87,7 @@ describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
 
 describe('recallTool', () => {
   const recallFrom = (restore: Compactor['restore']) =>
-    recallTool({ restore }, { conversationId: 's' }).execute;
+    recallTool({ restore }, CONVERSATION).execute;
 
   it('gives any result as it is, and what a silent failure said', async () => {
     const response = { type: 'tool_response', callId: 'c', toolName: 't' } as const;
@@ -122,9 +124,7 @@ describe('recallTool', () => {
   });
 
   it('takes an id, and says what it is when it is given anything else', () => {
-    const { validate } = recallTool(openCompactor(), { conversationId: 's' }).inputSchema[
-      '~standard'
-    ];
+    const { validate } = recallTool(openCompactor(), CONVERSATION).inputSchema['~standard'];
     expect(validate({ id: 'c', more: 1 })).toEqual({ value: { id: 'c' } });
     for (const value of [undefined, null, 'c', {}, { id: 7 }]) {
       expect(validate(value)).toEqual({ issues: [{ message: expect.stringContaining('id') }] });
@@ -161,7 +161,7 @@ describe('recallTool', () => {
       ];
       await compact(structuredClone(messages) as never, { conversationId: user });
     }
-    const ofAnn = recallTool(compactor, { conversationId: 'ann' });
+    const ofAnn = recallTool(compactor, { conversationId: 'ann', transcriptDirectory });
     expect(await ofAnn.execute({ id: 'of ann' })).toBe('what ann saw');
     expect(await ofAnn.execute({ id: 'of bob' })).toMatch(/^No original/);
     const ofAnyone = recallTool(compactor, { acrossSessions: true });
@@ -189,9 +189,11 @@ describe('recallTool', () => {
     expect(() => recallTool(compactor)).toThrow(TypeError);
     const nobody = [
       {},
-      { conversationId: undefined },
-      { conversationId: '' },
-      { conversationId: 7 },
+      { ...CONVERSATION, conversationId: undefined },
+      { ...CONVERSATION, conversationId: '' },
+      { ...CONVERSATION, conversationId: 7 },
+      { conversationId: 's' },
+      { ...CONVERSATION, transcriptDirectory: '' },
       { acrossSessions: 'true' },
       { acrossSessions: 1 },
       { acrossSessions: true, conversationId: 'ann' },

@@ -2,54 +2,16 @@
 
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { InMemoryTransport } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRecallServer } from '../../../src/main/cli/recall-server.js';
-import type { RecallSource } from '../../../src/main/cli/recall-choice.js';
+import { describe, expect, it } from 'vitest';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { serveRecall } from '../../support/recall-client.js';
+import type { ServedRecall } from '../../support/recall-client.js';
 import { openWriter, temporaryPath } from '../transcript/recording.js';
 
-interface Answer {
-  readonly text: string;
-  readonly isError: boolean;
-}
-
-interface Served {
-  readonly client: Client;
-  readonly recall: (id: string) => Promise<Answer>;
-  readonly list: (given?: { limit?: number; cursor?: string }) => Promise<Answer>;
-}
-
-async function serve(...paths: readonly string[]): Promise<Served> {
-  return serveSource({ paths });
-}
-
-async function serveSource(source: RecallSource): Promise<Served> {
-  const server = createRecallServer(source, '1.2.3');
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
-  await server.connect(ofServer);
-  await client.connect(ofClient);
-  onTestFinished(async () => {
-    await client.close();
-    await server.close();
-  });
-  const call = async (name: string, given: Record<string, unknown>): Promise<Answer> => {
-    const { content, isError } = await client.callTool({ name, arguments: given });
-    const [block] = content;
-    expect([content.length, block?.type]).toEqual([1, 'text']);
-    return { text: block?.type === 'text' ? block.text : '', isError: isError === true };
-  };
-  return {
-    client,
-    recall: (id) => call('recall', { id }),
-    list: (given = {}) => call('list_removed', given),
-  };
-}
+const serve = (...paths: readonly string[]): Promise<ServedRecall> => serveRecall({ paths });
 
 function answered(id: string, result: unknown, error?: string): IContent {
   return toolContent([toolResponse(id, 'read_file', result, error)]);
@@ -220,7 +182,7 @@ describe('createRecallServer', () => {
         await recordOf('ann', path, answered('c1', 'of ann'), answered('a2', 'of ann'));
         await recordOf('bob', path, answered('c1', 'of bob'), answered('b2', 'of bob'));
       }
-      const served = await serveSource({ paths, scope: { sessionId: 'ann' } });
+      const served = await serveRecall({ paths, scope: { sessionId: 'ann' } });
       if (tool === 'recall') {
         expect((await served.recall('c1')).text).toBe('of ann');
         expect((await served.recall('b2')).text).toMatch(/^No original/);
@@ -239,7 +201,7 @@ describe('createRecallServer', () => {
       const path = await temporaryPath();
       await recordOf('ann', path, answered('a2', 'of ann'));
       await recordOf('bob', path, answered('b2', 'of bob'));
-      const { recall, list } = await serveSource({
+      const { recall, list } = await serveRecall({
         paths: [path],
         scope: { acrossSessions: true },
       });
