@@ -59,7 +59,7 @@ describe('conversations of many users over one compactor', () => {
     const seen = { recalled: 0, sent: 0, events: 0, told: 0, requests: 0 };
     const schedule = fc.record({
       seed: fc.nat(1_000),
-      offload: fc.constantFrom('inline', 'resident') as fc.Arbitrary<CompactorOptions['offload']>,
+      offload: fc.constantFrom('inline', 'resident'),
       strategy: fc.constantFrom('high-density', 'one-shot', 'top-down-truncation'),
       contextLimit: fc.constantFrom(2_000, 200_000),
       rounds: fc.array(
@@ -199,8 +199,8 @@ describe('a report', () => {
         writeFileSync(file, JSON.stringify(messages));
         return file;
       };
-      const ofAnn = await fileOf('ann');
-      await fileOf('bob');
+      const ofAnn = fileOf('ann');
+      fileOf('bob');
       const page = path.join(directory, 'page.html');
       const output = command === 'report' ? ['-o', page] : [];
       const { code, stdout, stderr } = await runCommand([command, ofAnn, ...flags, ...output]);

@@ -38,6 +38,6 @@ describe('removalLogPath', () => {
   });
 
   test.each([undefined, null, 7, {}, ['a']])('refuses %j as an id', (id) => {
-    expect(() => removalLogPath('/t', id as unknown as string)).toThrow(TypeError);
+    expect(() => removalLogPath('/t', id as never)).toThrow(TypeError);
   });
 });
