@@ -126,7 +126,9 @@ export { listRemoved } from './main/transcript/list-removed.js';
 export type { RemovedResult } from './main/transcript/list-removed.js';
 export { removalLogPath } from './main/transcript/removal-log-path.js';
 export { restore } from './main/transcript/restore.js';
-export type { RestoredResponse, RestoreOptions } from './main/transcript/restore.js';
+export type { RestoredResponse } from './main/transcript/restore.js';
+export type { RestoreOptions } from './main/transcript/restore-latest.js';
+export type { SessionScope } from './main/transcript/session-scope.js';
 export { TurnLoop } from './main/turn-loop/turn-loop.js';
 export type {
   SendOptions,

@@ -16,15 +16,11 @@ type SessionSettings = Pick<
   | 'density'
   | 'activeTodos'
   | 'overheadTokens'
+  | 'transcriptDirectory'
 >;
 
 /** How an adapter works. Every option has a default; `edits` is `batched` where a session's is not. */
 export interface AdapterOptions extends SessionSettings {
-  /**
-   * Returns the file that everything which edits take away is written to, by the id of the session.
-   * @default nothing is kept
-   */
-  readonly transcriptPath?: ((sessionId: string) => string) | undefined;
   /** Conversations that are remembered; the least recently used one makes way. @default 32 */
   readonly maxConversations?: number | undefined;
   /** Told of the session of each new conversation, before anything is edited in it. */
@@ -60,7 +56,9 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   maxConversations: z.number().int().min(1).optional(),
-  transcriptPath: z.custom(isFunction, 'Expected a function of the session id').optional(),
+  transcriptPath: z
+    .undefined('Adapters name the files themselves; give transcriptDirectory')
+    .optional(),
   onSession: z.custom(isFunction, 'Expected a function').optional(),
 });
 

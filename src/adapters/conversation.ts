@@ -1,7 +1,6 @@
 // One conversation: a session, and the messages that it stands for. Takes what is new among the messages
 // of a call, lets the session's pre-send window run, and tells how the messages stand then.
 
-import { randomUUID } from 'node:crypto';
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/abortable.js';
 import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
@@ -191,7 +190,6 @@ export class Conversation<Message> {
     { reasoning }: CompactCall,
   ): Promise<TurnOrchestrator> {
     const { compactor, options } = this.#parts;
-    const sessionId = this.#sessionId ?? randomUUID();
     const session = await compactor.createSession({
       edits: options.edits,
       minReclaimTokens: options.minReclaimTokens,
@@ -200,8 +198,8 @@ export class Conversation<Message> {
       density: options.density,
       activeTodos: options.activeTodos,
       overheadTokens: options.overheadTokens,
-      transcriptPath: options.transcriptPath?.(sessionId),
-      sessionId,
+      transcriptDirectory: options.transcriptDirectory,
+      sessionId: this.#sessionId,
       history,
     });
     options.onSession?.(session);

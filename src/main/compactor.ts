@@ -1,6 +1,7 @@
 // The front door: checks the options once, owns the pool of worker threads, makes sessions.
 
 import { randomUUID } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
 import type { IContent } from '../shared/content.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
@@ -38,8 +39,11 @@ import { getCompressionStrategy } from './strategies/registry.js';
 import type { Todo } from './summarizer/todo.js';
 import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
-import type { RestoredResponse, RestoreOptions } from './transcript/restore.js';
+import { removalLogPath } from './transcript/removal-log-path.js';
+import type { RestoredResponse } from './transcript/restore.js';
 import { restoreLatest } from './transcript/restore-latest.js';
+import type { OpenSession, RestoreOptions } from './transcript/restore-latest.js';
+import { assertSessionId } from './transcript/session-scope.js';
 import { TranscriptWriter } from './transcript/transcript-writer.js';
 import { TurnOrchestrator } from './turn-orchestrator.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
@@ -48,14 +52,17 @@ import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
 export interface SessionOptions extends EditOptions {
   /** Entries of a session that is taken up again. They are the session's from then on. */
   readonly history?: readonly IContent[] | undefined;
-  /** @default a random UUID */
+  /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
   readonly sessionId?: string | undefined;
   /** What is known about the agent: its tools, how it includes files, its own workspace. */
   readonly density?: Partial<DensityOptions> | undefined;
   /**
-   * A file that everything which edits take away is written to before they land. Without it, what
-   * is pruned is gone.
+   * A directory for transcripts: everything which edits take away is written to a file of the session there, before
+   * they land. The file is named after the session's id, whatever that holds, as `removalLogPath` says. Without it,
+   * or `transcriptPath`, what is pruned is gone.
    */
+  readonly transcriptDirectory?: string | undefined;
+  /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
   readonly transcriptPath?: string | undefined;
   /** Asked for the agent's todos whenever a model summarizes. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
@@ -84,14 +91,16 @@ export interface Compactor extends AsyncDisposable {
    */
   createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
   /**
-   * Returns what a tool answered before an edit took it away, from the transcripts of all open sessions: also
-   * what earlier sessions recorded in these files. Of several calls with that id it gives the one that was
-   * recorded last. Where sessions belong to different users, name the session.
+   * Returns what a tool answered before an edit took it away, from the transcript of the open session that is named:
+   * also what earlier sessions of that id recorded in it. With `acrossSessions: true`, from the transcripts of all
+   * open sessions, whoever recorded it; that is for a host whose sessions all belong to one user. Of several calls
+   * with that id it gives the one that was recorded last.
    *
-   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no open session's transcript holds it,
-   * `TRANSCRIPT_READ_FAILED` when one that might could not be read.
+   * @throws TypeError when neither a session is named nor all are; CompressionStrategyError `NOT_IN_TRANSCRIPT` when
+   * no transcript of these holds it, `SESSION_AMBIGUOUS` when several open sessions have the id,
+   * `TRANSCRIPT_READ_FAILED` when a transcript that might hold it could not be read.
    */
-  restore(callId: string, options?: RestoreOptions): Promise<RestoredResponse>;
+  restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
   /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
   stats(): CompactorStats;
   /**
@@ -131,8 +140,8 @@ class ThreadedCompactor implements Compactor {
   readonly #pool: WorkerPool | undefined;
   readonly #meter = new OffloadMeter();
   readonly #host: ResidentHost | undefined;
-  /** The open ones, and their transcripts. */
-  readonly #sessions = new Map<TurnOrchestrator, TranscriptWriter | undefined>();
+  /** The open ones, and where they keep what goes. */
+  readonly #sessions = new Map<TurnOrchestrator, OpenSession>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
   #closing: Promise<void> | undefined;
@@ -147,12 +156,14 @@ class ThreadedCompactor implements Compactor {
   async createSession(options: SessionOptions = {}): Promise<TurnOrchestrator> {
     this.#assertOpen();
     const { workspaceRoot, contextLimit } = this.#options;
-    const sessionId = options.sessionId ?? randomUUID();
+    const { sessionId = randomUUID() } = options;
+    assertSessionId(sessionId);
+    const transcriptPath = transcriptPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions(options);
     const settings = new Settings(this.#options.settings, this.#options.profile);
-    const canRecall = options.transcriptPath !== undefined;
+    const canRecall = transcriptPath !== undefined;
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
     const densityOptions = {
       workspaceRoot,
@@ -179,7 +190,7 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         overheadTokens,
       };
-      const session = await this.#startSession(options, about, place);
+      const session = await this.#startSession({ ...options, transcriptPath }, about, place);
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -231,15 +242,16 @@ class ThreadedCompactor implements Compactor {
       },
       logger,
     });
-    this.#sessions.set(session, transcript);
+    const { sessionId } = about;
+    const directory = transcriptPath === undefined ? undefined : dirname(resolve(transcriptPath));
+    this.#sessions.set(session, { sessionId, transcript, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;
   }
 
-  restore(callId: string, options: RestoreOptions = {}): Promise<RestoredResponse> {
-    const transcripts = [...this.#sessions.values()].filter((writer) => writer !== undefined);
-    return restoreLatest(transcripts, callId, options);
+  restore(callId: string, options: RestoreOptions): Promise<RestoredResponse> {
+    return restoreLatest([...this.#sessions.values()], callId, options);
   }
 
   stats(): CompactorStats {
@@ -309,6 +321,21 @@ class ThreadedCompactor implements Compactor {
       'CLOSED',
     );
   }
+}
+
+/** @throws TypeError when both a file and a directory are given, or the directory is none. */
+function transcriptPathOf(
+  { transcriptPath, transcriptDirectory }: SessionOptions,
+  sessionId: string,
+): string | undefined {
+  if (transcriptDirectory === undefined) return transcriptPath;
+  if (transcriptPath !== undefined) {
+    throw new TypeError('Expected transcriptDirectory or transcriptPath, got both.');
+  }
+  if (typeof transcriptDirectory !== 'string' || transcriptDirectory === '') {
+    throw new TypeError('Expected transcriptDirectory to be the path of a directory.');
+  }
+  return removalLogPath(transcriptDirectory, sessionId);
 }
 
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {

@@ -306,7 +306,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     }
     return Promise.reject(
       new CompressionStrategyError(
-        `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptPath.`,
+        `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptDirectory or transcriptPath.`,
         'NOT_IN_TRANSCRIPT',
       ),
     );

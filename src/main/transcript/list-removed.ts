@@ -10,6 +10,8 @@ import { readRemovals } from './removal-reader.js';
 import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
 import { looksLikeStandIn } from './restore.js';
+import { assertSessionScope, isInScope } from './session-scope.js';
+import type { SessionScope } from './session-scope.js';
 
 /** A result that was taken away and that `restore` gives back. */
 export interface RemovedResult {
@@ -28,14 +30,22 @@ export interface RemovedResult {
 }
 
 /**
- * Lists the results whose originals a transcript holds, in the order in which they went. Of several calls with one
- * id it has the one that `restore` gives. Reads the file once; keeps a line of each result.
+ * Lists the results whose originals one session has recorded in a transcript, or any with `acrossSessions: true`, in
+ * the order in which they went. Of several calls with one id it has the one that `restore` gives. Reads the file once;
+ * keeps a line of each result.
  *
- * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when the file cannot be read.
+ * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when the file cannot be read; TypeError when no session is
+ * named.
  */
-export async function listRemoved(path: string): Promise<readonly RemovedResult[]> {
+export async function listRemoved(
+  path: string,
+  scope: SessionScope,
+): Promise<readonly RemovedResult[]> {
+  assertSessionScope(scope);
   const listing = new Listing();
-  for await (const { record } of readRemovals(path)) listing.add(record);
+  for await (const { record } of readRemovals(path)) {
+    if (isInScope(scope, record.sessionId)) listing.add(record);
+  }
   return listing.results();
 }
 

@@ -10,12 +10,9 @@ import type { CallSighting } from './call-index.js';
 import { readRemovalAt, readRemovals } from './removal-reader.js';
 import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
+import { assertSessionScope, isInScope } from './session-scope.js';
+import type { SessionScope } from './session-scope.js';
 import { notInTranscript, readFailed } from './transcript-errors.js';
-
-export interface RestoreOptions {
-  /** Looks at this session only. @default all that the file holds */
-  readonly sessionId?: string;
-}
 
 /** A tool's answer as it was. */
 export interface RestoredResponse {
@@ -28,8 +25,8 @@ export interface RestoredResponse {
 }
 
 /**
- * Restores the original response to a call. Reads the whole file once; `TranscriptWriter.restore` does
- * with the records it needs.
+ * Restores the original response to a call, from what one session has recorded in a file or, with
+ * `acrossSessions: true`, any. Reads the whole file once; `TranscriptWriter.restore` does with the records it needs.
  *
  * One call can be on record several times: its response with the original payload, later what a pass
  * had put in place of it. A recorded entry that equals the replacement of an earlier one is such a
@@ -39,19 +36,21 @@ export interface RestoredResponse {
  * The call belongs to the same session and tool.
  *
  * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no original is on record,
- * `TRANSCRIPT_READ_FAILED` when the file cannot be read.
+ * `TRANSCRIPT_READ_FAILED` when the file cannot be read; TypeError when no session is named.
  */
 export async function restore(
   path: string,
   callId: string,
-  options: RestoreOptions = {},
+  scope: SessionScope,
 ): Promise<RestoredResponse> {
+  assertSessionScope(scope);
   const index = new CallIndex();
   const reading = readRemovals(path);
   for await (const { record, location } of reading) {
+    if (!isInScope(scope, record.sessionId)) continue;
     if (mentions(record.entry, callId)) index.note(record, location);
   }
-  const restored = await restoreFromSightings(path, callId, index.sightings(callId), options);
+  const restored = await restoreFromSightings(path, callId, index.sightings(callId), scope);
   if (restored === undefined) throw notInTranscript(path, callId, reading.skippedBytes);
   return restored;
 }
@@ -67,11 +66,9 @@ export async function restoreFromSightings(
   path: string,
   callId: string,
   sightings: readonly CallSighting[],
-  { sessionId }: RestoreOptions,
+  scope: SessionScope,
 ): Promise<RestoredResponse | undefined> {
-  const relevant = sightings.filter(
-    (sighting) => sessionId === undefined || sighting.sessionId === sessionId,
-  );
+  const relevant = sightings.filter(({ sessionId }) => isInScope(scope, sessionId));
   let doubtful: FoundResponse | undefined;
   let unlikely: FoundResponse | undefined;
   for (const [at, sighting] of [...relevant.entries()].reverse()) {

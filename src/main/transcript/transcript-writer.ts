@@ -12,7 +12,8 @@ import { RecordFile } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { readRemovals } from './removal-reader.js';
 import { restoreFromSightings } from './restore.js';
-import type { RestoredResponse, RestoreOptions } from './restore.js';
+import type { RestoredResponse } from './restore.js';
+import type { SessionScope } from './session-scope.js';
 import { notInTranscript, writeFailed, writerClosed } from './transcript-errors.js';
 import { readTranscriptTail } from './transcript-tail.js';
 
@@ -139,7 +140,7 @@ export class TranscriptWriter {
    * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no original is on record,
    * `TRANSCRIPT_READ_FAILED` when the file cannot be read.
    */
-  async restore(callId: string, options: RestoreOptions = {}): Promise<RestoredResponse> {
+  async restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
     this.#earlierIndex ??= indexBefore(this.path, this.#earlierBytes);
     const earlier = await this.#earlierIndex.catch((error: unknown) => {
       // The next call tries again.
@@ -147,7 +148,7 @@ export class TranscriptWriter {
       throw error;
     });
     const sightings = [...earlier.sightings(callId), ...this.#index.sightings(callId)];
-    const restored = await restoreFromSightings(this.path, callId, sightings, options);
+    const restored = await restoreFromSightings(this.path, callId, sightings, scope);
     if (restored === undefined) throw notInTranscript(this.path, callId, 0);
     return restored;
   }
