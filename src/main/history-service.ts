@@ -123,7 +123,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
       assertIngestible(content, firstPosition + at, this.#limits);
     }
     this.#additions += contents.length;
-    for (const content of contents) this.#trace.add(content);
+    (contents as readonly IContent[]).forEach((content) => {
+      this.#trace.add(content);
+    });
     this.#modelName = modelName ?? this.#modelName;
     if (this.#queued === undefined) this.#append(contents);
     else this.#queued = this.#queued.concat(contents);

@@ -36,6 +36,7 @@ export const ERROR_CODES = [
   'NOT_IN_TRANSCRIPT',
   'PROFILE_UNREADABLE',
   'PROFILE_WRITE_FAILED',
+  'CALLBACK_FAILED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
