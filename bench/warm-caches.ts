@@ -3,11 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import {
-  CompressionStrategyError,
-  createCompactor,
-  readTranscript,
-} from '../src/index.js';
+import { CompressionStrategyError, createCompactor, readTranscript } from '../src/index.js';
 import type { Compactor, IContent, Transcript, TurnOrchestrator } from '../src/index.js';
 import { findSources } from '../src/main/cli/analyze-sources.js';
 import { ContextMeter } from './fidelity/context-meter.js';

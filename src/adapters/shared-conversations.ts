@@ -33,8 +33,7 @@ export function sharedConversations<Message>(
   const known = KNOWN.get(compactor) ?? [];
   const plainOptions = plainOptionsOf(options);
   const at = known.findIndex(
-    (candidate) =>
-      candidate.format === format && isSameValue(candidate.plainOptions, plainOptions),
+    (candidate) => candidate.format === format && isSameValue(candidate.plainOptions, plainOptions),
   );
   const [found] = at === -1 ? [] : known.splice(at, 1);
   const now = found ?? open(new Conversations(compactor, format, options), format, plainOptions);

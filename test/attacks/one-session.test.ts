@@ -37,7 +37,7 @@ describe('an adapter that is made anew for each request', () => {
   it.each([{ conversationId: 'chat' }, {}])(
     'goes on in one session with other functions among its options, called with %j',
     async (call) => {
-      const directory = await temporaryPath('');
+      const directory = path.dirname(await temporaryPath());
       const opened: TurnOrchestrator[] = [];
       const told: string[] = [];
       for (const messages of [first, second, third]) {
@@ -45,7 +45,7 @@ describe('an adapter that is made anew for each request', () => {
           onSession: (session) => opened.push(session),
           activeTodos: () => [],
           logger: { ...SILENT_LOGGER, debug: () => told.push(`request ${messages.length}`) },
-          transcriptPath: (id) => path.join(path.dirname(directory), `${id}.jsonl`),
+          transcriptPath: (id) => path.join(directory, `${id}.jsonl`),
         });
         expect(await compact(messages, call)).toEqual(messages);
       }

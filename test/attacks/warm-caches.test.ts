@@ -117,7 +117,11 @@ describe('a session that is taken up in another process', () => {
       fc.asyncProperty(
         arbitraryHistory(),
         fc.integer({ min: 0, max: 400 }),
-        fc.constantFrom('keep' as const, 'strip-after-first-edit' as const, 'forbid-edits' as const),
+        fc.constantFrom(
+          'keep' as const,
+          'strip-after-first-edit' as const,
+          'forbid-edits' as const,
+        ),
         async (given, minReclaimTokens, reasoning) => {
           const entries = [humanText('go'), ...given].map(({ speaker, blocks }) => ({
             ...{ speaker, blocks },
@@ -152,7 +156,9 @@ describe('a session that is taken up in another process', () => {
     const past = historyOf('h a:r1 t:r1 a:w2 t:w2').map(at(1_000));
     const back = historyOf('h').map(at(1_000 + 300_000));
     const next = historyOf('a:r5(z.ts) t:r5').map(at(1_000 + 300_500));
-    const take = async (history: IContent[]): Promise<readonly [string | undefined, IContent[]]> => {
+    const take = async (
+      history: IContent[],
+    ): Promise<readonly [string | undefined, IContent[]]> => {
       const session = await compactor.createSession({ edits: 'batched', history });
       const { optimized } = await session.ensureCompressionBeforeSend('p');
       return [optimized?.reason, session.history.getAll()];
