@@ -135,13 +135,28 @@ describe('a session that is taken up in another process', () => {
   }, 120_000);
 
   it('costs no more than one that lives for long, and less than nothing at all', async () => {
-    const entries = longSession(80);
+    const entries = longSession(50);
     const options = { edits: 'batched', minReclaimTokens: 8_000 } as const;
     const nothing = requestsOf(entries).map((at) => JSON.stringify(entries.slice(0, at)));
     const [one, many] = [await sentByOne(entries, options), await sentByMany(entries, options)];
     expect(many).toEqual(one);
     expect(costOf(many)).toBeLessThan(costOf(nothing));
   });
+
+  it('comes to the same after hundreds of requests, when not every window may land a batch', async () => {
+    const entries = longSession(120);
+    const last = requestsOf(entries).at(-1)!;
+    for (let minReclaimTokens = 3_000; minReclaimTokens <= 12_000; minReclaimTokens += 750) {
+      const options = { edits: 'batched', minReclaimTokens } as const;
+      const one = await sentByOne(entries, options);
+      const session = await compactor.createSession({
+        ...options,
+        history: entries.slice(0, last),
+      });
+      await session.ensureCompressionBeforeSend('p');
+      expect(JSON.stringify(session.history.getAll())).toBe(one.at(-1));
+    }
+  }, 60_000);
 
   it('lands nothing merely because it knows nothing, at birth either', async () => {
     const entries = historyOf('h a:r1 t:r1 a:w2 t:w2 a:r3 t:r3');
