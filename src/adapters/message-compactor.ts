@@ -1,10 +1,11 @@
 // The function form of an adapter: messages in, messages out.
 
 import type { Compactor } from '../main/compactor.js';
+import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall } from './adapter-options.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
-import { sharedConversations } from './shared-conversations.js';
+import { sharedConversations, takeOver } from './shared-conversations.js';
 
 /**
  * Makes the messages of a conversation ready to be sent. Takes the whole array each time, changes nothing
@@ -23,7 +24,10 @@ export interface MessageCompactor<Message> {
 
 /**
  * Makes the function for a format. May be made anew for each run: with the same compactor and the same
- * options, a conversation goes on in the session that it began in.
+ * options, a conversation goes on in the session that it began in. Functions and loggers among the options need
+ * not be the same; those of the newest call are used. When other options change, a conversation with a
+ * `conversationId` goes on under the new ones, in another session; one that is recognized by its messages is not
+ * recognized.
  *
  * @throws RangeError naming each option that is wrong.
  */
@@ -32,9 +36,17 @@ export function createMessageCompactor<Message>(
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
-  const conversations = sharedConversations(compactor, format, options);
-  return Object.assign(
-    (messages: readonly Message[], call?: CompactCall) => conversations.compact(messages, call),
-    { report: () => conversations.report() },
-  );
+  const complete = completeAdapterOptions(options);
+  const compact = (messages: readonly Message[], call: CompactCall = {}): Promise<Message[]> => {
+    const conversations = sharedConversations(compactor, format, complete);
+    const { conversationId } = call;
+    const isFree =
+      conversationId === undefined
+        ? undefined
+        : takeOver(compactor, format, conversations, conversationId);
+    return conversations.compact(messages, call, complete, isFree);
+  };
+  const report = (): readonly ConversationReport[] =>
+    sharedConversations(compactor, format, complete).report();
+  return Object.assign(compact, { report });
 }

@@ -11,6 +11,7 @@ import { CompressionStrategyError } from '../shared/errors.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
+import { FormerSessions } from './former-sessions.js';
 import { HistoryService } from './history-service.js';
 import { nextTurn } from './offload/event-loop-turn.js';
 import { InlineOffload } from './offload/inline.js';
@@ -50,7 +51,10 @@ import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
 
 /** What a session starts with. */
 export interface SessionOptions extends EditOptions {
-  /** Entries of a session that is taken up again. They are the session's from then on. */
+  /**
+   * Entries of a session that is taken up again. They are the session's from then on. With answers of a model
+   * among them they were sent before, by whichever process: see `edits`.
+   */
   readonly history?: readonly IContent[] | undefined;
   /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
   readonly sessionId?: string | undefined;
@@ -144,6 +148,7 @@ class ThreadedCompactor implements Compactor {
   readonly #sessions = new Map<TurnOrchestrator, OpenSession>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
+  readonly #former = new FormerSessions();
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
@@ -216,6 +221,7 @@ class ThreadedCompactor implements Compactor {
       logger,
     });
     await takeIn(history, restored);
+    const isTakenUp = restored.some(({ speaker }) => speaker === 'ai');
     const compressionPrompt = await this.#resolvePrompt();
     const transcript =
       transcriptPath === undefined ? undefined : await TranscriptWriter.open(transcriptPath);
@@ -236,9 +242,11 @@ class ThreadedCompactor implements Compactor {
         };
       },
       transcript,
-      onClose: () => {
+      takenUp: isTakenUp ? (this.#former.find(restored) ?? null) : undefined,
+      onClose: (windows) => {
         offload.close?.();
         this.#sessions.delete(session);
+        if (about.edits !== 'every-turn') this.#former.keep(history.trace, windows);
       },
       logger,
     });

@@ -8,6 +8,7 @@ import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
+import { HistoryTrace } from './history-trace.js';
 import { assertIngestible, DEFAULT_INGESTION_LIMITS } from './ingestion.js';
 import type { IngestionLimits } from './ingestion.js';
 import { SILENT_LOGGER } from './logger.js';
@@ -43,6 +44,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #entries: IContent[] = [];
   #revision = 0;
   #additions = 0;
+  #trace = new HistoryTrace();
   /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
   #queued: IContent[] | undefined;
   #modelName: string | undefined;
@@ -74,6 +76,11 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Entries ever added from outside. Grows with content, never by what a compaction does. */
   get additions(): number {
     return this.#additions;
+  }
+
+  /** What was added from outside since the history began or was cleared; another object after that. */
+  get trace(): HistoryTrace {
+    return this.#trace;
   }
 
   /** The model that the session talks to, as it was named last. */
@@ -116,6 +123,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
       assertIngestible(content, firstPosition + at, this.#limits);
     }
     this.#additions += contents.length;
+    (contents as readonly IContent[]).forEach((content) => {
+      this.#trace.add(content);
+    });
     this.#modelName = modelName ?? this.#modelName;
     if (this.#queued === undefined) this.#append(contents);
     else this.#queued = this.#queued.concat(contents);
@@ -129,6 +139,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
   clear(): void {
     this.#entries = [];
+    this.#trace = new HistoryTrace();
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();

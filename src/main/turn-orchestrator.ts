@@ -18,12 +18,12 @@ import type { ContextUsage, UsageReport, UsageReportOutcome } from './pre-send/c
 import { CostMeter } from './pre-send/cost-meter.js';
 import type { CostReport } from './pre-send/cost-meter.js';
 import { DensityPruner } from './pre-send/density-pruner.js';
-import { EditGate } from './pre-send/edit-gate.js';
 import { completeEditOptions } from './pre-send/edit-options.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
 import { PrunedReads } from './pre-send/pruned-reads.js';
 import type { PrunedContent } from './pre-send/pruned-reads.js';
+import type { FormerWindows } from './pre-send/replay-edits.js';
 import type {
   CompressedEvent,
   FittedEvent,
@@ -69,7 +69,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly #pruned: PrunedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #transcript: TranscriptWriter | undefined;
-  readonly #onClose: () => void;
+  readonly #onClose: (windows: FormerWindows) => void;
   #closing: Promise<void> | undefined;
   /** Ends when the window that is open now has closed. Windows of one session never overlap. */
   #openWindow: Promise<unknown> = Promise.resolve();
@@ -80,9 +80,10 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     this.sessionId = options.sessionId;
     this.history = options.history;
     this.settings = options.settings;
-    const { transcript, sessionId, history, now = () => performance.now() } = options;
+    const { transcript, sessionId, history, takenUp, now = () => performance.now() } = options;
+    const isTakenUp = takenUp !== undefined;
     const edits = completeEditOptions(options);
-    this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now });
+    this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now, isTakenUp });
     this.#costs = new CostMeter({ history, sent: this.#sent });
     const recorder = transcript === undefined ? undefined : recordRemovalsTo(transcript);
     this.#parts = {
@@ -104,7 +105,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * contextLimit(), now });
     this.#density = new DensityPruner({
       parts: this.#parts,
-      gate: new EditGate({ ...edits, parts: this.#parts, sent: this.#sent }),
+      edits,
+      sent: this.#sent,
+      takenUp,
       telemetry: this.#telemetry,
       tell: (event): void => {
         this.#guard.noteShrunk(event.tokensAfter);
@@ -220,7 +223,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
-    return this.#isOverThreshold(pendingTokens);
+    return this.history.getTotalTokens() >= this.#thresholdTokens(pendingTokens);
   }
 
   /**
@@ -328,8 +331,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   #prune(pendingTokens: number, options: AbortOptions): Promise<OptimizedEvent | null> {
     // What does not fit is over the threshold as well, which is a share of the window.
-    const isForced = (): boolean => this.#isOverThreshold(pendingTokens);
-    return this.#density.pruneWhenDirty(isForced, options);
+    return this.#density.pruneWhenDirty(() => this.#thresholdTokens(pendingTokens), options);
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {
@@ -380,7 +382,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       deadline.abort();
     });
     await this.#transcript?.close();
-    this.#onClose();
+    this.#onClose(this.#density.windows);
   }
 
   #assertOpen(): void {
@@ -391,8 +393,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     );
   }
 
-  #isOverThreshold(pendingTokens: number): boolean {
+  #thresholdTokens(pendingTokens: number): number {
     const threshold = this.#parts.runtimeContext.ephemerals.compressionThreshold();
-    return this.#gauge.reaches(threshold, pendingTokens);
+    return this.#gauge.budget.thresholdTokens(threshold, pendingTokens);
   }
 }

@@ -37,6 +37,7 @@ export const ERROR_CODES = [
   'SESSION_AMBIGUOUS',
   'PROFILE_UNREADABLE',
   'PROFILE_WRITE_FAILED',
+  'CALLBACK_FAILED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

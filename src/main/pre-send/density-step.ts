@@ -10,6 +10,7 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
 import type { Admission } from './edit-gate.js';
+import type { Replay } from './replay-edits.js';
 import type { OptimizedEvent } from './session-events.js';
 import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -44,19 +45,44 @@ export async function runDensityStep(
     signal?.throwIfAborted();
     if (edit !== null) {
       if (isEmptyDensityResult(edit.result)) return { event: null, isSettled: true };
-      const { result, reason, isWhole } = admit(edit.result);
-      if (reason === undefined) return { event: null, isSettled: false };
-      const eventOf = (applied: AppliedEdit): OptimizedEvent => {
-        return { metadata: result.metadata, reason, ...applied };
-      };
-      const tellEdit = (applied: AppliedEdit): void => {
-        tell(eventOf(applied));
-      };
-      const applied = await applyEdit(parts, result, edit.base, tellEdit, signal);
-      if (applied !== null) return { event: eventOf(applied), isSettled: isWhole };
+      const outcome = await land(parts, admit(edit.result), edit.base, tell, signal);
+      if (outcome !== null) return outcome;
     }
     parts.logger.debug('a density plan came too late', { attempt });
   }
+}
+
+/**
+ * Applies what was landed in a history before it was taken up. What that did to reasoning is part of it.
+ *
+ * @returns `null` when the history was rewritten since it was replayed
+ */
+export function landReplay(
+  parts: SessionParts,
+  replay: Replay,
+  tell: (event: OptimizedEvent) => void,
+  signal: AbortSignal | undefined,
+): Promise<DensityStepOutcome | null> {
+  return land({ ...parts, reasoning: 'keep' }, replay, replay.base, tell, signal);
+}
+
+/** Returns `null` when the edit has to be found again. */
+async function land(
+  parts: SessionParts,
+  { result, reason, isWhole }: Admission,
+  base: DensityBase,
+  tell: (event: OptimizedEvent) => void,
+  signal: AbortSignal | undefined,
+): Promise<DensityStepOutcome | null> {
+  if (reason === undefined) return { event: null, isSettled: isWhole };
+  const eventOf = (applied: AppliedEdit): OptimizedEvent => {
+    return { metadata: result.metadata, reason, ...applied };
+  };
+  const tellEdit = (applied: AppliedEdit): void => {
+    tell(eventOf(applied));
+  };
+  const applied = await applyEdit(parts, result, base, tellEdit, signal);
+  return applied === null ? null : { event: eventOf(applied), isSettled: isWhole };
 }
 
 interface FoundEdit {

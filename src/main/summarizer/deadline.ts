@@ -1,6 +1,6 @@
 // Waiting that ends: by the work, by the caller's signal, or by the clock.
 
-import { abortable } from '../abortable.js';
+import { abortable, whenAborted } from '../abortable.js';
 
 /**
  * Runs work under a deadline. The signal that the work gets aborts with the caller's reason, or with
@@ -19,7 +19,7 @@ export async function withDeadline<Value>(
     controller.abort(signal?.reason);
   };
   // Not AbortSignal.any: the listener has to be gone when the work is, however long the signal lives.
-  signal?.addEventListener('abort', pass, { once: true });
+  const stop = signal && whenAborted(signal, pass);
   const timer = setTimeout(() => {
     controller.abort(timeoutError());
   }, timeoutMs);
@@ -27,6 +27,6 @@ export async function withDeadline<Value>(
     return await abortable(work(controller.signal), controller.signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', pass);
+    stop?.();
   }
 }
