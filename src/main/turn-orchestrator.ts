@@ -42,6 +42,7 @@ import type { Settings } from './settings/settings.js';
 import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
 import { recordRemovalsTo } from './transcript/removal-recorder.js';
+import { isWriteFailure } from './transcript/transcript-errors.js';
 import type { RestoredResponse } from './transcript/restore.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
@@ -71,6 +72,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
+  /** Whether that was told, and nothing was recorded since. */
+  #isRecordingFailing = false;
   /** Ends when the window that is open now has closed. Windows of one session never overlap. */
   #openWindow: Promise<unknown> = Promise.resolve();
 
@@ -89,7 +92,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       ...options,
       recordChanges:
         recorder &&
-        ((kind, changes, signal) => recorder.record(changes, { sessionId, kind, signal })),
+        ((kind, changes, signal) =>
+          this.#watchRecording(recorder.record(changes, { sessionId, kind, signal }))),
       noteRewrite: (rewrite) => {
         this.#sent.noteRewrite(rewrite);
       },
@@ -144,7 +148,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @param promptId names the turn, for logs
    * @param pendingTokens the model's tokens that the request will hold besides history and overhead
    * @param source who asks, for logs
-   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`.
+   * What the transcript cannot record is left out, and told by `recordingFailed`, as long as the history fits.
+   *
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`;
+   * `CompressionStrategyError` `TRANSCRIPT_WRITE_FAILED` when the history does not fit without an edit that
+   * cannot be recorded.
    */
   ensureCompressionBeforeSend(
     promptId: string,
@@ -174,7 +182,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     const optimized = await this.#prune(pendingTokens, options);
     options.signal?.throwIfAborted();
-    const compressed = await this.#compression.runWhenDue(promptId, pendingTokens, options);
+    const compressed = await this.#leaveOutUnrecorded(pendingTokens, () =>
+      this.#compression.runWhenDue(promptId, pendingTokens, options),
+    );
     // Also after a compression that began under the limit: what was added meanwhile may be too much.
     const fitted = await this.#fit(pendingTokens, options);
     this.#gauge.windowCloses(pendingTokens);
@@ -329,7 +339,36 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   #prune(pendingTokens: number, options: AbortOptions): Promise<OptimizedEvent | null> {
     // What does not fit is over the threshold as well, which is a share of the window.
     const isForced = (): boolean => this.#isOverThreshold(pendingTokens);
-    return this.#density.pruneWhenDirty(isForced, options);
+    return this.#leaveOutUnrecorded(pendingTokens, () =>
+      this.#density.pruneWhenDirty(isForced, options),
+    );
+  }
+
+  /** What cannot be recorded is not done, and fails nothing as long as the history fits without it. */
+  async #leaveOutUnrecorded<Event>(
+    pendingTokens: number,
+    run: () => Promise<Event | null>,
+  ): Promise<Event | null> {
+    try {
+      return await run();
+    } catch (thrown) {
+      if (isWriteFailure(thrown) && this.#gauge.fits(pendingTokens)) return null;
+      throw thrown;
+    }
+  }
+
+  async #watchRecording(recording: Promise<void>): Promise<void> {
+    try {
+      await recording;
+      this.#isRecordingFailing = false;
+    } catch (error) {
+      if (isWriteFailure(error) && !this.#isRecordingFailing) {
+        this.#isRecordingFailing = true;
+        this.#parts.logger.warn('the transcript cannot be written, edits are left out', { error });
+        this.notify('recordingFailed', { error });
+      }
+      throw error;
+    }
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {

@@ -1,6 +1,7 @@
 // Decides whether a density pass is due, and has it run: keeps what the last one has seen. What it
 // finds, and what may land of that, is decided elsewhere.
 
+import { isWriteFailure } from '../transcript/transcript-errors.js';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.js';
 import { runDensityStep } from './density-step.js';
 import type { EditGate } from './edit-gate.js';
@@ -61,9 +62,12 @@ export class DensityPruner {
       );
       isSettled = outcome.isSettled;
       return outcome.event;
+    } catch (thrown) {
+      isSettled = !isWriteFailure(thrown);
+      throw thrown;
     } finally {
-      // A pass that was called off has settled nothing, nor one whose edits are held; any other way out
-      // counts as done.
+      // A pass that was called off has settled nothing, nor one whose edits are held or could not be
+      // recorded; any other way out counts as done.
       if (isSettled && options.signal?.aborted !== true) this.#settledAdditions = seen;
     }
   }
