@@ -20,6 +20,7 @@ import type { CostReport } from './pre-send/cost-meter.js';
 import { DensityPruner } from './pre-send/density-pruner.js';
 import { EditGate } from './pre-send/edit-gate.js';
 import { completeEditOptions } from './pre-send/edit-options.js';
+import { recordEdits } from './pre-send/edit-recording.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
 import { PrunedReads } from './pre-send/pruned-reads.js';
@@ -41,8 +42,6 @@ import { withContextLimit } from './settings/runtime-context.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
-import { recordRemovalsTo } from './transcript/removal-recorder.js';
-import { isWriteFailure } from './transcript/transcript-errors.js';
 import type { RestoredResponse } from './transcript/restore.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
@@ -72,8 +71,6 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly #transcript: TranscriptWriter | undefined;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
-  /** Whether that was told, and nothing was recorded since. */
-  #isRecordingFailing = false;
   /** Ends when the window that is open now has closed. Windows of one session never overlap. */
   #openWindow: Promise<unknown> = Promise.resolve();
 
@@ -83,17 +80,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     this.sessionId = options.sessionId;
     this.history = options.history;
     this.settings = options.settings;
-    const { transcript, sessionId, history, now = () => performance.now() } = options;
+    const { transcript, history, now = () => performance.now() } = options;
     const edits = completeEditOptions(options);
     this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now });
     this.#costs = new CostMeter({ history, sent: this.#sent });
-    const recorder = transcript === undefined ? undefined : recordRemovalsTo(transcript);
     this.#parts = {
       ...options,
-      recordChanges:
-        recorder &&
-        ((kind, changes, signal) =>
-          this.#watchRecording(recorder.record(changes, { sessionId, kind, signal }))),
+      recordChanges: recordEdits(options, (error) => {
+        this.notify('recordingFailed', { error });
+      }),
       noteRewrite: (rewrite) => {
         this.#sent.noteRewrite(rewrite);
       },
@@ -148,11 +143,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @param promptId names the turn, for logs
    * @param pendingTokens the model's tokens that the request will hold besides history and overhead
    * @param source who asks, for logs
-   * What the transcript cannot record is left out, and told by `recordingFailed`, as long as the history fits.
-   *
-   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`;
-   * `CompressionStrategyError` `TRANSCRIPT_WRITE_FAILED` when the history does not fit without an edit that
-   * cannot be recorded.
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `TRANSCRIPT_WRITE_FAILED`
+   * when the history does not fit without an edit that cannot be recorded.
    */
   ensureCompressionBeforeSend(
     promptId: string,
@@ -182,9 +174,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     const optimized = await this.#prune(pendingTokens, options);
     options.signal?.throwIfAborted();
-    const compressed = await this.#leaveOutUnrecorded(pendingTokens, () =>
-      this.#compression.runWhenDue(promptId, pendingTokens, options),
-    );
+    const compressed = await this.#compression.runWhenDue(promptId, pendingTokens, options);
     // Also after a compression that began under the limit: what was added meanwhile may be too much.
     const fitted = await this.#fit(pendingTokens, options);
     this.#gauge.windowCloses(pendingTokens);
@@ -339,36 +329,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   #prune(pendingTokens: number, options: AbortOptions): Promise<OptimizedEvent | null> {
     // What does not fit is over the threshold as well, which is a share of the window.
     const isForced = (): boolean => this.#isOverThreshold(pendingTokens);
-    return this.#leaveOutUnrecorded(pendingTokens, () =>
-      this.#density.pruneWhenDirty(isForced, options),
-    );
-  }
-
-  /** What cannot be recorded is not done, and fails nothing as long as the history fits without it. */
-  async #leaveOutUnrecorded<Event>(
-    pendingTokens: number,
-    run: () => Promise<Event | null>,
-  ): Promise<Event | null> {
-    try {
-      return await run();
-    } catch (thrown) {
-      if (isWriteFailure(thrown) && this.#gauge.fits(pendingTokens)) return null;
-      throw thrown;
-    }
-  }
-
-  async #watchRecording(recording: Promise<void>): Promise<void> {
-    try {
-      await recording;
-      this.#isRecordingFailing = false;
-    } catch (error) {
-      if (isWriteFailure(error) && !this.#isRecordingFailing) {
-        this.#isRecordingFailing = true;
-        this.#parts.logger.warn('the transcript cannot be written, edits are left out', { error });
-        this.notify('recordingFailed', { error });
-      }
-      throw error;
-    }
+    const fits = (): boolean => this.#gauge.fits(pendingTokens);
+    return this.#density.pruneWhenDirty(isForced, fits, options);
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {

@@ -2,6 +2,7 @@
 // and over the limit, where a failure must not end the window. Compresses nothing itself.
 
 import { asError } from '../../shared/errors.js';
+import { isWriteFailure } from '../transcript/transcript-errors.js';
 import { heldCompression } from './held-compression.js';
 import type { ProgressGuard } from './progress-guard.js';
 import type { CompressedEvent } from './session-events.js';
@@ -33,7 +34,7 @@ export class AutomaticCompression {
   /**
    * Compresses a history over the threshold or the limit.
    *
-   * @returns how that ended, or `null` when it was not due, or failed over the limit
+   * @returns how that ended, or `null` when it was not due, could not be recorded, or failed over the limit
    * @throws what compressing threw, unless the history is over the limit; or the signal's reason.
    */
   async runWhenDue(
@@ -43,7 +44,13 @@ export class AutomaticCompression {
   ): Promise<CompressedEvent | null> {
     const { fits, isDue } = this.#options;
     if (!fits(pendingTokens)) return this.runOverLimit(promptId, pendingTokens, options);
-    return isDue(pendingTokens) ? this.#run(promptId, pendingTokens, options) : null;
+    if (!isDue(pendingTokens)) return null;
+    try {
+      return await this.#run(promptId, pendingTokens, options);
+    } catch (thrown) {
+      if (isWriteFailure(thrown) && fits(pendingTokens)) return null;
+      throw thrown;
+    }
   }
 
   /** What a strategy throws must not keep a history from being made to fit: it is told, and that is all. */

@@ -36,10 +36,12 @@ export class DensityPruner {
    * Runs a pass when the history is dirty and the strategy prunes at all.
    *
    * @param isForced asked when a pass has found something: whether the policy has to let it land
+   * @param fits asked when what was found cannot be recorded: whether the history can do without
    * @returns what changed, or `null`
    */
   async pruneWhenDirty(
     isForced: () => boolean,
+    fits: () => boolean,
     options: AbortOptions,
   ): Promise<OptimizedEvent | null> {
     const { parts, gate, telemetry, tell } = this.#options;
@@ -63,7 +65,9 @@ export class DensityPruner {
       isSettled = outcome.isSettled;
       return outcome.event;
     } catch (thrown) {
-      isSettled = !isWriteFailure(thrown);
+      if (!isWriteFailure(thrown)) throw thrown;
+      isSettled = false;
+      if (fits()) return null;
       throw thrown;
     } finally {
       // A pass that was called off has settled nothing, nor one whose edits are held or could not be

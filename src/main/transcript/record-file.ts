@@ -49,7 +49,8 @@ export class RecordFile {
     const startsLine = this.#isAtLineStart && sizeBytes === this.#endOffset;
     let text = startsLine ? '' : '\n';
     let endOffset = sizeBytes + text.length;
-    // Numbers never get ahead of the bytes: writes that fail take some, and a file can be cut off.
+    // A number above its place is never gone on from: one that is damaged or made up would leave none for
+    // what follows. Writes that fail take some as well, and a file can be cut off.
     this.#nextSeq = Math.min(this.#nextSeq, endOffset);
     // Until all is on the device, nobody knows where in a line the file ends.
     this.#isAtLineStart = false;

@@ -124,9 +124,6 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
       const bytes = part.end - part.start;
       if (part.record === undefined) {
         this.#skip(lineNumber, offset + part.start, bytes, part.reason);
-      } else if (part.record.seq > offset + part.start) {
-        // Each number before it took at least one byte.
-        this.#skip(lineNumber, offset + part.start, bytes, 'number');
       } else if (crcBySeq.get(part.record.seq) === part.crc) {
         this.#skip(lineNumber, offset + part.start, bytes, 'copy');
       } else {

@@ -22,7 +22,7 @@ export interface RemovalDraft {
 
 /** What was recorded. */
 export interface RemovalRecord {
-  /** Ascends through the file, over restarts too; numbers of failed writes are missing. */
+  /** Ascends through the file, over restarts too, and is never above the record's offset; numbers of failed writes are missing. */
   readonly seq: number;
   /** When it was written, in milliseconds since the epoch; 0 when the clock gave no time that a `Date` can hold. */
   readonly at: number;
@@ -45,8 +45,6 @@ export type SkipReason =
   | 'no-record'
   /** A record of another version of this library, also of its first one. */
   | 'unknown-version'
-  /** A record with a number that none can have at its place. */
-  | 'number'
   /** A block that a crash left unwritten. */
   | 'nul-bytes'
   /** A line longer than any record. */

@@ -6,7 +6,7 @@ import { assertFilePath, openAppendFile, prepareParentDirectory } from './append
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
-import type { FileLock } from './file-lock.js';
+import type { FileLock, LockTiming } from './file-lock.js';
 import type { PendingAppend } from './pending-append.js';
 import { enqueueAppend } from './pending-append.js';
 import { RecordFile } from './record-file.js';
@@ -25,6 +25,8 @@ export interface TranscriptWriterOptions {
   readonly now?: () => number;
   /** Opens the file. @default a regular file, made with mode 0600 */
   readonly openFile?: (path: string) => Promise<AppendFile>;
+  /** How its lock lives and dies. @default signs of life every 2 seconds, a lease of 6 */
+  readonly lockTiming?: LockTiming;
 }
 
 export interface AppendOptions {
@@ -93,7 +95,7 @@ export class TranscriptWriter {
     options: TranscriptWriterOptions = {},
   ): Promise<TranscriptWriter> {
     const { now = Date.now, openFile = openAppendFile } = options;
-    const { closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS } = options;
+    const { closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS, lockTiming } = options;
     assertFilePath(path);
     if (!(closeTimeoutMs >= 0 && closeTimeoutMs <= MAX_TIMER_MS)) {
       throw new RangeError(
@@ -104,7 +106,7 @@ export class TranscriptWriter {
     let file: AppendFile | undefined;
     try {
       const resolved = await prepareParentDirectory(path);
-      lock = await acquireFileLock(resolved);
+      lock = await acquireFileLock(resolved, lockTiming);
       file = await openFile(resolved);
       const tail = await readTranscriptTail(resolved);
       const records = new RecordFile(resolved, file, tail, now);
@@ -221,6 +223,8 @@ export class TranscriptWriter {
       try {
         await this.#lock.assertHeld();
         await this.#records.write(this.#inFlight);
+        // Who was suspended in between may have written into the midst of another writer's records.
+        await this.#lock.assertHeld();
         for (const append of this.#inFlight) append.resolve();
       } catch (error) {
         const failure = writeFailed(this.path, error);

@@ -134,16 +134,6 @@ describe('readRemovals', () => {
     expect(skipped).toEqual([{ line: 3, offset, bytes: sizeOf(A), reason: 'copy' }]);
   });
 
-  test('skips a number that no record can have at its place', async () => {
-    const entry = draft('far ahead');
-    const ahead = encodeRemoval(entry, A.length + 1, 1).line;
-    const farthest = encodeRemoval(entry, A.length, 1).line;
-    const { texts, skipped } = await recoverFrom(A, ahead, B);
-    expect(texts).toEqual(['a', 'b']);
-    expect(skipped).toMatchObject([{ line: 2, offset: A.length, reason: 'number' }]);
-    expect((await recoverFrom(A, farthest)).texts).toEqual(['a', 'far ahead']);
-  });
-
   test('lists a thousand skipped places and counts all', async () => {
     const path = await temporaryPath();
     await writeFile(path, 'junk\n'.repeat(1_500) + A);
