@@ -53,7 +53,8 @@ export interface SessionOptions extends EditOptions {
   readonly density?: Partial<DensityOptions> | undefined;
   /**
    * A file that everything which edits take away is written to before they land. Without it, what
-   * is pruned is gone.
+   * is pruned is gone. One session has it open at a time: where another container may have it, creating the
+   * session waits up to six seconds to see that it is gone.
    */
   readonly transcriptPath?: string | undefined;
   /** Asked for the agent's todos whenever a model summarizes. */
