@@ -42,9 +42,9 @@ export async function prepareParentDirectory(path: string): Promise<string> {
 }
 
 /**
- * Opens a file for appending, and for reading what it holds also when its path names another one by then. A new one has mode 0600, and its name is on the device before this
- * resolves; one that exists keeps its mode. A symbolic link in its place is refused with `ELOOP`, as
- * it may lead anywhere, and so is what is no regular file.
+ * Opens a file for appending, and for reading it whatever its path names by then. A new one has mode 0600,
+ * and its name is on the device before this resolves; one that exists keeps its mode. A symbolic link
+ * in its place is refused with `ELOOP`, as it may lead anywhere, and so is what is no regular file.
  */
 export async function openAppendFile(path: string): Promise<AppendFile> {
   const { handle, isNew } = await openHandle(path);

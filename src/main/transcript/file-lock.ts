@@ -46,7 +46,10 @@ const HELD_HERE = new Set<string>();
  * @throws Error with code `ELOCKED` while somebody holds it, telling who and what to do; the system's
  * error when the lock file cannot be made.
  */
-export async function acquireFileLock(path: string, timing = TIMING): Promise<FileLock> {
+export async function acquireFileLock(
+  path: string,
+  timing: LockTiming = TIMING,
+): Promise<FileLock> {
   const lockPath = `${path}.lock`;
   const holder = await newHolder();
   HELD_HERE.add(holder.token);
