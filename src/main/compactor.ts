@@ -63,7 +63,8 @@ export interface SessionOptions extends EditOptions {
   /**
    * A directory for transcripts: everything which edits take away is written to a file of the session there, before
    * they land. The file is named after the session's id, whatever that holds, as `removalLogPath` says. Without it,
-   * or `transcriptPath`, what is pruned is gone.
+   * or `transcriptPath`, what is pruned is gone. One session has a file open at a time: where another container may
+   * have it, creating the session waits up to six seconds to see that it is gone.
    */
   readonly transcriptDirectory?: string | undefined;
   /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */

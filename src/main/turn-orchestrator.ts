@@ -19,6 +19,7 @@ import { CostMeter } from './pre-send/cost-meter.js';
 import type { CostReport } from './pre-send/cost-meter.js';
 import { DensityPruner } from './pre-send/density-pruner.js';
 import { completeEditOptions } from './pre-send/edit-options.js';
+import { recordEdits } from './pre-send/edit-recording.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
 import { PrunedReads } from './pre-send/pruned-reads.js';
@@ -41,7 +42,6 @@ import { withContextLimit } from './settings/runtime-context.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
-import { recordRemovalsTo } from './transcript/removal-recorder.js';
 import type { RestoredResponse } from './transcript/restore.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
@@ -80,17 +80,16 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     this.sessionId = options.sessionId;
     this.history = options.history;
     this.settings = options.settings;
-    const { transcript, sessionId, history, takenUp, now = () => performance.now() } = options;
+    const { transcript, history, takenUp, now = () => performance.now() } = options;
     const isTakenUp = takenUp !== undefined;
     const edits = completeEditOptions(options);
     this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now, isTakenUp });
     this.#costs = new CostMeter({ history, sent: this.#sent });
-    const recorder = transcript === undefined ? undefined : recordRemovalsTo(transcript);
     this.#parts = {
       ...options,
-      recordChanges:
-        recorder &&
-        ((kind, changes, signal) => recorder.record(changes, { sessionId, kind, signal })),
+      recordChanges: recordEdits(options, (error) => {
+        this.notify('recordingFailed', { error });
+      }),
       noteRewrite: (rewrite) => {
         this.#sent.noteRewrite(rewrite);
       },
@@ -147,7 +146,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @param promptId names the turn, for logs
    * @param pendingTokens the model's tokens that the request will hold besides history and overhead
    * @param source who asks, for logs
-   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`.
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `TRANSCRIPT_WRITE_FAILED`
+   * when the history does not fit without an edit that cannot be recorded.
    */
   ensureCompressionBeforeSend(
     promptId: string,
@@ -300,8 +300,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   /**
    * Returns what a tool answered before an edit took it away.
    *
-   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when the session's transcript does not hold
-   * it, or there is no transcript.
+   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no transcript of the session holds it.
    */
   restore(callId: string): Promise<RestoredResponse> {
     if (this.#transcript !== undefined) {
@@ -331,7 +330,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   #prune(pendingTokens: number, options: AbortOptions): Promise<OptimizedEvent | null> {
     // What does not fit is over the threshold as well, which is a share of the window.
-    return this.#density.pruneWhenDirty(() => this.#thresholdTokens(pendingTokens), options);
+    const fits = (): boolean => this.#gauge.fits(pendingTokens);
+    return this.#density.pruneWhenDirty(() => this.#thresholdTokens(pendingTokens), fits, options);
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {

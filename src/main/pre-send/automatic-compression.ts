@@ -2,6 +2,7 @@
 // and over the limit, where a failure must not end the window. Compresses nothing itself.
 
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
+import { isWriteFailure } from '../transcript/transcript-errors.js';
 import { heldCompression } from './held-compression.js';
 import type { ProgressGuard } from './progress-guard.js';
 import type { CompressedEvent } from './session-events.js';
@@ -33,7 +34,8 @@ export class AutomaticCompression {
   /**
    * Compresses a history over the threshold or the limit.
    *
-   * @returns how that ended, or `null` when it was not due, or failed over the limit, or the model's summary was unfit
+   * @returns how that ended, or `null` when it was not due, could not be recorded, failed over the limit, or the
+   * model's summary was unfit
    * @throws what compressing threw besides, unless the history is over the limit; or the signal's reason.
    */
   async runWhenDue(
@@ -47,6 +49,7 @@ export class AutomaticCompression {
     try {
       return await this.#run(promptId, pendingTokens, options);
     } catch (thrown) {
+      if (isWriteFailure(thrown) && fits(pendingTokens)) return null;
       // What a model wrote must not fail a turn whose history fits.
       if (!(thrown instanceof SummaryRejectedError)) throw thrown;
       this.#options.tellFailure(thrown);

@@ -3,6 +3,7 @@
 
 import type { DensityResult } from '../../shared/density.js';
 import type { HistoryTrace } from '../history-trace.js';
+import { isWriteFailure } from '../transcript/transcript-errors.js';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.js';
 import { BatchPoints } from './batch-points.js';
 import { landReplay, runDensityStep } from './density-step.js';
@@ -67,10 +68,12 @@ export class DensityPruner {
    * Runs a pass when the history is dirty and the strategy prunes at all.
    *
    * @param thresholdTokens tells at how many counted tokens the policy has to let land what a pass finds
+   * @param fits asked when what was found cannot be recorded: whether the history can do without
    * @returns what changed, or `null`
    */
   async pruneWhenDirty(
     thresholdTokens: () => number,
+    fits: () => boolean,
     options: AbortOptions,
   ): Promise<OptimizedEvent | null> {
     const { parts, telemetry, tell } = this.#options;
@@ -88,22 +91,33 @@ export class DensityPruner {
       const outcome = await telemetry.watchStep(step, tell, (told) => {
         const run = (): Promise<DensityStepOutcome> => {
           const isBatchPoint = this.#points.reaches(window);
+          let reason: LandingReason | undefined;
           const admit = (found: DensityResult): Admission => {
             const isForced = parts.history.getTotalTokens() >= thresholdTokens();
             const admission = this.#gate.admit(found, { isForced, isBatchPoint });
-            if (admission.reason !== undefined) this.#noteLanding(window, admission.reason);
+            ({ reason } = admission);
             return admission;
           };
-          return runDensityStep(parts, strategy, admit, told, options.signal);
+          // An edit that could not be recorded has not landed.
+          const noteAndTell = (event: OptimizedEvent): void => {
+            if (reason !== undefined) this.#noteLanding(window, reason);
+            told(event);
+          };
+          return runDensityStep(parts, strategy, admit, noteAndTell, options.signal);
         };
         if (this.#takenUp === undefined) return run();
         return this.#takeUp(thresholdTokens(), told, options).then((taken) => taken ?? run());
       });
       isSettled = outcome.isSettled;
       return outcome.event;
+    } catch (thrown) {
+      if (!isWriteFailure(thrown)) throw thrown;
+      isSettled = false;
+      if (fits()) return null;
+      throw thrown;
     } finally {
-      // A pass that was called off has settled nothing, nor one whose edits are held; any other way out
-      // counts as done.
+      // A pass that was called off has settled nothing, nor one whose edits are held or could not be
+      // recorded; any other way out counts as done.
       if (isSettled && options.signal?.aborted !== true) this.#settledAdditions = seen;
     }
   }
