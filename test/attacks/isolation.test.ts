@@ -17,7 +17,7 @@ import {
   toolContent,
   toolResponse,
 } from 'ctxfold';
-import type { CompactorOptions, IContent } from 'ctxfold';
+import type { IContent } from 'ctxfold';
 import type { TelemetryMessages } from '../../src/main/telemetry/channels.js';
 import { Canaries } from '../support/canaries.js';
 import { hear } from '../support/heard-messages.js';
