@@ -35,8 +35,9 @@ describe('README.md', () => {
     onTestFinished(() => {
       rmSync(outer, { recursive: true, force: true });
     });
-    const host = readFileSync(new URL('recall-host.mjs', import.meta.url), 'utf8');
-    const args = ['--input-type=module', '--eval', `${host}\n${sample}\nawait finish(text);`];
+    const end = 'console.log(text);\nawait compactor.close();';
+    const host = ['--import', './test/docs/recall-host.mjs', '--input-type=module'];
+    const args = [...host, '--eval', `${sample}\n${end}`];
     const env = { ...process.env, WORKSPACE: path.join(outer, 'a', 'b') };
     const options = { cwd: REPOSITORY, env, timeout: 30_000 };
     const { stdout } = await promisify(execFile)(process.execPath, args, options);

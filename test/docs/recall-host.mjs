@@ -3,31 +3,26 @@
 
 import { mkdirSync } from 'node:fs';
 
-mkdirSync(process.env.WORKSPACE, { recursive: true });
-process.chdir(process.env.WORKSPACE);
-
-const conversationId = '../../escaped';
-const agent = { tools: {} };
-const messages = [
+const steps = [
   ['call_1', 'read_file', 'what a.ts was'],
   ['call_2', 'write_file', 'done'],
-].flatMap(([toolCallId, toolName, value]) => [
-  {
-    role: 'assistant',
-    content: [{ type: 'tool-call', toolCallId, toolName, input: { file_path: 'a.ts' } }],
-  },
-  {
-    role: 'tool',
-    content: [{ type: 'tool-result', toolCallId, toolName, output: { type: 'text', value } }],
-  },
-]);
+];
 
-async function generateText({ tools, messages, prepareStep }) {
-  await prepareStep({ model: 'scripted', messages, steps: [] });
-  return { text: await tools.recall.execute({ id: 'call_1' }) };
-}
-
-async function finish(text) {
-  console.log(text);
-  await compactor.close();
-}
+Object.assign(globalThis, {
+  conversationId: '../../escaped',
+  agent: { tools: {} },
+  messages: steps.flatMap(([toolCallId, toolName, value]) => {
+    const of = { toolCallId, toolName };
+    const output = { type: 'text', value };
+    return [
+      { role: 'assistant', content: [{ type: 'tool-call', ...of, input: { file_path: 'a.ts' } }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...of, output }] },
+    ];
+  }),
+  generateText: async ({ tools, messages, prepareStep }) => {
+    mkdirSync(process.env.WORKSPACE, { recursive: true });
+    process.chdir(process.env.WORKSPACE);
+    await prepareStep({ model: 'scripted', messages, steps: [] });
+    return { text: await tools.recall.execute({ id: 'call_1' }) };
+  },
+});

@@ -189,6 +189,8 @@ describe('restore', () => {
   test('says that a record was cut off behind the writer', async () => {
     const { writer } = await recording([gone(answer('long'))]);
     await truncate(writer.path, 20);
-    await expect(writer.restore('c1', ALL)).rejects.toMatchObject({ code: 'TRANSCRIPT_READ_FAILED' });
+    await expect(writer.restore('c1', ALL)).rejects.toMatchObject({
+      code: 'TRANSCRIPT_READ_FAILED',
+    });
   });
 });
