@@ -2,7 +2,9 @@
 // data that JSON, structured clone and a tokenizer can take. Everything behind it trusts that.
 
 import { types } from 'node:util';
-import type { ContentBlock, IContent } from '../shared/content.js';
+import type { IContent } from '../shared/content.js';
+import { assertBlock, assertSpeaker, claimKeyOf } from '../shared/entry-shape.js';
+import { asObject, isArray, kindOf, refuse } from '../shared/misuse.js';
 
 /** How deep and how large an entry may be. */
 export interface IngestionLimits {
@@ -24,8 +26,8 @@ export const DEFAULT_INGESTION_LIMITS: IngestionLimits = {
 };
 
 /**
- * Checks one entry; `position` is where it would stand among those added together. Reads every
- * value once and changes none.
+ * Checks one entry; `position` is where it would stand among those added together. Runs no code of the entry: no getter,
+ * no trap and no method of it is called, so that what was checked is what everybody reads later.
  *
  * @throws TypeError naming entry, block and path to the value that is at fault.
  */
@@ -35,95 +37,30 @@ export function assertIngestible(
   limits: IngestionLimits = DEFAULT_INGESTION_LIMITS,
 ): asserts content is IContent {
   const where = `entry ${position}`;
-  const entry = asObject(content, where, 'an entry { speaker, blocks }');
   const walk = new PlainDataWalk(limits, where);
+  const entry = asObject(content, where, 'an entry { speaker, blocks }');
   walk.assertPlain(entry, where);
-  const { speaker, blocks, metadata } = entry;
-  if (speaker !== 'human' && speaker !== 'ai' && speaker !== 'tool') {
-    fail(`${where}.speaker`, "'human', 'ai' or 'tool'", speaker);
-  }
-  if (!Array.isArray(blocks)) fail(`${where}.blocks`, 'an array of blocks', blocks);
-  walk.assertPlain(blocks, `${where}.blocks`);
-  // The iterator sees the holes of a sparse array, which forEach would skip.
-  for (const [at, block] of (blocks as readonly unknown[]).entries()) {
+  assertSpeaker(walk.read(entry, 'speaker', where), where);
+  const blocks = walk.read(entry, 'blocks', where);
+  if (!isArray(blocks)) refuse(`${where}.blocks`, 'an array of blocks', blocks);
+  walk.assertElements(blocks, `${where}.blocks`);
+  for (let at = 0; at < blocks.length; at += 1) {
     const blockPath = `${where}, block ${at}`;
+    const block = asObject(blocks[at], blockPath, 'a block');
     walk.visitAll(block, blockPath);
-    const fields = asObject(block, blockPath, 'a block');
-    assertBlock(fields, blockPath);
+    assertBlock(block, blockPath);
     // Counts are kept as 32-bit integers, and what a block only claims to hold adds to them as well.
-    const key = claimKeyOf(fields);
-    if (key !== undefined) walk.addTokens(Number(fields[key]), `${blockPath}.${key}`);
+    const key = claimKeyOf(block);
+    if (key !== undefined) walk.addTokens(Number(block[key]), `${blockPath}.${key}`);
   }
-  if (metadata !== undefined) asObject(metadata, `${where}.metadata`, 'an object');
-  for (const key of Object.keys(entry)) {
-    if (key !== 'speaker' && key !== 'blocks') walk.visitAll(entry[key], `${where}.${key}`);
-  }
-}
-
-type Fields = Readonly<Record<string, 'string' | 'boolean' | 'number'>>;
-
-interface BlockShape {
-  readonly required: Fields;
-  readonly optional: Fields;
-}
-
-const SHAPES: Readonly<Record<ContentBlock['type'], BlockShape>> = {
-  text: { required: { text: 'string' }, optional: {} },
-  tool_call: {
-    required: { id: 'string', name: 'string' },
-    optional: { description: 'string' },
-  },
-  tool_response: {
-    required: { callId: 'string', toolName: 'string' },
-    optional: { error: 'string', isComplete: 'boolean', mediaTokens: 'number' },
-  },
-  media: {
-    required: { mimeType: 'string', data: 'string', encoding: 'string' },
-    optional: { caption: 'string', filename: 'string' },
-  },
-  thinking: {
-    required: { thought: 'string' },
-    optional: {
-      isHidden: 'boolean',
-      sourceField: 'string',
-      signature: 'string',
-      encryptedContent: 'string',
-    },
-  },
-  code: { required: { code: 'string' }, optional: { language: 'string' } },
-  opaque: { required: { kind: 'string', tokens: 'number' }, optional: { callId: 'string' } },
-};
-
-function assertBlock(block: Readonly<Record<string, unknown>>, where: string): void {
-  const { type } = block;
-  if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type)) {
-    fail(`${where}.type`, `one of ${Object.keys(SHAPES).join(', ')}`, type);
-  }
-  const shape = SHAPES[type as ContentBlock['type']];
-  for (const [key, expected] of Object.entries(shape.required)) {
-    if (typeof block[key] !== expected) fail(`${where}.${key}`, `a ${expected}`, block[key]);
-  }
-  for (const [key, expected] of Object.entries(shape.optional)) {
-    const value = block[key];
-    if (value !== undefined && typeof value !== expected) {
-      fail(`${where}.${key}`, `a ${expected} or nothing`, value);
+  for (const key in entry) {
+    if (key === 'speaker' || key === 'blocks') continue;
+    const value = walk.read(entry, key, where);
+    if (key === 'metadata' && value !== undefined) {
+      asObject(value, `${where}.metadata`, 'an object');
     }
+    walk.visitAll(value, `${where}.${key}`);
   }
-  if (type === 'media' && block['encoding'] !== 'url' && block['encoding'] !== 'base64') {
-    fail(`${where}.encoding`, "'url' or 'base64'", block['encoding']);
-  }
-  const key = claimKeyOf(block);
-  if (key !== undefined && !(Number.isInteger(block[key]) && Number(block[key]) >= 0)) {
-    fail(`${where}.${key}`, 'an integer of 0 or more', block[key]);
-  }
-}
-
-/** The field in which a block says how many tokens it takes for what is not in it. */
-function claimKeyOf(block: Readonly<Record<string, unknown>>): string | undefined {
-  if (block['type'] === 'opaque') return 'tokens';
-  return block['mediaTokens'] === undefined || block['type'] !== 'tool_response'
-    ? undefined
-    : 'mediaTokens';
 }
 
 /** Visits values depth first and refuses what is no plain data, what is circular, too deep or too much. */
@@ -162,14 +99,39 @@ class PlainDataWalk {
     this.#path.pop();
   }
 
+  /** The value of a property, which must be no getter. */
+  read(record: object, key: string, where: string): unknown {
+    this.#path.push(where, key);
+    const value = this.#valueOf(record, key);
+    this.#path.length -= 2;
+    return value;
+  }
+
+  /** Refuses what is no plain array; looks at none of the elements. */
+  assertElements(values: readonly unknown[], where: string): void {
+    this.#path.push(where);
+    this.#assertPlain(values);
+    this.#assertElements(values);
+    this.#path.pop();
+  }
+
   #assertPlain(value: object): void {
     if (types.isProxy(value)) this.#refuse('a Proxy');
-    if (Array.isArray(value)) return;
     const prototype: unknown = Object.getPrototypeOf(value);
-    // A plain object of another realm has that realm's Object.prototype, whose own prototype is null.
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    if (Array.isArray(value)) {
+      if (prototype !== Array.prototype && !isForeign(prototype, 'copyWithin')) {
+        this.#refuse(kindOf(value));
+      }
+      return;
+    }
+    if (
+      prototype !== Object.prototype &&
+      prototype !== null &&
+      !isForeign(prototype, 'isPrototypeOf')
+    ) {
       this.#refuse(kindOf(value));
     }
+    if ('callee' in value && types.isArgumentsObject(value)) this.#refuse('an arguments object');
   }
 
   #visit(value: unknown): void {
@@ -179,6 +141,8 @@ class PlainDataWalk {
         this.#addCharacters(value.length);
         return;
       case 'number':
+        if (!isJsonNumber(value)) this.#refuse(kindOf(value));
+        return;
       case 'boolean':
       case 'undefined':
         return;
@@ -206,31 +170,49 @@ class PlainDataWalk {
   }
 
   #visitElements(values: readonly unknown[]): void {
+    this.#assertElements(values);
+    const last = this.#path.length;
+    this.#path.push(0);
+    for (let at = 0; at < values.length; at += 1) {
+      this.#path[last] = at;
+      const value = values[at];
+      // JSON has no such element, and would write null.
+      if (value === undefined) this.#refuse('undefined');
+      this.#visit(value);
+    }
+    this.#path.pop();
+  }
+
+  /** Refuses holes, elements that are getters, and whatever an array has besides elements. */
+  #assertElements(values: readonly unknown[]): void {
     // Counted before they are visited: a sparse array can claim billions of elements.
     this.#addValues(values.length);
     this.#values -= values.length;
     for (let at = 0; at < values.length; at += 1) {
-      this.#path.push(at);
-      this.#visit(values[at]);
-      this.#path.pop();
+      if (lookupGetter.call(values, at) !== undefined) this.#refuse(`a getter as element ${at}`);
+    }
+    if (Object.keys(values).length > values.length || Object.hasOwn(values, Symbol.iterator)) {
+      this.#refuse('an array with properties of its own');
     }
   }
 
   #visitProperties(record: object): void {
-    for (const key of Object.keys(record)) {
+    const last = this.#path.length;
+    this.#path.push('');
+    // Not Object.keys: this makes no array, and what it finds besides has no descriptor.
+    for (const key in record) {
+      this.#path[last] = key;
       this.#addCharacters(key.length);
-      this.#path.push(key);
-      this.#visit(this.#read(record as Readonly<Record<string, unknown>>, key));
-      this.#path.pop();
+      this.#visit(this.#valueOf(record, key));
     }
+    this.#path.pop();
   }
 
-  #read(record: Readonly<Record<string, unknown>>, key: string): unknown {
-    try {
-      return record[key];
-    } catch (cause) {
-      return this.#refuse('a getter that throws', { cause });
-    }
+  /** The value of a property of its own, or `undefined`. A getter is not asked: it may answer otherwise next time. */
+  #valueOf(record: object, key: string): unknown {
+    const property = Object.getOwnPropertyDescriptor(record, key);
+    if (property === undefined || 'value' in property) return property?.value;
+    return this.#refuse('a getter');
   }
 
   #addCharacters(count: number): void {
@@ -265,39 +247,20 @@ class PlainDataWalk {
   }
 }
 
-function asObject(
-  value: unknown,
-  where: string,
-  expected: string,
-): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    fail(where, expected, value);
-  }
-  return value as Readonly<Record<string, unknown>>;
+const lookupGetter = (
+  Object.prototype as unknown as { __lookupGetter__: (this: unknown, key: PropertyKey) => unknown }
+).__lookupGetter__;
+
+/** Whether JSON gives the number back: it has neither NaN nor an infinity, nor a zero below zero. */
+function isJsonNumber(value: number): boolean {
+  return Number.isFinite(value) && !(value === 0 && Object.is(value, -0));
 }
 
-function fail(path: string, expected: string, value: unknown): never {
-  throw new TypeError(`Expected ${expected} at ${path}, got ${kindOf(value)}.`);
-}
-
-function kindOf(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return `the string ${JSON.stringify(value.slice(0, 40))}`;
-    case 'object':
-      return value === null ? 'null' : kindOfObject(value);
-    case 'number':
-      return `the number ${value}`;
-    case 'undefined':
-      return 'undefined';
-    default:
-      return `a ${typeof value}`;
-  }
-}
-
-function kindOfObject(value: object): string {
-  if (Array.isArray(value)) return 'an array';
-  const prototype = Object.getPrototypeOf(value) as { readonly constructor?: unknown } | null;
-  const name = typeof prototype?.constructor === 'function' ? prototype.constructor.name : 'Object';
-  return name === 'Object' ? 'an object' : `an instance of ${name}`;
+/** Whether this is what another realm has for `Object.prototype` or `Array.prototype`, told by a method of it. */
+function isForeign(prototype: unknown, method: string): boolean {
+  if (typeof prototype !== 'object' || prototype === null || types.isProxy(prototype)) return false;
+  const next: unknown = Object.getPrototypeOf(prototype);
+  const root: unknown =
+    Array.isArray(prototype) && next !== null ? Object.getPrototypeOf(next) : next;
+  return root === null && Object.hasOwn(prototype, method);
 }

@@ -9,7 +9,8 @@ import { z } from 'zod';
 
 import { SummarizerError } from '../../shared/errors.js';
 import { abortable } from '../abortable.js';
-import { withDeadline } from './deadline.js';
+import { parseOptions } from '../parse-options.js';
+import { MAX_TIMER_MS, withDeadline } from '../with-deadline.js';
 import { readLanguageModelAnswer } from './language-model-answer.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
@@ -46,8 +47,6 @@ export interface LanguageModelOptions {
   readonly retryDelayMs?: number | undefined;
 }
 
-/** A timer cannot wait longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_RETRY_DELAY_MS = 30_000;
 const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
 
@@ -73,15 +72,12 @@ const SPECIFICATIONS: readonly unknown[] = ['v2', 'v3', 'v4'];
  */
 export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions): Summarizer {
   assertLanguageModel(model);
-  const parsed = OPTIONS_SCHEMA.safeParse(options);
-  if (!parsed.success) {
-    throw new RangeError(`Invalid summarizer options.\n${z.prettifyError(parsed.error)}`);
-  }
-  const { contextLimit, timeoutMs } = parsed.data;
+  const complete = parseOptions('summarizer options', OPTIONS_SCHEMA, options);
+  const { contextLimit, timeoutMs } = complete;
   return {
     contextLimit,
     timeoutMs,
-    generate: (request) => generate(model, parsed.data, request),
+    generate: (request) => generate(model, complete, request),
   };
 }
 
