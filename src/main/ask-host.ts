@@ -25,7 +25,8 @@ export function askHost<Answer>(
     answer = ask();
     found = read(answer);
   } catch (thrown) {
-    throw failed(`${name} threw.`, { cause: withoutContent(thrown) });
+    const cause = withoutContent(thrown);
+    throw failed(`${name} threw: ${cause.message}`, { cause });
   }
   if (found !== undefined) return found;
   // Its rejection would otherwise end the process.

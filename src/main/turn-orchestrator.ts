@@ -6,8 +6,9 @@ import type { IContent } from '../shared/content.js';
 import { explainDensity } from '../shared/density/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
+import { asObject, assertString, isRecord } from '../shared/misuse.js';
 import { abortable } from './abortable.js';
-import type { HistoryService } from './history-service.js';
+import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { AutomaticCompression } from './pre-send/automatic-compression.js';
 import { historyContext } from './pre-send/compression-context.js';
@@ -34,6 +35,7 @@ import type {
 import { SentHistory } from './pre-send/sent-history.js';
 import { currentDensityConfig, currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
+import { assertAbortOptions, assertCall } from './pre-send/call-arguments.js';
 import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
@@ -76,6 +78,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: TurnOrchestratorOptions) {
+    if (!(isRecord(options) && options.history instanceof HistoryService)) {
+      throw new TypeError(
+        'Expected the parts of a session; `createSession` of a compactor makes one.',
+      );
+    }
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;
@@ -117,7 +124,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       guard: this.#guard,
       fits: (pendingTokens) => this.#gauge.fits(pendingTokens),
       isDue: (pendingTokens) => this.shouldCompress(pendingTokens),
-      compress: (promptId, given) => this.performCompression(promptId, given),
+      compress: (promptId, given) => this.#compress(promptId, given),
       tellHeld: (event) => {
         this.#telemetry.noteHeld(event);
         this.notify('compressed', event);
@@ -152,7 +159,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     source: string = 'send',
     options: AbortOptions = {},
   ): Promise<PreSendResult> {
-    assertTokens('pendingTokens', pendingTokens);
+    assertCall(promptId, options, pendingTokens);
+    assertString('source', source);
     const window = this.#openWindow.then(() => {
       options.signal?.throwIfAborted();
       this.#assertOpen();
@@ -193,6 +201,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError for what is no number of tokens.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
+    asObject(report, 'the report of usage', 'an object');
     const outcome = this.#gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
     return outcome;
@@ -214,12 +223,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    *
    * @returns what changed, or `null`
    */
-  ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
+  async ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
+    assertAbortOptions(options);
+    this.#assertOpen();
     return this.#prune(0, options);
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
+    assertTokens('pendingTokens', pendingTokens);
     return this.#isOverThreshold(pendingTokens);
   }
 
@@ -227,9 +239,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * Compresses the history by the strategy, and puts the result in place when it is smaller. Entries
    * added meanwhile wait and follow. To be called in the pre-send window only.
    *
-   * @throws what the strategy threw; the history is as before.
+   * @throws what the strategy threw; `CLOSED` when the session is. The history is as before.
    */
-  performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
+  async performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
+    assertCall(promptId, options);
+    this.#assertOpen();
+    return this.#compress(promptId, options);
+  }
+
+  #compress(promptId: string, options: AbortOptions): Promise<CompressedEvent> {
     const strategy = currentStrategy(this.#parts);
     const step = { step: 'compressed', strategy: strategy.name, ...options } as const;
     const former = this.history.getRawHistory();
@@ -261,7 +279,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     pendingTokens: number = 0,
     options: AbortOptions = {},
   ): Promise<FittedEvent | null> {
-    assertTokens('pendingTokens', pendingTokens);
+    assertCall(promptId, options, pendingTokens);
+    this.#assertOpen();
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     if (this.#gauge.fits(pendingTokens)) return null;
     await this.#prune(pendingTokens, options);
@@ -274,6 +293,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** What a strategy is given to compress the history as it stands. */
   buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
+    assertCall(promptId, options);
     return this.#contextOf(currentStrategy(this.#parts), promptId, options);
   }
 
@@ -314,9 +334,10 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /**
    * Closes the session's transcript, when the window that is open has closed or five seconds have
-   * passed. Final; may be called again.
+   * passed. Nothing is taken in or compressed from the call on; what there is can be read. Final; may be called again.
    */
   close(): Promise<void> {
+    this.history.close();
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }

@@ -3,7 +3,7 @@
 import { abortable } from './abortable.js';
 
 /** The longest time that a timer can wait, in milliseconds: 24.8 days. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /**
  * Runs work under a deadline. The signal that the work gets aborts with the caller's reason, or with

@@ -61,10 +61,25 @@ export function assertDensityOptions(name: string, options: unknown): void {
   if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
 }
 
+/** Checks the whole configuration of a pass. @throws TypeError that names each option that is wrong, or missing. */
+export function assertDensityConfig(config: unknown): void {
+  assertDensityOptions('density configuration', config);
+  if (isRecord(config) && config['workspaceRoot'] !== undefined) return;
+  throw new TypeError(
+    'Invalid density configuration: workspaceRoot: expected a path, got undefined.',
+  );
+}
+
 /** @throws TypeError for what is no catalog of tools. */
 export function assertToolCatalog(name: string, catalog: unknown): void {
   const problem = catalogProblem(catalog);
   if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
+}
+
+/** @throws TypeError for what is no use of a tool. */
+export function assertToolUse(use: unknown): void {
+  const problem = TOOL_USE(use);
+  if (problem !== undefined) throw new TypeError(`Invalid use of a tool: ${problem}.`);
 }
 
 function catalogProblem(catalog: unknown): string | undefined {

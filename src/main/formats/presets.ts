@@ -1,6 +1,7 @@
 // What is known about each agent's tools and inclusions, so that its transcripts can be pruned. Data
 // only; keys were taken from recorded sessions.
 
+import { kindOf } from '../../shared/misuse.js';
 import type { InclusionSyntax } from '../../shared/density.js';
 import { DEFAULT_WORKING_SET } from '../../shared/density/working-set-rules.js';
 import type { WorkingSetRules } from '../../shared/density/working-set-rules.js';
@@ -15,6 +16,7 @@ import {
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-catalog.js';
+import { TRANSCRIPT_FORMATS } from './transcript.js';
 import type { TranscriptFormat } from './transcript.js';
 
 /** How one agent's histories are pruned. */
@@ -127,8 +129,13 @@ const PRESETS: Readonly<Record<TranscriptFormat, Omit<AgentPreset, 'workingSet'>
   cline: { toolCatalog: CLINE, inclusionSyntaxes: ['delimited'] },
 };
 
-/** Returns the preset of the agent whose sessions have this format. */
+/** Returns the preset of the agent whose sessions have this format. @throws RangeError for an unknown format. */
 export function agentPreset(format: TranscriptFormat): AgentPreset {
+  if (!TRANSCRIPT_FORMATS.includes(format)) {
+    throw new RangeError(
+      `Expected one of ${TRANSCRIPT_FORMATS.join(', ')}, got ${kindOf(format)}.`,
+    );
+  }
   return { ...PRESETS[format], workingSet: DEFAULT_WORKING_SET };
 }
 

@@ -2,9 +2,9 @@
 // data that JSON, structured clone and a tokenizer can take. Everything behind it trusts that.
 
 import { types } from 'node:util';
-import type { IContent } from '../shared/content.js';
-import { assertBlock, assertSpeaker, claimKeyOf } from '../shared/entry-shape.js';
-import { asObject, isArray, kindOf, refuse } from '../shared/misuse.js';
+import type { IContent } from './content.js';
+import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
+import { asObject, isArray, kindOf, refuse } from './misuse.js';
 
 /** How deep and how large an entry may be. */
 export interface IngestionLimits {
@@ -60,6 +60,31 @@ export function assertIngestible(
       asObject(value, `${where}.metadata`, 'an object');
     }
     walk.visitAll(value, `${where}.${key}`);
+  }
+}
+
+/** Checks all entries of a history. @throws TypeError as `assertIngestible` does, and for what is no array. */
+export function assertHistory(
+  name: string,
+  contents: unknown,
+): asserts contents is readonly IContent[] {
+  if (!isArray(contents)) refuse(name, 'an array of entries', contents);
+  for (let at = 0; at < contents.length; at += 1) assertIngestible(contents[at], at);
+}
+
+/**
+ * Runs what looks at entries that nobody has checked, and needs no look at all of them. Only when it throws they are
+ * checked: what an entry is to blame for is misuse, and says which entry.
+ *
+ * @throws TypeError as `assertHistory` does, else what `run` threw.
+ */
+export function overEntries<Result>(name: string, contents: unknown, run: () => Result): Result {
+  if (!isArray(contents)) refuse(name, 'an array of entries', contents);
+  try {
+    return run();
+  } catch (thrown) {
+    assertHistory(name, contents);
+    throw thrown;
   }
 }
 

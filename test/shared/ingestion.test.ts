@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { HistoryService } from '../../src/main/history-service.js';
-import { assertIngestible } from '../../src/main/ingestion.js';
-import type { IngestionLimits } from '../../src/main/ingestion.js';
+import { assertIngestible } from '../../src/shared/ingestion.js';
+import type { IngestionLimits } from '../../src/shared/ingestion.js';
 import type { IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
