@@ -1,4 +1,6 @@
-// Waiting that an AbortSignal can end.
+// Waiting that an AbortSignal, or a time, can end.
+
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Settles as `promise` does, or rejects with the signal's reason as soon as that aborts; what the
@@ -19,5 +21,16 @@ export function abortable<Value>(
     promise.then(resolve, reject).finally(() => {
       signal.removeEventListener('abort', abort);
     });
+  });
+}
+
+/** Resolves when the promise has ended, well or not, or so many milliseconds have passed; keeps no process alive. */
+export async function settledWithin(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([
+    promise.catch(() => undefined),
+    sleep(timeoutMs, undefined, { ref: false, signal: ended.signal }),
+  ]).finally(() => {
+    ended.abort();
   });
 }

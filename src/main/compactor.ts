@@ -340,6 +340,7 @@ function readSessionOptions(given: SessionOptions): SessionOptions {
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {
   for (let start = 0; start < contents.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
-    history.addAll(contents.slice(start, start + ENTRIES_PER_TURN), undefined, start);
+    const end = start + ENTRIES_PER_TURN;
+    history.addAll(Array.prototype.slice.call(contents, start, end), undefined, start);
   }
 }

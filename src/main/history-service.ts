@@ -10,7 +10,9 @@ import {
   asObject,
   assertArray,
   assertFunction,
+  assertNumber,
   assertString,
+  elementAt,
   readOptions,
 } from '../shared/misuse.js';
 import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
@@ -120,13 +122,14 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * @throws as `add` does, naming the entry, block and path at fault.
    */
   addAll(contents: readonly IContent[], modelName?: string, firstPosition: number = 0): void {
-    this.#assertOpen();
+    this.assertOpen();
     assertArray('the entries', contents);
+    assertNumber('firstPosition', firstPosition);
     if (modelName !== undefined) assertString('modelName', modelName);
     // By index: an array may have methods of its own, and holes.
     const entries: IContent[] = [];
     for (let at = 0; at < contents.length; at += 1) {
-      const content: unknown = contents[at];
+      const content = elementAt('the entries', contents, at);
       assertIngestible(content, firstPosition + at, this.#limits);
       entries.push(content);
     }
@@ -142,6 +145,15 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    */
   close(): void {
     this.#isClosed = true;
+  }
+
+  /** @throws CompressionStrategyError `CLOSED` once the history was closed. */
+  assertOpen(): void {
+    if (!this.#isClosed) return;
+    throw new CompressionStrategyError(
+      'The session is closed; create another one to go on.',
+      'CLOSED',
+    );
   }
 
   /** Names the model that the session talks to from now on, as `add` does with an entry. @throws TypeError for no string. */
@@ -287,7 +299,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * something would be lost
    */
   replaceAll(contents: readonly IContent[], base: DensityBase): boolean {
-    asObject(base, 'base', 'the state of a history');
+    assertBase(base);
     if (base.revision !== this.#revision || base.length !== this.#entries.length) return false;
     this.#assertEntries(contents);
     const former = this.#entries;
@@ -318,23 +330,15 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #assertEntries(contents: readonly IContent[]): void {
     assertArray('the entries', contents);
     for (let at = 0; at < contents.length; at += 1) {
-      const content: unknown = contents[at];
+      const content = elementAt('the entries', contents, at);
       if (this.#ledger.countedTokens(content as IContent) !== undefined) continue;
       assertIngestible(content, at, this.#limits);
     }
   }
 
-  #assertOpen(): void {
-    if (!this.#isClosed) return;
-    throw new CompressionStrategyError(
-      'The session is closed, and takes nothing in; create another one to go on.',
-      'CLOSED',
-    );
-  }
-
   #assertCurrent(base: DensityBase | undefined): void {
     if (base === undefined) return;
-    asObject(base, 'base', 'the state of a history');
+    assertBase(base);
     if (base.revision === this.#revision) return;
     throw new CompressionStrategyError(
       `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
@@ -345,6 +349,13 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #announceTokens(): void {
     this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
   }
+}
+
+/** @throws TypeError for what is no state of a history. */
+function assertBase(base: DensityBase): void {
+  const { revision, length } = asObject(base, 'base', 'the state of a history');
+  assertNumber('revision', revision);
+  assertNumber('length', length);
 }
 
 /** @throws RangeError for a limit that is no number of at least 0. */

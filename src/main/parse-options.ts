@@ -15,12 +15,13 @@ export function parseOptions<Schema extends z.ZodType>(
   options: object,
 ): z.output<Schema> {
   const given = readOptions(name, options);
-  let parsed: z.ZodSafeParseResult<z.output<Schema>>;
+  let message: string;
   try {
-    parsed = schema.safeParse(given);
+    const parsed = schema.safeParse(given);
+    if (parsed.success) return parsed.data;
+    message = z.prettifyError(parsed.error);
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
-  if (parsed.success) return parsed.data;
-  throw new RangeError(`Invalid ${name}.\n${z.prettifyError(parsed.error)}`);
+  throw new RangeError(`Invalid ${name}.\n${message}`);
 }

@@ -1,13 +1,12 @@
 // The pre-send window of one session: what happens to its history, in which order, before each model
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IContent } from '../shared/content.js';
 import { explainDensity } from '../shared/density/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
-import { asObject, assertString, isRecord } from '../shared/misuse.js';
-import { abortable } from './abortable.js';
+import { asObject, assertString, isInstance, isRecord } from '../shared/misuse.js';
+import { abortable, settledWithin } from './abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { AutomaticCompression } from './pre-send/automatic-compression.js';
@@ -35,7 +34,7 @@ import type {
 import { SentHistory } from './pre-send/sent-history.js';
 import { currentDensityConfig, currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
-import { assertAbortOptions, assertCall } from './pre-send/call-arguments.js';
+import { readAbortOptions, readCall } from './pre-send/call-arguments.js';
 import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
@@ -78,7 +77,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: TurnOrchestratorOptions) {
-    if (!(isRecord(options) && options.history instanceof HistoryService)) {
+    if (!(isRecord(options) && isInstance(options.history, HistoryService))) {
       throw new TypeError(
         'Expected the parts of a session; `createSession` of a compactor makes one.',
       );
@@ -157,13 +156,13 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     promptId: string,
     pendingTokens: number = 0,
     source: string = 'send',
-    options: AbortOptions = {},
+    given: AbortOptions = {},
   ): Promise<PreSendResult> {
-    assertCall(promptId, options, pendingTokens);
+    const options = readCall(promptId, given, pendingTokens);
     assertString('source', source);
     const window = this.#openWindow.then(() => {
       options.signal?.throwIfAborted();
-      this.#assertOpen();
+      this.history.assertOpen();
       this.#parts.logger.debug('pre-send window opens', { promptId, source, pendingTokens });
       return this.#telemetry.watchWindow({ promptId, source, pendingTokens, ...options }, () =>
         this.#runWindow(promptId, pendingTokens, options),
@@ -223,9 +222,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    *
    * @returns what changed, or `null`
    */
-  async ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
-    assertAbortOptions(options);
-    this.#assertOpen();
+  async ensureDensityOptimized(given: AbortOptions = {}): Promise<OptimizedEvent | null> {
+    const options = readAbortOptions(given);
+    this.history.assertOpen();
     return this.#prune(0, options);
   }
 
@@ -241,9 +240,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    *
    * @throws what the strategy threw; `CLOSED` when the session is. The history is as before.
    */
-  async performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
-    assertCall(promptId, options);
-    this.#assertOpen();
+  async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
+    const options = readCall(promptId, given);
+    this.history.assertOpen();
     return this.#compress(promptId, options);
   }
 
@@ -277,10 +276,10 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   async enforceContextWindow(
     promptId: string,
     pendingTokens: number = 0,
-    options: AbortOptions = {},
+    given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
-    assertCall(promptId, options, pendingTokens);
-    this.#assertOpen();
+    const options = readCall(promptId, given, pendingTokens);
+    this.history.assertOpen();
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     if (this.#gauge.fits(pendingTokens)) return null;
     await this.#prune(pendingTokens, options);
@@ -292,8 +291,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   }
 
   /** What a strategy is given to compress the history as it stands. */
-  buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
-    assertCall(promptId, options);
+  buildCompressionContext(promptId: string, given: AbortOptions = {}): CompressionContext {
+    const options = readCall(promptId, given);
     return this.#contextOf(currentStrategy(this.#parts), promptId, options);
   }
 
@@ -320,15 +319,14 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when the session's transcript does not hold
    * it, or there is no transcript.
    */
-  restore(callId: string): Promise<RestoredResponse> {
+  async restore(callId: string): Promise<RestoredResponse> {
+    assertString('callId', callId);
     if (this.#transcript !== undefined) {
       return this.#transcript.restore(callId, { sessionId: this.sessionId });
     }
-    return Promise.reject(
-      new CompressionStrategyError(
-        `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptPath.`,
-        'NOT_IN_TRANSCRIPT',
-      ),
+    throw new CompressionStrategyError(
+      `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptPath.`,
+      'NOT_IN_TRANSCRIPT',
     );
   }
 
@@ -393,23 +391,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   async #shutDown(): Promise<void> {
     // Not forever: a strategy of the user's own may never come back.
-    const deadline = new AbortController();
-    await Promise.race([
-      this.#openWindow,
-      sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false, signal: deadline.signal }),
-    ]).finally(() => {
-      deadline.abort();
-    });
+    await settledWithin(CLOSE_TIMEOUT_MS, this.#openWindow);
     await this.#transcript?.close();
     this.#onClose();
-  }
-
-  #assertOpen(): void {
-    if (this.#closing === undefined) return;
-    throw new CompressionStrategyError(
-      'The session is closed; create another one to go on.',
-      'CLOSED',
-    );
   }
 
   #isOverThreshold(pendingTokens: number): boolean {

@@ -24,18 +24,22 @@ const path = ofKind('a path', (value) => typeof value === 'string' && value !== 
 const record = ofKind('an object', isRecord);
 
 const LINE_KEYS = ofFields({ first: text, last: text, count: text, range: text });
-const CONDITION = ofFields({ key: text, values: texts });
-const TOOL_USE = ofFields({
-  access: oneOf({ read: true, write: true, search: true, run: true }),
-  extent: oneOf({ whole: true, part: true }),
-  pathKeys: texts,
-  pathListKeys: texts,
-  pathListItemKey: text,
-  patchKeys: texts,
-  commandKeys: texts,
-  lineKeys: LINE_KEYS,
-  when: CONDITION,
-});
+const CONDITION = ofFields({ key: text, values: texts }, ['key', 'values']);
+const EXTENT = oneOf({ whole: true, part: true });
+const TOOL_USE = ofFields(
+  {
+    access: oneOf({ read: true, write: true, search: true, run: true }),
+    extent: EXTENT,
+    pathKeys: texts,
+    pathListKeys: texts,
+    pathListItemKey: text,
+    patchKeys: texts,
+    commandKeys: texts,
+    lineKeys: LINE_KEYS,
+    when: CONDITION,
+  },
+  ['access'],
+);
 
 const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   readWritePruning: boolean,
@@ -50,6 +54,8 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   placeholder: oneOf(PLACEHOLDER_FORMS),
 };
 
+const DENSITY_OPTIONS = ofFields(CHECKS);
+
 /**
  * Checks options of density; one that is `undefined` is not given. Options that are not known are left alone.
  *
@@ -57,8 +63,7 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
  * @throws TypeError that names each option that is wrong.
  */
 export function assertDensityOptions(name: string, options: unknown): void {
-  const problem = ofFields(CHECKS)(options);
-  if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
+  refuseBy(DENSITY_OPTIONS, name, options);
 }
 
 /** Checks the whole configuration of a pass. @throws TypeError that names each option that is wrong, or missing. */
@@ -72,19 +77,36 @@ export function assertDensityConfig(config: unknown): void {
 
 /** @throws TypeError for what is no catalog of tools. */
 export function assertToolCatalog(name: string, catalog: unknown): void {
-  const problem = catalogProblem(catalog);
-  if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
+  refuseBy(catalogProblem, name, catalog);
 }
 
 /** @throws TypeError for what is no use of a tool. */
 export function assertToolUse(use: unknown): void {
+  refuseBy(toolUseProblem, 'use of a tool', use);
+}
+
+function refuseBy(check: Check, name: string, value: unknown): void {
+  let problem: string | undefined;
+  try {
+    problem = check(value);
+  } catch (cause) {
+    throw new TypeError(`Invalid ${name}: it throws when it is read.`, { cause });
+  }
+  if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
+}
+
+/** What each kind of use cannot do without. */
+function toolUseProblem(use: unknown): string | undefined {
   const problem = TOOL_USE(use);
-  if (problem !== undefined) throw new TypeError(`Invalid use of a tool: ${problem}.`);
+  if (problem !== undefined || !isRecord(use)) return problem;
+  const { access, extent, commandKeys } = use;
+  if (access === 'run') return inside('commandKeys', texts(commandKeys));
+  return access === 'search' ? undefined : inside('extent', EXTENT(extent));
 }
 
 function catalogProblem(catalog: unknown): string | undefined {
   if (!isRecord(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
-  const uses = listOf(TOOL_USE);
+  const uses = listOf(toolUseProblem);
   return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
 }
 
@@ -112,13 +134,17 @@ function listOf(check: Check): Check {
   };
 }
 
-function ofFields(checks: Readonly<Record<string, Check>>): Check {
+function ofFields(
+  checks: Readonly<Record<string, Check>>,
+  required: readonly string[] = [],
+): Check {
   return (value) => {
     if (!isRecord(value)) return `expected an object, got ${kindOf(value)}`;
     return together(
       Object.entries(checks).map(([name, check]) => {
         const field = value[name];
-        return field === undefined ? undefined : inside(name, check(field));
+        const isGiven = field !== undefined || required.includes(name);
+        return isGiven ? inside(name, check(field)) : undefined;
       }),
     );
   };

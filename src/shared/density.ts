@@ -3,7 +3,16 @@
 
 import type { IContent } from './content.js';
 import { CompressionStrategyError } from './errors.js';
-import { asObject, assertArray, isArray, kindOf, refuse } from './misuse.js';
+import { types } from 'node:util';
+import {
+  asObject,
+  assertArray,
+  assertNumber,
+  elementAt,
+  isArray,
+  kindOf,
+  refuse,
+} from './misuse.js';
 import type { WorkingSetRules } from './density/working-set-rules.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
@@ -124,6 +133,7 @@ export function isEmptyDensityResult(result: DensityResult): boolean {
  */
 export function validateDensityResult(result: DensityResult, length: number): void {
   assertDensityResult(result);
+  assertNumber('length', length);
   const removed = new Set<number>();
   for (const index of result.removals) {
     assertInBounds('removal', index, length);
@@ -150,7 +160,12 @@ export function validateDensityResult(result: DensityResult, length: number): vo
 function assertDensityResult(result: unknown): void {
   const { removals, replacements } = asObject(result, 'the density result', 'an object');
   if (!isArray(removals)) refuse('removals of the density result', 'an array', removals);
-  if (replacements instanceof Map) return;
+  // By index: what is in the list may be a getter.
+  for (let at = 0; at < removals.length; at += 1) {
+    if (elementAt('removals', removals, at) === undefined)
+      refuse(`removal ${at}`, 'an index', undefined);
+  }
+  if (types.isMap(replacements)) return;
   refuse('replacements of the density result', 'a Map', replacements);
 }
 
@@ -190,6 +205,7 @@ export function mapIndex(result: DensityResult, index: number): number | null {
   assertDensityResult(result);
   let shift = 0;
   for (const removed of result.removals) {
+    assertNumber('each removal', removed);
     if (removed === index) return null;
     if (removed < index) shift += 1;
   }

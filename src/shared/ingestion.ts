@@ -4,7 +4,7 @@
 import { types } from 'node:util';
 import type { IContent } from './content.js';
 import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
-import { asObject, isArray, kindOf, refuse } from './misuse.js';
+import { asObject, elementAt, isArray, kindOf, refuse } from './misuse.js';
 
 /** How deep and how large an entry may be. */
 export interface IngestionLimits {
@@ -69,22 +69,34 @@ export function assertHistory(
   contents: unknown,
 ): asserts contents is readonly IContent[] {
   if (!isArray(contents)) refuse(name, 'an array of entries', contents);
-  for (let at = 0; at < contents.length; at += 1) assertIngestible(contents[at], at);
+  for (let at = 0; at < contents.length; at += 1)
+    assertIngestible(elementAt(name, contents, at), at);
 }
 
 /**
- * Runs what looks at entries that nobody has checked, and needs no look at all of them. Only when it throws they are
- * checked: what an entry is to blame for is misuse, and says which entry.
+ * Runs what looks at entries that nobody has checked, and reads few of their payloads: so only the shape of blocks is
+ * checked first, and all of it when `run` throws. What an entry is to blame for is misuse, and says which entry.
  *
  * @throws TypeError as `assertHistory` does, else what `run` threw.
  */
 export function overEntries<Result>(name: string, contents: unknown, run: () => Result): Result {
   if (!isArray(contents)) refuse(name, 'an array of entries', contents);
   try {
+    for (let at = 0; at < contents.length; at += 1) assertShape(contents[at], `entry ${at}`);
     return run();
   } catch (thrown) {
     assertHistory(name, contents);
     throw thrown;
+  }
+}
+
+function assertShape(content: unknown, where: string): void {
+  const { speaker, blocks } = asObject(content, where, 'an entry { speaker, blocks }');
+  assertSpeaker(speaker, where);
+  if (!isArray(blocks)) refuse(`${where}.blocks`, 'an array of blocks', blocks);
+  for (let at = 0; at < blocks.length; at += 1) {
+    const blockPath = `${where}, block ${at}`;
+    assertBlock(asObject(blocks[at], blockPath, 'a block'), blockPath);
   }
 }
 

@@ -23,7 +23,9 @@ export function asObject(
 
 /** Whether that is an object, and neither an array nor a proxy. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !types.isProxy(value) && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !types.isProxy(value) && !Array.isArray(value)
+  );
 }
 
 /**
@@ -32,7 +34,8 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
  * @throws TypeError for what is no object, and for one that throws when it is read.
  */
 export function readOptions<Options extends object>(name: string, options: Options): Options {
-  if (!isRecord(options)) throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
+  if (!isRecord(options))
+    throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
   try {
     return { ...options };
   } catch (cause) {
@@ -60,13 +63,37 @@ export function assertArray(name: string, value: unknown): void {
 
 /** @throws TypeError for what is neither an `AbortSignal` nor `undefined`. */
 export function assertSignal(value: unknown): void {
-  if (value === undefined || value instanceof AbortSignal) return;
+  if (value === undefined || isInstance(value, AbortSignal)) return;
   throw new TypeError(`Expected signal to be an AbortSignal, got ${kindOf(value)}.`);
 }
 
-/** `Array.isArray`, which throws for a revoked proxy. */
+/** Whether that is an array, of any realm, that is walked over as arrays are. `Array.isArray` throws for a revoked proxy. */
 export function isArray(value: unknown): value is readonly unknown[] {
-  return !types.isProxy(value) && Array.isArray(value);
+  if (types.isProxy(value) || !Array.isArray(value)) return false;
+  return Symbol.iterator in value && !Object.hasOwn(value, Symbol.iterator);
+}
+
+/** Whether that is of a class; a proxy of one has none of its private parts. */
+export function isInstance<Instance>(
+  value: unknown,
+  ofClass: abstract new (...parts: never[]) => Instance,
+): value is Instance {
+  return !types.isProxy(value) && value instanceof ofClass;
+}
+
+/** Returns an element. @throws TypeError when it is a getter that throws. */
+export function elementAt(name: string, values: readonly unknown[], at: number): unknown {
+  try {
+    return values[at];
+  } catch (cause) {
+    throw new TypeError(`Expected ${name} that can be read; element ${at} threw.`, { cause });
+  }
+}
+
+/** @throws TypeError for what is no number. */
+export function assertNumber(name: string, value: unknown): void {
+  if (typeof value === 'number') return;
+  throw new TypeError(`Expected ${name} to be a number, got ${kindOf(value)}.`);
 }
 
 /** What kind of value that is, in a few words. */

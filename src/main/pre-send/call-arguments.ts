@@ -1,21 +1,28 @@
 // What every call into a session is given, and its check.
 
-import { asObject, assertSignal, assertString } from '../../shared/misuse.js';
+import { assertSignal, assertString, readOptions } from '../../shared/misuse.js';
 import type { AbortOptions } from './session-parts.js';
 import { assertTokens } from './token-budget.js';
 
-/** @throws TypeError or RangeError for what is no name, are no options, or is no number of tokens. */
-export function assertCall(
+/**
+ * Checks what a call is given.
+ *
+ * @returns its options, as they were read
+ * @throws TypeError or RangeError for what is no name, are no options, or is no number of tokens.
+ */
+export function readCall(
   promptId: string,
   options: AbortOptions,
   pendingTokens: number = 0,
-): void {
+): AbortOptions {
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
-  assertAbortOptions(options);
+  return readAbortOptions(options);
 }
 
-/** @throws TypeError for what is no object, or has a signal that is none. */
-export function assertAbortOptions(options: AbortOptions): void {
-  assertSignal(asObject(options, 'the options', 'an object')['signal']);
+/** Reads the signal. @throws TypeError for what is no object that can be read, or has a signal that is none. */
+export function readAbortOptions(options: AbortOptions): AbortOptions {
+  const { signal } = readOptions('the options', options);
+  assertSignal(signal);
+  return signal === undefined ? {} : { signal };
 }

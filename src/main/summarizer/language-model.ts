@@ -82,9 +82,7 @@ export function fromLanguageModel(model: LanguageModel, options: LanguageModelOp
 }
 
 function assertLanguageModel(model: unknown): void {
-  const { specificationVersion, doGenerate } = (
-    typeof model === 'object' && model !== null ? model : {}
-  ) as { readonly specificationVersion?: unknown; readonly doGenerate?: unknown };
+  const { specificationVersion, doGenerate } = partsOf(model);
   if (SPECIFICATIONS.includes(specificationVersion) && typeof doGenerate === 'function') return;
   const got =
     typeof specificationVersion === 'string'
@@ -93,6 +91,20 @@ function assertLanguageModel(model: unknown): void {
   throw new TypeError(
     `Expected a model object with doGenerate and specificationVersion 'v2', 'v3' or 'v4', got ${got}.`,
   );
+}
+
+/** A model may well be a proxy, or have getters; one that throws when it is looked at is none. */
+function partsOf(model: unknown): {
+  readonly specificationVersion?: unknown;
+  readonly doGenerate?: unknown;
+} {
+  if (typeof model !== 'object' || model === null) return {};
+  try {
+    const { specificationVersion, doGenerate } = model as ReturnType<typeof partsOf>;
+    return { specificationVersion, doGenerate };
+  } catch {
+    return {};
+  }
 }
 
 async function generate(

@@ -8,6 +8,7 @@ import {
   assertFunction,
   assertSignal,
   assertString,
+  isInstance,
   kindOf,
   readOptions,
 } from '../../shared/misuse.js';
@@ -78,7 +79,7 @@ export class TurnLoop {
   /** @throws TypeError for an option of another type; RangeError for a number out of its range. */
   constructor(given: TurnLoopOptions) {
     const options = readOptions('turn loop options', given);
-    if (!(options.session instanceof TurnOrchestrator)) {
+    if (!isInstance(options.session, TurnOrchestrator)) {
       throw new TypeError(
         `Expected session to be one of a compactor, got ${kindOf(options.session)}.`,
       );
