@@ -40,7 +40,7 @@ export type {
 } from './main/formats/transcript.js';
 export { HistoryService } from './main/history-service.js';
 export type { HistoryEvents, HistoryServiceOptions } from './main/history-service.js';
-export type { IngestionLimits } from './main/ingestion.js';
+export type { IngestionLimits } from './shared/ingestion.js';
 export type { Logger } from './main/logger.js';
 export type { FallbackEvent, OffloadMode, OffloadStats } from './main/offload/offload.js';
 export type {

@@ -2,10 +2,9 @@
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/compactor.js';
-import { SILENT_LOGGER } from '../main/logger.js';
+import { SILENT_LOGGER, steadyLogger } from '../main/logger.js';
 import type { Logger } from '../main/logger.js';
 import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
-import { guardedLogger } from './guarded-logger.js';
 
 /** What the sessions of an adapter are made with. */
 type SessionSettings = Pick<
@@ -91,6 +90,6 @@ export function completeAdapterOptions(options: AdapterOptions): CompleteAdapter
     ...options,
     edits: options.edits ?? 'batched',
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
-    logger: options.logger === undefined ? SILENT_LOGGER : guardedLogger(options.logger),
+    logger: options.logger === undefined ? SILENT_LOGGER : steadyLogger(options.logger),
   };
 }

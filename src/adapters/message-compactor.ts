@@ -40,10 +40,11 @@ export function createMessageCompactor<Message>(
   const compact = (messages: readonly Message[], call: CompactCall = {}): Promise<Message[]> => {
     const conversations = sharedConversations(compactor, format, complete);
     const { conversationId } = call;
+    const { transcriptDirectory } = complete;
     const isFree =
       conversationId === undefined
         ? undefined
-        : takeOver(compactor, format, conversations, conversationId);
+        : takeOver(compactor, format, conversations, { conversationId, transcriptDirectory });
     return conversations.compact(messages, call, complete, isFree);
   };
   const report = (): readonly ConversationReport[] =>

@@ -10,9 +10,15 @@ import type { MessageFormat } from './message-format.js';
 /** Sets of options that a compactor remembers conversations for. */
 const MAX_OPTION_SETS = 16;
 
+/** What tells a named conversation from others of the same format. */
+export interface NamedConversation {
+  readonly conversationId: string;
+  readonly transcriptDirectory: string | undefined;
+}
+
 interface Known {
   readonly format: unknown;
-  readonly plainOptions: object;
+  readonly plainOptions: PlainOptions;
   readonly conversations: unknown;
   readonly forget: (conversationId: string) => Promise<void> | undefined;
   readonly forgetAll: () => void;
@@ -46,16 +52,20 @@ export function sharedConversations<Message>(
 
 /**
  * Ends the session of a named conversation that others than these hold, under other options: a name is one
- * conversation of a compactor and format. Resolves once it has closed.
+ * conversation of a compactor, format and directory. Users may have the same names in directories of their own.
+ * Resolves once it has closed.
  */
 export async function takeOver(
   compactor: Compactor,
   format: unknown,
   taker: unknown,
-  conversationId: string,
+  { conversationId, transcriptDirectory }: NamedConversation,
 ): Promise<void> {
   const others = (KNOWN.get(compactor) ?? []).filter(
-    (known) => known.format === format && known.conversations !== taker,
+    (known) =>
+      known.format === format &&
+      known.conversations !== taker &&
+      known.plainOptions.transcriptDirectory === transcriptDirectory,
   );
   await Promise.all(others.map(async ({ forget }) => forget(conversationId)));
 }
@@ -63,7 +73,7 @@ export async function takeOver(
 function open<Message>(
   conversations: Conversations<Message>,
   format: MessageFormat<Message>,
-  plainOptions: object,
+  plainOptions: PlainOptions,
 ): Known {
   return {
     format,
@@ -76,7 +86,9 @@ function open<Message>(
   };
 }
 
-function plainOptionsOf({ logger: _, ...options }: CompleteAdapterOptions): object {
+type PlainOptions = Pick<CompleteAdapterOptions, 'transcriptDirectory'>;
+
+function plainOptionsOf({ logger: _, ...options }: CompleteAdapterOptions): PlainOptions {
   return Object.fromEntries(
     Object.entries(options).filter(([, value]) => typeof value !== 'function'),
   );

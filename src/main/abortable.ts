@@ -1,4 +1,6 @@
-// Waiting that an AbortSignal can end, with one listener on a signal however many wait.
+// Waiting that an AbortSignal, or a time, can end, with one listener on a signal however many wait.
+
+import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Waiting {
   readonly acts: Set<() => void>;
@@ -55,5 +57,16 @@ export function abortable<Value>(
     if (signal.aborted) abort();
     else stop = whenAborted(signal, abort);
     promise.then(resolve, reject).finally(() => stop?.());
+  });
+}
+
+/** Resolves when the promise has ended, well or not, or so many milliseconds have passed; keeps no process alive. */
+export async function settledWithin(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([
+    promise.catch(() => undefined),
+    sleep(timeoutMs, undefined, { ref: false, signal: ended.signal }),
+  ]).finally(() => {
+    ended.abort();
   });
 }

@@ -6,8 +6,11 @@ import type { IContent } from '../shared/content.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index-scope.js';
+import { assertDensityOptions } from '../shared/density-problems.js';
 import { assertWorkingSetRules } from '../shared/density/working-set-rules.js';
-import { CompressionStrategyError } from '../shared/errors.js';
+import { CompressionStrategyError, SummarizerError } from '../shared/errors.js';
+import { assertArray, assertFunction, assertString, readOptions } from '../shared/misuse.js';
+import { askHost } from './ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
@@ -37,6 +40,8 @@ import { PromptResolver } from './prompts/prompt-resolver.js';
 import { createAgentRuntimeContext } from './settings/runtime-context.js';
 import { Settings } from './settings/settings.js';
 import { getCompressionStrategy } from './strategies/registry.js';
+import { isSummarizer } from './summarizer/summarizer.js';
+import { askForTodos } from './summarizer/todo.js';
 import type { Todo } from './summarizer/todo.js';
 import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
@@ -69,7 +74,7 @@ export interface SessionOptions extends EditOptions {
   readonly transcriptDirectory?: string | undefined;
   /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
   readonly transcriptPath?: string | undefined;
-  /** Asked for the agent's todos whenever a model summarizes. */
+  /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
   readonly overheadTokens?: number | undefined;
@@ -118,7 +123,7 @@ export interface Compactor extends AsyncDisposable {
 /**
  * Makes a compactor. Threads start with the first work for them, and do not keep the process alive.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws TypeError for what is no object of options; RangeError naming each option that is wrong.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
   return new ThreadedCompactor(completeCompactorOptions(options));
@@ -159,8 +164,9 @@ class ThreadedCompactor implements Compactor {
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
   }
 
-  async createSession(options: SessionOptions = {}): Promise<TurnOrchestrator> {
+  async createSession(given: SessionOptions = {}): Promise<TurnOrchestrator> {
     this.#assertOpen();
+    const options = readSessionOptions(given);
     const { workspaceRoot, contextLimit } = this.#options;
     const { sessionId = randomUUID() } = options;
     assertSessionId(sessionId);
@@ -238,7 +244,7 @@ class ThreadedCompactor implements Compactor {
         return {
           ...(summarizer !== undefined && { summarizer }),
           ...(compressionPrompt !== undefined && { compressionPrompt }),
-          ...(activeTodos !== undefined && { activeTodos: activeTodos() }),
+          ...(activeTodos !== undefined && { activeTodos: askForTodos(activeTodos) }),
           ...(transcript !== undefined && { transcriptPath: transcript.path }),
         };
       },
@@ -320,7 +326,15 @@ class ThreadedCompactor implements Compactor {
 
   #summarizerOf(profile: string | undefined): CompressionInputs['summarizer'] {
     const { summarizer } = this.#options;
-    return typeof summarizer === 'function' ? summarizer(profile) : summarizer;
+    if (typeof summarizer !== 'function') return summarizer;
+    const failed = (message: string, failure?: ErrorOptions): Error =>
+      new SummarizerError(message, 'SUMMARIZER_FAILED', failure);
+    return askHost(
+      'The summarizer function',
+      () => summarizer(profile),
+      failed,
+      (answer) => (isSummarizer(answer) ? answer : undefined),
+    );
   }
 
   #assertOpen(): void {
@@ -341,15 +355,34 @@ function transcriptPathOf(
   if (transcriptPath !== undefined) {
     throw new TypeError('Expected transcriptDirectory or transcriptPath, got both.');
   }
-  if (typeof transcriptDirectory !== 'string' || transcriptDirectory === '') {
+  if (transcriptDirectory === '') {
     throw new TypeError('Expected transcriptDirectory to be the path of a directory.');
   }
   return removalLogPath(transcriptDirectory, sessionId);
 }
 
+/**
+ * Reads what a session is to start with, and checks what nobody else does.
+ *
+ * @throws TypeError for options that are of another type.
+ */
+function readSessionOptions(given: SessionOptions): SessionOptions {
+  const options = readOptions('session options', given);
+  const { history, transcriptDirectory, transcriptPath, activeTodos } = options;
+  if (history !== undefined) assertArray('history', history);
+  if (transcriptDirectory !== undefined) assertString('transcriptDirectory', transcriptDirectory);
+  if (transcriptPath !== undefined) assertString('transcriptPath', transcriptPath);
+  if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
+  if (options.density === undefined) return options;
+  const density = readOptions('density', options.density);
+  assertDensityOptions('density', density);
+  return { ...options, density };
+}
+
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {
   for (let start = 0; start < contents.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
-    history.addAll(contents.slice(start, start + ENTRIES_PER_TURN), undefined, start);
+    const end = start + ENTRIES_PER_TURN;
+    history.addAll(Array.prototype.slice.call(contents, start, end), undefined, start);
   }
 }

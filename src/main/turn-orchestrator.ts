@@ -1,16 +1,16 @@
 // The pre-send window of one session: what happens to its history, in which order, before each model
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IContent } from '../shared/content.js';
 import { explainDensity } from '../shared/density/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
-import { abortable } from './abortable.js';
-import type { HistoryService } from './history-service.js';
+import { asObject, assertString, isInstance, isRecord } from '../shared/misuse.js';
+import { abortable, settledWithin } from './abortable.js';
+import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { AutomaticCompression } from './pre-send/automatic-compression.js';
-import { historyContext } from './pre-send/compression-context.js';
+import { compressionContext } from './pre-send/compression-context.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
 import { runCompressionStep } from './pre-send/compression-step.js';
 import { ContextGauge } from './pre-send/context-gauge.js';
@@ -35,10 +35,10 @@ import type {
 import { SentHistory } from './pre-send/sent-history.js';
 import { currentDensityConfig, currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
+import { readAbortOptions, readCall } from './pre-send/call-arguments.js';
 import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
-import { withContextLimit } from './settings/runtime-context.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
@@ -76,6 +76,11 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: TurnOrchestratorOptions) {
+    if (!(isRecord(options) && isInstance(options.history, HistoryService))) {
+      throw new TypeError(
+        'Expected the parts of a session; `createSession` of a compactor makes one.',
+      );
+    }
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;
@@ -119,7 +124,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       guard: this.#guard,
       fits: (pendingTokens) => this.#gauge.fits(pendingTokens),
       isDue: (pendingTokens) => this.shouldCompress(pendingTokens),
-      compress: (promptId, given) => this.performCompression(promptId, given),
+      compress: (promptId, given) => this.#compress(promptId, given),
       tellHeld: (event) => {
         this.#telemetry.noteHeld(event);
         this.notify('compressed', event);
@@ -153,12 +158,13 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     promptId: string,
     pendingTokens: number = 0,
     source: string = 'send',
-    options: AbortOptions = {},
+    given: AbortOptions = {},
   ): Promise<PreSendResult> {
-    assertTokens('pendingTokens', pendingTokens);
+    const options = readCall(promptId, given, pendingTokens);
+    assertString('source', source);
     const window = this.#openWindow.then(() => {
       options.signal?.throwIfAborted();
-      this.#assertOpen();
+      this.history.assertOpen();
       this.#parts.logger.debug('pre-send window opens', { promptId, source, pendingTokens });
       return this.#telemetry.watchWindow({ promptId, source, pendingTokens, ...options }, () =>
         this.#runWindow(promptId, pendingTokens, options),
@@ -196,6 +202,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError for what is no number of tokens.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
+    asObject(report, 'the report of usage', 'an object');
     const outcome = this.#gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
     return outcome;
@@ -217,12 +224,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    *
    * @returns what changed, or `null`
    */
-  ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
+  async ensureDensityOptimized(given: AbortOptions = {}): Promise<OptimizedEvent | null> {
+    const options = readAbortOptions(given);
+    this.history.assertOpen();
     return this.#prune(0, options);
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
+    assertTokens('pendingTokens', pendingTokens);
     return this.history.getTotalTokens() >= this.#thresholdTokens(pendingTokens);
   }
 
@@ -230,9 +240,15 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * Compresses the history by the strategy, and puts the result in place when it is smaller. Entries
    * added meanwhile wait and follow. To be called in the pre-send window only.
    *
-   * @throws what the strategy threw; the history is as before.
+   * @throws what the strategy threw; `CLOSED` when the session is. The history is as before.
    */
-  performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
+  async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
+    const options = readCall(promptId, given);
+    this.history.assertOpen();
+    return this.#compress(promptId, options);
+  }
+
+  #compress(promptId: string, options: AbortOptions): Promise<CompressedEvent> {
     const strategy = currentStrategy(this.#parts);
     const step = { step: 'compressed', strategy: strategy.name, ...options } as const;
     const former = this.history.getRawHistory();
@@ -262,9 +278,10 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   async enforceContextWindow(
     promptId: string,
     pendingTokens: number = 0,
-    options: AbortOptions = {},
+    given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
-    assertTokens('pendingTokens', pendingTokens);
+    const options = readCall(promptId, given, pendingTokens);
+    this.history.assertOpen();
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     if (this.#gauge.fits(pendingTokens)) return null;
     await this.#prune(pendingTokens, options);
@@ -276,7 +293,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   }
 
   /** What a strategy is given to compress the history as it stands. */
-  buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
+  buildCompressionContext(promptId: string, given: AbortOptions = {}): CompressionContext {
+    const options = readCall(promptId, given);
     return this.#contextOf(currentStrategy(this.#parts), promptId, options);
   }
 
@@ -302,23 +320,23 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    *
    * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no transcript of the session holds it.
    */
-  restore(callId: string): Promise<RestoredResponse> {
+  async restore(callId: string): Promise<RestoredResponse> {
+    assertString('callId', callId);
     if (this.#transcript !== undefined) {
       return this.#transcript.restore(callId, { sessionId: this.sessionId });
     }
-    return Promise.reject(
-      new CompressionStrategyError(
-        `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptDirectory or transcriptPath.`,
-        'NOT_IN_TRANSCRIPT',
-      ),
+    throw new CompressionStrategyError(
+      'The session keeps no transcript to restore the call from; create it with transcriptDirectory or transcriptPath.',
+      'NOT_IN_TRANSCRIPT',
     );
   }
 
   /**
    * Closes the session's transcript, when the window that is open has closed or five seconds have
-   * passed. Final; may be called again.
+   * passed. Nothing is taken in or compressed from the call on; what there is can be read. Final; may be called again.
    */
   close(): Promise<void> {
+    this.history.close();
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
@@ -357,40 +375,21 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     if (pruned !== null) this.notify('pruned', { step, ...pruned });
   }
 
-  /** The host is not asked for what a strategy without a model has no use for. */
   #contextOf(
     { requiresLLM }: CompressionStrategy,
     promptId: string,
     options: AbortOptions,
   ): CompressionContext {
-    // Strategies count as the history does: to them the window is as large as it is in those tokens.
     const { windowTokens } = this.#gauge.budget;
-    const runtimeContext = withContextLimit(this.#parts.runtimeContext, windowTokens);
-    return {
-      ...historyContext({ ...this.#parts, runtimeContext }, promptId, options),
-      ...(requiresLLM && this.#compressionInputs()),
-    };
+    const forModel = requiresLLM ? this.#compressionInputs : undefined;
+    return compressionContext(this.#parts, { windowTokens, forModel }, promptId, options);
   }
 
   async #shutDown(): Promise<void> {
     // Not forever: a strategy of the user's own may never come back.
-    const deadline = new AbortController();
-    await Promise.race([
-      this.#openWindow,
-      sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false, signal: deadline.signal }),
-    ]).finally(() => {
-      deadline.abort();
-    });
+    await settledWithin(CLOSE_TIMEOUT_MS, this.#openWindow);
     await this.#transcript?.close();
     this.#onClose(this.#density.windows);
-  }
-
-  #assertOpen(): void {
-    if (this.#closing === undefined) return;
-    throw new CompressionStrategyError(
-      'The session is closed; create another one to go on.',
-      'CLOSED',
-    );
   }
 
   #thresholdTokens(pendingTokens: number): number {

@@ -3,6 +3,16 @@
 
 import type { IContent } from './content.js';
 import { CompressionStrategyError } from './errors.js';
+import { types } from 'node:util';
+import {
+  asObject,
+  assertArray,
+  assertNumber,
+  elementAt,
+  isArray,
+  kindOf,
+  refuse,
+} from './misuse.js';
 import type { WorkingSetRules } from './density/working-set-rules.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
@@ -122,6 +132,7 @@ export function isSameBase(a: DensityBase, b: DensityBase): boolean {
 
 /** Whether a result changes nothing. */
 export function isEmptyDensityResult(result: DensityResult): boolean {
+  assertDensityResult(result);
   return result.removals.length === 0 && result.replacements.size === 0;
 }
 
@@ -133,6 +144,8 @@ export function isEmptyDensityResult(result: DensityResult): boolean {
  * removed and replaced.
  */
 export function validateDensityResult(result: DensityResult, length: number): void {
+  assertDensityResult(result);
+  assertNumber('length', length);
   const removed = new Set<number>();
   for (const index of result.removals) {
     assertInBounds('removal', index, length);
@@ -155,10 +168,23 @@ export function validateDensityResult(result: DensityResult, length: number): vo
   }
 }
 
+/** @throws TypeError for what is no density result. */
+function assertDensityResult(result: unknown): void {
+  const { removals, replacements } = asObject(result, 'the density result', 'an object');
+  if (!isArray(removals)) refuse('removals of the density result', 'an array', removals);
+  // By index: what is in the list may be a getter.
+  for (let at = 0; at < removals.length; at += 1) {
+    if (elementAt('removals', removals, at) === undefined)
+      refuse(`removal ${at}`, 'an index', undefined);
+  }
+  if (types.isMap(replacements)) return;
+  refuse('replacements of the density result', 'a Map', replacements);
+}
+
 function assertInBounds(kind: string, index: number, length: number): void {
   if (Number.isInteger(index) && index >= 0 && index < length) return;
   throw new CompressionStrategyError(
-    `DensityResult ${kind} index ${String(index)} is out of bounds [0, ${length}); ` +
+    `DensityResult ${kind} index ${typeof index === 'number' ? index : typeof index} is out of bounds [0, ${length}); ` +
       'compute the result from the history that it is applied to.',
     'DENSITY_OUT_OF_BOUNDS',
   );
@@ -172,6 +198,7 @@ function assertInBounds(kind: string, index: number, length: number): void {
  * @throws CompressionStrategyError as `validateDensityResult` does, before anything changes.
  */
 export function applyDensityResult(history: IContent[], result: DensityResult): void {
+  assertArray('history', history);
   validateDensityResult(result, history.length);
   for (const [index, replacement] of result.replacements) history[index] = replacement;
   removeEntries(history, ascending(result.removals));
@@ -185,10 +212,12 @@ export function applyDensityResult(history: IContent[], result: DensityResult): 
  */
 export function mapIndex(result: DensityResult, index: number): number | null {
   if (!Number.isInteger(index) || index < 0) {
-    throw new RangeError(`Expected an index of the history before the edit, got ${String(index)}.`);
+    throw new RangeError(`Expected an index of the history before the edit, got ${kindOf(index)}.`);
   }
+  assertDensityResult(result);
   let shift = 0;
   for (const removed of result.removals) {
+    assertNumber('each removal', removed);
     if (removed === index) return null;
     if (removed < index) shift += 1;
   }

@@ -18,6 +18,7 @@ export const ERROR_CODES = [
   'SUMMARIZER_UNREACHABLE',
   'SUMMARIZER_MISSING',
   'SUMMARIZER_WINDOW_TOO_SMALL',
+  'TODOS_FAILED',
   'CONTEXT_WINDOW_EXCEEDED',
   'TOKEN_COUNT_FAILED',
   'WORKER_FAILED',
@@ -150,9 +151,18 @@ export class ContextWindowExceededError extends CompressionStrategyError {
 /** A failure of the thread pool or of a task on it. */
 export class WorkerPoolError extends CompressionStrategyError {}
 
-/** What was thrown, as an error. */
+/** What was thrown, as an error; never throws itself. */
 export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  return isError(thrown) ? thrown : new Error(describe(thrown));
+}
+
+/** Whether this is an error. A proxy that is revoked, or throws when it is asked, is none. */
+function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false;
+  }
 }
 
 /** An error as plain data. */
@@ -168,7 +178,7 @@ const MAX_CAUSES = 8;
 
 /** Turns anything that was thrown into plain data; never throws itself. */
 export function toWireError(thrown: unknown, depth: number = 0): WireError {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: describe(thrown) };
+  if (!isError(thrown)) return { name: 'Error', message: describe(thrown) };
   const code = (thrown as { code?: unknown }).code;
   return {
     name: thrown.name,
@@ -178,6 +188,21 @@ export function toWireError(thrown: unknown, depth: number = 0): WireError {
     ...(thrown.cause !== undefined &&
       depth < MAX_CAUSES && { cause: toWireError(thrown.cause, depth + 1) }),
   };
+}
+
+/** Whether this is an error as plain data, its causes included. */
+export function isWireError(value: unknown): value is WireError {
+  let link: unknown = value;
+  for (let depth = 0; depth <= MAX_CAUSES; depth += 1) {
+    if (typeof link !== 'object' || link === null) return false;
+    const { name, message, code, stack, cause } = link as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || typeof message !== 'string') return false;
+    if (![code, stack].every((text) => text === undefined || typeof text === 'string'))
+      return false;
+    if (cause === undefined) return true;
+    link = cause;
+  }
+  return false;
 }
 
 /** Makes an error of its plain form: ctxfold's own class when the code is one of ours, else the built-in of that name. */

@@ -2,6 +2,7 @@
 // only; keys were taken from recorded sessions.
 
 import { SAFE_INCLUSION_SYNTAXES } from '../../shared/density.js';
+import { kindOf } from '../../shared/misuse.js';
 import type { InclusionSyntax } from '../../shared/density.js';
 import { DEFAULT_WORKING_SET } from '../../shared/density/working-set-rules.js';
 import type { WorkingSetRules } from '../../shared/density/working-set-rules.js';
@@ -16,6 +17,7 @@ import {
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-catalog.js';
+import { TRANSCRIPT_FORMATS } from './transcript.js';
 import type { TranscriptFormat } from './transcript.js';
 
 /** How one agent's histories are pruned. */
@@ -124,8 +126,13 @@ const CATALOGS: Readonly<Record<TranscriptFormat, ToolCatalog>> = {
   cline: CLINE,
 };
 
-/** Returns the preset of the agent whose sessions have this format. */
+/** Returns the preset of the agent whose sessions have this format. @throws RangeError for an unknown format. */
 export function agentPreset(format: TranscriptFormat): AgentPreset {
+  if (!TRANSCRIPT_FORMATS.includes(format)) {
+    throw new RangeError(
+      `Expected one of ${TRANSCRIPT_FORMATS.join(', ')}, got ${kindOf(format)}.`,
+    );
+  }
   return {
     toolCatalog: CATALOGS[format],
     workingSet: DEFAULT_WORKING_SET,

@@ -9,7 +9,7 @@ import {
   SummaryRejectedError,
 } from '../../shared/errors.js';
 import type { Logger } from '../logger.js';
-import { withDeadline } from './deadline.js';
+import { withDeadline } from '../with-deadline.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
 import { withoutContent } from './provider-failure.js';
@@ -18,7 +18,7 @@ import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';
 import { readSummary } from './summary-response.js';
 import type { ReadSummary } from './summary-response.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
 import type { Summarizer, SummarizerResponse } from './summarizer.js';
 import type { Todo } from './todo.js';
 
@@ -54,6 +54,13 @@ const BYTES_PER_TOKEN = 4;
  */
 export async function foldHistory(input: FoldInput): Promise<string> {
   const { system, todos } = input;
+  if (!isSummarizer(input.summarizer)) {
+    throw new CompressionExecutionError(
+      input.strategyName,
+      'the summarizer is none: expected a generate function, a contextLimit above 0 and perhaps a timeoutMs above 0',
+      { code: 'SUMMARIZER_FAILED' },
+    );
+  }
   const fixed = summaryPrompt({ ...NO_DATA, todos, nonce: createNonce() });
   const [systemTokens = 0, promptTokens = 0, previousTokens = 0] = await measure(input, [
     system,

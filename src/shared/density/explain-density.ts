@@ -3,6 +3,8 @@
 
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import type { DensityConfig, DensityResult } from '../density.js';
+import { assertDensityConfig } from '../density-problems.js';
+import { overEntries } from '../ingestion.js';
 import { placeholderKind } from '../summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../tool-catalog.js';
 import type { ToolUse } from '../tool-catalog.js';
@@ -51,13 +53,14 @@ export interface DensityExplanation {
  * Explains what `optimize` does with a history: runs the same phases, and keeps what they go by. Takes about as
  * long as `optimize` does; the history must not change while the explanation is in use.
  *
- * @throws RangeError for rules of a working set that are none.
+ * @throws as `optimize` does.
  */
 export function explainDensity(
   history: readonly IContent[],
   config: DensityConfig,
 ): DensityExplanation {
-  const explainer = new Explainer(history, config);
+  assertDensityConfig(config);
+  const explainer = overEntries('the history', history, () => new Explainer(history, config));
   return {
     result: explainer.result,
     explain: (index) => explainer.explain(index),
@@ -156,10 +159,12 @@ class Explainer {
   }
 
   explain(index: number): EntryExplanation {
-    const entry = this.#history[index];
+    const entry = typeof index === 'number' ? this.#history[index] : undefined;
     if (entry === undefined) {
       const range = this.#history.length === 0 ? 'it has none' : `0 to ${this.#history.length - 1}`;
-      throw new RangeError(`The history has no entry ${String(index)}; its entries: ${range}.`);
+      throw new RangeError(
+        `The history has no entry ${typeof index === 'number' ? index : `that is a ${typeof index}`}; its entries: ${range}.`,
+      );
     }
     const replacement = this.result.replacements.get(index);
     const isRemoved = this.#removed.has(index);
