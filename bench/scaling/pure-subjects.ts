@@ -111,6 +111,7 @@ function playResident(history: readonly IContent[]): void {
   };
   for (const from of [0, history.length >> 1]) {
     const contents = history.slice(from, from === 0 ? history.length >> 1 : undefined);
+    if (contents.length === 0) continue;
     const knownTokens = new Int32Array(contents.length).fill(-1);
     receive({ revision: 0, length: base.length + contents.length }, [
       { kind: 'stage', contents, knownTokens },

@@ -1,6 +1,7 @@
 // The boundary at which entries come in: checks that an entry has the documented shape and is plain
 // data that JSON, structured clone and a tokenizer can take. Everything behind it trusts that.
 
+import { isPlainName, shownText } from '../shared/shown-text.js';
 import { types } from 'node:util';
 import type { ContentBlock, IContent } from '../shared/content.js';
 
@@ -259,10 +260,16 @@ class PlainDataWalk {
   /** Stays readable when the way is hundreds of levels long. */
   #where(): string {
     const [root, ...keys] = this.#path;
-    const steps = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    const steps = keys.map(shownStep).join('');
     const short = steps.length <= 160 ? steps : `${steps.slice(0, 100)} … ${steps.slice(-50)}`;
     return `${root ?? ''}${short}`;
   }
+}
+
+/** Keys of parameters may be content as much as their values. */
+function shownStep(key: string | number): string {
+  if (typeof key === 'number') return `[${key}]`;
+  return isPlainName(key) ? `.${key}` : `.(a key of ${key.length} characters)`;
 }
 
 function asObject(
@@ -283,7 +290,7 @@ function fail(path: string, expected: string, value: unknown): never {
 function kindOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return `the string ${JSON.stringify(value.slice(0, 40))}`;
+      return shownString(value);
     case 'object':
       return value === null ? 'null' : kindOfObject(value);
     case 'number':
@@ -293,6 +300,11 @@ function kindOf(value: unknown): string {
     default:
       return `a ${typeof value}`;
   }
+}
+
+function shownString(value: string): string {
+  const shown = shownText(value);
+  return shown.startsWith('"') ? `the string ${shown}` : shown;
 }
 
 function kindOfObject(value: object): string {

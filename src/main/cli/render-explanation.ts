@@ -7,15 +7,8 @@ import type {
   WorkingSetFinding,
 } from '../../index.js';
 import type { RenderOptions } from './render-report.js';
-import {
-  createPaint,
-  formatCount,
-  formatNumberOf,
-  joined,
-  printable,
-  shortenStart,
-  wrap,
-} from './text-layout.js';
+import { printable } from './terminal-text.js';
+import { createPaint, formatCount, formatNumberOf, joined, shortenStart, wrap } from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 /** What `--explain --json` prints: of the session it holds tool names, ids of calls, paths and sizes only. */

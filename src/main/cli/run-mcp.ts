@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describeError } from './print-error.js';
 import { createRecallServer } from './recall-server.js';
+import { printable } from './terminal-text.js';
 
 /** Serves until standard input ends; the process ends then, as nothing else keeps it alive. */
 export function runMcp(paths: readonly string[]): void {
@@ -13,7 +14,7 @@ export function runMcp(paths: readonly string[]): void {
   ) as { readonly version: string };
   for (const path of paths) {
     // A session makes the file with the first edit: it may well come later.
-    if (!existsSync(path)) console.error(`ctxfold: ${path} does not exist yet`);
+    if (!existsSync(path)) console.error(`ctxfold: ${printable(path)} does not exist yet`);
   }
   serveStdio(() => createRecallServer(paths, version), {
     onerror: (error) => {

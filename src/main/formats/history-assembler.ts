@@ -2,6 +2,7 @@
 // become one entry, responses follow their calls, nothing stays unpaired but calls without an answer.
 // Holds one turn in memory; everything before it has been handed out.
 
+import { isPlainName } from '../../shared/shown-text.js';
 import {
   carriesContent,
   hasSubstance,
@@ -13,7 +14,6 @@ import {
   type ToolCallBlock,
   type ToolResponseBlock,
 } from '../../shared/content.js';
-import { clip } from './json-value.js';
 import { TextRepair } from './text-repair.js';
 import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
@@ -111,7 +111,7 @@ export class HistoryAssembler {
     const recordedId = response.callId ?? this.#oldestOpenCall();
     const call = recordedId === undefined ? undefined : this.#openCalls.get(recordedId);
     if (recordedId === undefined || call === undefined) {
-      const which = response.callId === undefined ? '' : ` (${clip(response.callId)})`;
+      const which = response.callId === undefined ? '' : ` (${shownId(response.callId)})`;
       this.warn(`A tool response that answers no open call${which} was left out.`, place);
       return;
     }
@@ -231,6 +231,10 @@ export class HistoryAssembler {
   #emit(content: IContent): void {
     this.#events.push({ kind: 'entry', content: this.#repair.repair(content) });
   }
+}
+
+function shownId(id: string): string {
+  return isPlainName(id) ? id : `an id of ${id.length} characters`;
 }
 
 function filledMetadata(metadata: ContentMetadata): { metadata?: ContentMetadata } {

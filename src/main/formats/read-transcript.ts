@@ -1,6 +1,7 @@
 // Reads recorded sessions of other agents as histories. Detects the format, then streams: JSON Lines
 // take the memory of one line and one turn, whole documents that of the document.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { IContent } from '../../shared/content.js';
 import { CompressionStrategyError } from '../../shared/errors.js';
 import { ClaudeCodeReader } from './claude-code.js';
@@ -93,7 +94,7 @@ export async function* streamTranscript(
 ): AsyncGenerator<TranscriptEvent> {
   const { format, signal } = options;
   if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
-    throw unknownFormat(`The format ${JSON.stringify(format)}`);
+    throw unknownFormat(`The format ${shownText(String(format))}`);
   }
   signal?.throwIfAborted();
   const text = readText(source, signal);

@@ -1,5 +1,6 @@
 // Whether a provider would take a history, or a request, as it is. Repairs nothing, calls nobody.
 
+import { shownText } from '../shown-text.js';
 import type { IContent } from '../content.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -27,7 +28,7 @@ export function validate(
 ): readonly ProviderViolation[] {
   if (!PROVIDER_PROFILES.includes(profile)) {
     throw new RangeError(
-      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${JSON.stringify(profile)}.`,
+      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${typeof profile === 'string' ? shownText(profile) : typeof profile}.`,
     );
   }
   return findRequestViolations(readHistory(history, profile, options), profile);
