@@ -4,7 +4,7 @@
 import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 import { messageCompactor as sdkCompactor } from '../../src/ai-sdk.js';
 import { contentsCompactor } from '../../src/google.js';
-import { CompressionStrategyError, createCompactor } from '../../src/index.js';
+import { CompressionStrategyError, createCompactor, estimateEntryTokens } from '../../src/index.js';
 import type { Compactor, IContent } from '../../src/index.js';
 import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { callModelInputFilter, chatCompactor, inputCompactor } from '../../src/openai.js';
@@ -35,7 +35,13 @@ function adapter(
     name,
     prepare: (history) => {
       const messages = messagesOf(history);
-      const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+      const tokens = history.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
+      const compactor = createCompactor({
+        offload: 'inline',
+        tokenizer: 'estimate',
+        // So that it is compressed whatever the size.
+        contextLimit: Math.max(1_000, tokens >> 1),
+      });
       open.push(compactor);
       const compact = create(compactor);
       return async () => {

@@ -109,8 +109,8 @@ function playResident(history: readonly IContent[]): void {
     resident.receive({ sequence, before: base, after, steps, pass: EVERYTHING });
     base = after;
   };
-  for (const from of [0, history.length >> 1]) {
-    const contents = history.slice(from, from === 0 ? history.length >> 1 : undefined);
+  const half = history.length >> 1;
+  for (const contents of [history.slice(0, half), history.slice(half)]) {
     if (contents.length === 0) continue;
     const knownTokens = new Int32Array(contents.length).fill(-1);
     receive({ revision: 0, length: base.length + contents.length }, [

@@ -98,6 +98,15 @@ export const SHAPES = {
       ...times(count, (at) => toolContent([response('', at)])),
     ];
   },
+  'openings and headings': (size) => [
+    human([
+      ...times(size >> 1, () => text(GROUP_OPENING)),
+      ...times(size >> 1, (at) => heading(at)),
+    ]),
+  ],
+  'opening markers': (size) => [
+    humanText(`${times(size, (at) => `--- src/file-${at}.ts ---\n`).join('')}${CLOSING}\n`),
+  ],
   'never answered': (size) => times(size, (at) => aiContent([call(own(at), at)])),
   'answers to nothing': (size) => times(size, (at) => toolContent([response(own(at), at)])),
   'one call that goes on answering': (size) => [
@@ -107,18 +116,9 @@ export const SHAPES = {
   'a file included again and again': (size) =>
     times(size, (at) => humanText(`Look at @src/file-${at % FILES}.ts\n${inclusion(at)}`)),
   'inclusions in one text': (size) => [humanText(times(size, inclusion).join(''))],
-  'opening markers': (size) => [
-    humanText(`${times(size, (at) => `--- src/file-${at}.ts ---\n`).join('')}${CLOSING}\n`),
-  ],
   'closing markers': (size) => [humanText(`${CLOSING}\n`.repeat(size))],
   'groups that open': (size) => [
     human(times(size, (at) => (at % 2 === 0 ? text(GROUP_OPENING) : heading(at)))),
-  ],
-  'openings and headings': (size) => [
-    human([
-      ...times(size >> 1, () => text(GROUP_OPENING)),
-      ...times(size >> 1, (at) => heading(at)),
-    ]),
   ],
   'a group of many files': (size) => [
     human([

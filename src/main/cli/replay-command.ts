@@ -30,10 +30,10 @@ export interface ReplayArguments extends PlayArguments {
 }
 
 /** What `--json` holds, and what lifts that. */
-export const JSON_HELP =
+export const JSON_HELP: string =
   'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
   'no texts, parameters or working directory, and a tag for each path';
-export const NO_REDACT_HELP = 'with --json, show paths, parameters and the start of texts';
+export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
 
 const EXAMPLES_HELP = `
 Examples:

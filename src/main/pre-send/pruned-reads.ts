@@ -188,13 +188,13 @@ function keyOf({ callId, result }: ToolResponseBlock): string {
   return JSON.stringify([callId, typeof result === 'string' ? result : signatureOf('', result)]);
 }
 
-/** So many entries are looked at before all of them are. */
-const SEARCHED_ENTRIES = 64;
+/** So many blocks are looked at before all of them are. */
+const SEARCHED_BLOCKS = 128;
 
 /** A call, and the index of its entry. */
 type PlacedCall = readonly [entry: number, call: ToolCallBlock];
 
-/** Finds calls by their ids. Responses stand close behind them, so that this looks at few entries. */
+/** Finds calls by their ids. Responses stand close behind them, so that this looks at few of them. */
 class EarlierCalls {
   readonly #entries: readonly IContent[];
   /** By id, ascending; made when a call is far away. */
@@ -206,14 +206,15 @@ class EarlierCalls {
 
   /** Returns the newest call of an id in front of an entry. */
   find(callId: string, place: number): ToolCallBlock | undefined {
-    const start = Math.min(place, this.#entries.length);
-    const end = Math.max(0, start - SEARCHED_ENTRIES);
-    for (let at = start - 1; at >= end; at -= 1) {
-      for (const block of this.#entries[at]?.blocks ?? []) {
-        if (isToolCallBlock(block) && block.id === callId) return block;
-      }
+    let left = SEARCHED_BLOCKS;
+    for (let at = Math.min(place, this.#entries.length) - 1; at >= 0; at -= 1) {
+      const blocks = this.#entries[at]?.blocks ?? [];
+      left -= blocks.length;
+      if (left < 0) return this.#findFar(callId, at + 1);
+      const call = blocks.findLast((block) => isToolCallBlock(block) && block.id === callId);
+      if (call?.type === 'tool_call') return call;
     }
-    return end === 0 ? undefined : this.#findFar(callId, end);
+    return undefined;
   }
 
   #findFar(callId: string, place: number): ToolCallBlock | undefined {

@@ -1,0 +1,106 @@
+// Histories that made the calling thread stand still: 32,000 calls of one id took 12 s to be paired, contents
+// without ids 27 s, a recording without ids 16 s. Counts what is executed instead of measuring time: the engine
+// tells how often each block of the code ran, which is the same in every run.
+
+import { Session } from 'node:inspector/promises';
+import type { Profiler } from 'node:inspector';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ShapeName } from '../../bench/scaling/shapes.js';
+import type { Subject } from '../../bench/scaling/subject.js';
+import { runs } from '../support/scale.js';
+
+/** Beyond what is searched step by step before something better takes its place. */
+const SIZE = 500;
+const FACTOR = 4;
+const MAX_OVER_LINEAR = 1.3;
+
+/** The shapes of groups of inclusions have tests of their own. */
+const ELSEWHERE: readonly ShapeName[] = ['groups that open'];
+
+/** Made here and shared by the tests, for the code must be loaded after counting has begun. */
+const session = new Session();
+let subjects: ReadonlyMap<string, Subject>;
+let shapes: Readonly<Record<ShapeName, (size: number) => never[]>>;
+
+beforeAll(async () => {
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  const modules = await Promise.all([
+    import('../../bench/scaling/pure-subjects.js').then((module) => module.PURE_SUBJECTS),
+    import('../../bench/scaling/reader-subjects.js').then((module) => module.READER_SUBJECTS),
+    import('../../bench/scaling/session-subjects.js').then((module) => module.SESSION_SUBJECTS),
+    import('../../bench/scaling/adapter-subjects.js').then((module) => module.ADAPTER_SUBJECTS),
+  ]);
+  subjects = new Map(modules.flat().map((subject) => [subject.name, subject]));
+  ({ SHAPES: shapes } = (await import('../../bench/scaling/shapes.js')) as never);
+});
+
+afterAll(async () => {
+  await session.post('Profiler.stopPreciseCoverage');
+  session.disconnect();
+});
+
+/** How often blocks of this package's code have run since the last time. */
+async function executed(): Promise<number> {
+  const { result } = (await session.post(
+    'Profiler.takePreciseCoverage',
+  )) as Profiler.TakePreciseCoverageReturnType;
+  let count = 0;
+  for (const { url, functions } of result) {
+    if (!url.includes('/src/') || url.includes('node_modules')) continue;
+    for (const { ranges } of functions) for (const range of ranges) count += range.count;
+  }
+  return count;
+}
+
+async function operationsOf(
+  { prepare, finish }: Subject,
+  shape: ShapeName,
+  size: number,
+): Promise<number> {
+  const work = await prepare(shapes[shape](size));
+  await executed();
+  await work();
+  const count = await executed();
+  await finish?.();
+  return count;
+}
+
+async function overLinear(subject: Subject, shape: ShapeName): Promise<number> {
+  const one = await operationsOf(subject, shape, SIZE);
+  const four = await operationsOf(subject, shape, SIZE * FACTOR);
+  return four / (one * FACTOR);
+}
+
+describe('what is executed', () => {
+  it('is counted', async () => {
+    const quadratic: Subject = {
+      name: 'quadratic',
+      prepare: async (history) => {
+        const { isToolCallBlock } = await import('../../src/shared/content.js');
+        return () =>
+          history.map(() => history.filter(({ blocks }) => blocks.some(isToolCallBlock)).length);
+      },
+    };
+    expect(await overLinear(quadratic, 'never answered')).toBeGreaterThan(FACTOR * 0.9);
+    expect(await overLinear({ ...quadratic, prepare: () => () => undefined }, 'nested')).toBeNaN();
+  });
+
+  it('grows in proportion to the history, whatever its shape', async () => {
+    const exceeded: string[] = [];
+    let cases = 0;
+    const all = (Object.keys(shapes) as ShapeName[]).filter((name) => !ELSEWHERE.includes(name));
+    const names = all.slice(0, runs(all.length, 14));
+    for (const subject of subjects.values()) {
+      if (subject.isTimedOnly === true) continue;
+      for (const shape of subject.shapes ?? names) {
+        const over = await overLinear(subject, shape);
+        cases += 1;
+        if (over > MAX_OVER_LINEAR) exceeded.push(`${subject.name}, ${shape}: ${over.toFixed(2)}`);
+      }
+    }
+    expect(exceeded).toEqual([]);
+    expect(cases).toBeGreaterThan(300);
+  }, 300_000);
+});
