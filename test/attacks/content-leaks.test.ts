@@ -73,7 +73,10 @@ function leakySession(): IContent[] {
       },
     ];
   });
-  return [humanText(`--- ${canary()}.md ---\n${canary()}\n--- End of content ---\n`), ...steps.flat()];
+  return [
+    humanText(`--- ${canary()}.md ---\n${canary()}\n--- End of content ---\n`),
+    ...steps.flat(),
+  ];
 }
 
 /** What readers have to tell of: roles, types and lines that are none. */
@@ -81,7 +84,10 @@ function damaged(format: TranscriptFormat): string {
   const text = recordingOf(leakySession(), format);
   if (format === 'claude-code' || format === 'codex') {
     const odd = { type: canary(), uuid: 'odd', sessionId: 's', cwd: `/home/${canary()}` };
-    const context = { type: 'turn_context', payload: { cwd: `/home/${canary()}`, model: canary() } };
+    const context = {
+      type: 'turn_context',
+      payload: { cwd: `/home/${canary()}`, model: canary() },
+    };
     return `${JSON.stringify(odd)}\n${JSON.stringify(context)}\n${text}{"${canary()}": ${canary()}\n`;
   }
   const document = JSON.parse(text) as Record<string, unknown>;
@@ -158,42 +164,85 @@ describe('errors', () => {
   const history = new HistoryService();
 
   it.each<[string, () => unknown]>([
-    ['a speaker', () => { history.add(wrong({ speaker: canary(), blocks: [] })); }],
-    ['a block type', () => { history.add(wrong({ speaker: 'ai', blocks: [{ type: canary() }] })); }],
-    ['blocks', () => { history.add(wrong({ speaker: 'ai', blocks: canary() })); }],
-    ['metadata', () => { history.add(wrong({ ...humanText('x'), metadata: canary() })); }],
+    [
+      'a speaker',
+      () => {
+        history.add(wrong({ speaker: canary(), blocks: [] }));
+      },
+    ],
+    [
+      'a block type',
+      () => {
+        history.add(wrong({ speaker: 'ai', blocks: [{ type: canary() }] }));
+      },
+    ],
+    [
+      'blocks',
+      () => {
+        history.add(wrong({ speaker: 'ai', blocks: canary() }));
+      },
+    ],
+    [
+      'metadata',
+      () => {
+        history.add(wrong({ ...humanText('x'), metadata: canary() }));
+      },
+    ],
     [
       'a parameter below a key',
-      () => { history.add({ speaker: 'ai', blocks: [toolCall('a', 'run', { [canary()]: () => 1 })] }); },
+      () => {
+        history.add({ speaker: 'ai', blocks: [toolCall('a', 'run', { [canary()]: () => 1 })] });
+      },
     ],
     ['a setting', () => parseEphemeralSettings({ 'compression.strategy': canary() })],
     ['a number of a setting', () => parseEphemeralSettings({ 'compression.threshold': canary() })],
     ['a strategy', () => parseCompressionStrategyName(canary())],
     ['a strategy to get', () => getCompressionStrategy(wrong(canary()))],
     ['a profile', () => validate([], wrong(canary()))],
-    ['rules', () => optimize([], wrong({ workspaceRoot: '/', workingSet: { minTokens: canary() } }))],
+    [
+      'rules',
+      () => optimize([], wrong({ workspaceRoot: '/', workingSet: { minTokens: canary() } })),
+    ],
     ['an index', () => explainDensity([], wrong({ workspaceRoot: '/' })).explain(wrong(canary()))],
     ['options', () => createCompactor(wrong({ offload: canary(), tokenizer: canary() }))],
-    ['edits', () => createCompactor({ offload: 'inline' }).createSession(wrong({ edits: canary() }))],
+    [
+      'edits',
+      () => createCompactor({ offload: 'inline' }).createSession(wrong({ edits: canary() })),
+    ],
     ['a format', () => streamTranscript('/nowhere', wrong({ format: canary() })).next()],
     [
       'a role',
-      () => messageCompactor(createCompactor({ offload: 'inline' }))(wrong([{ role: canary(), content: 'x' }])),
+      () =>
+        messageCompactor(createCompactor({ offload: 'inline' }))(
+          wrong([{ role: canary(), content: 'x' }]),
+        ),
     ],
     [
       'a provider',
       () =>
         fromLanguageModel(
-          wrong({ doGenerate: () => Promise.reject(new Error(canary())), specificationVersion: 'v3', provider: 'p', modelId: 'm' }),
+          wrong({
+            doGenerate: () => Promise.reject(new Error(canary())),
+            specificationVersion: 'v3',
+            provider: 'p',
+            modelId: 'm',
+          }),
           { contextLimit: 1_000, maxRetries: 0 },
-        ).generate({ system: 's', prompt: 'p', maxOutputTokens: 10, signal: new AbortController().signal } as never),
+        ).generate({
+          system: 's',
+          prompt: 'p',
+          maxOutputTokens: 10,
+          signal: new AbortController().signal,
+        } as never),
     ],
   ])('describe %s by what it is', async (_, act) => {
     expect(await messageOf(act)).not.toMatch(CANARY);
   });
 
   it('say words of a few letters, which are slips', async () => {
-    expect(await messageOf(() => parseCompressionStrategyName('middel-out'))).toContain('"middel-out"');
+    expect(await messageOf(() => parseCompressionStrategyName('middel-out'))).toContain(
+      '"middel-out"',
+    );
     const resolver = new PromptResolver();
     expect(resolver).toBeDefined();
   });
@@ -201,7 +250,8 @@ describe('errors', () => {
 
 describe('terminals', () => {
   const STEERING = '\u001b]0;owned\u0007\u009b2J\u202Egnp\u2066\u200F\u061C\u2028';
-  const FORBIDDEN = /[\0-\x09\x0B-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
+  const FORBIDDEN =
+    /[\0-\x09\x0B-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
 
   it('get no character that steers them', () => {
     expect(printable(`a${STEERING}b`)).not.toMatch(FORBIDDEN);

@@ -14,7 +14,15 @@ import { groupBy } from './group-by.js';
 import { renderWarnings } from './render-report.js';
 import type { RenderOptions } from './render-report.js';
 import { printable } from './terminal-text.js';
-import { createPaint, formatCount, formatNumberOf, formatShare, joined, shortenStart, wrap } from './text-layout.js';
+import {
+  createPaint,
+  formatCount,
+  formatNumberOf,
+  formatShare,
+  joined,
+  shortenStart,
+  wrap,
+} from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 const MIN_WIDTH = 80;

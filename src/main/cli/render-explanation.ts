@@ -8,7 +8,14 @@ import type {
 } from '../../index.js';
 import type { RenderOptions } from './render-report.js';
 import { printable } from './terminal-text.js';
-import { createPaint, formatCount, formatNumberOf, joined, shortenStart, wrap } from './text-layout.js';
+import {
+  createPaint,
+  formatCount,
+  formatNumberOf,
+  joined,
+  shortenStart,
+  wrap,
+} from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 /** What `--explain --json` prints: of the session it holds tool names, ids of calls, paths and sizes only. */

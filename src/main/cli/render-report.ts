@@ -6,7 +6,14 @@ import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
 import { printable } from './terminal-text.js';
-import { createPaint, formatCount, formatNumberOf, joined, shortenStart, wrap } from './text-layout.js';
+import {
+  createPaint,
+  formatCount,
+  formatNumberOf,
+  joined,
+  shortenStart,
+  wrap,
+} from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 /** How the report is to look. */

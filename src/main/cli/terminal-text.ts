@@ -13,7 +13,9 @@ export function printable(text: string): string {
 
 /** A text of several lines in which such characters are shown as escapes. */
 export function printableLines(text: string): string {
-  return text.replace(STEERING, (character) => (character === '\n' ? character : escaped(character)));
+  return text.replace(STEERING, (character) =>
+    character === '\n' ? character : escaped(character),
+  );
 }
 
 /**
@@ -66,7 +68,8 @@ function namesOf(block: unknown): readonly string[] {
 }
 
 function escaped(character: string): string {
-  return Array.from({ length: character.length }, (_, at) =>
-    `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
 }

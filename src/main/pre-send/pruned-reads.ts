@@ -52,8 +52,7 @@ export class PrunedReads {
     const former = changes.map(({ before, index, after }): FormerEntry => {
       const place = index - removed;
       if (after === null) removed += 1;
-      const findCall = (callId: string): ToolCallBlock | undefined =>
-        calls.find(callId, place);
+      const findCall = (callId: string): ToolCallBlock | undefined => calls.find(callId, place);
       return { entry: before, isLost: true, findCall };
     });
     const present = changes.flatMap(({ after }) => after ?? []);
