@@ -64,7 +64,7 @@ export class UnknownStrategyError extends CompressionStrategyError {
 
   constructor(strategyName: string, known: readonly string[]) {
     super(
-      `Unknown compression strategy: ${typeof strategyName === 'string' ? shownText(strategyName) : typeof strategyName}. Use one of: ${known.join(', ')}.`,
+      `Unknown compression strategy ${typeof strategyName === 'string' ? shownText(strategyName) : typeof strategyName}. Use one of: ${known.join(', ')}.`,
       'UNKNOWN_STRATEGY',
     );
     this.strategyName = strategyName;

@@ -14,5 +14,5 @@ export function isPlainName(text: string): boolean {
 
 /** A value of the wrong kind in a message: `"word"`, or how long it is. */
 export function shownText(text: string): string {
-  return WORD.test(text) ? `"${text}"` : `a string of ${text.length} characters`;
+  return text === '' || WORD.test(text) ? `"${text}"` : `a string of ${text.length} characters`;
 }
