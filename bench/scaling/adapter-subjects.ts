@@ -61,40 +61,40 @@ function adapter(
   };
 }
 
+/** The messages are those that `messages.ts` makes for the format; their types are the SDK's own. */
+function asGiven(messages: readonly object[]): never {
+  return messages as never;
+}
+
 /** Objects of classes have no copies of their own here. */
 function structuredCloneOf(messages: readonly object[]): readonly object[] {
   const isPlain = messages.every((message) => Object.getPrototypeOf(message) === Object.prototype);
   return isPlain ? structuredClone(messages) : [...messages];
 }
 
-/** The messages are those that `messages.ts` makes for the format; their types are the SDK's own. */
-function asMessages<Message>(messages: readonly object[]): readonly Message[] {
-  return messages as readonly Message[];
-}
-
 export const ADAPTER_SUBJECTS: readonly Subject[] = [
   adapter('messageCompactor of the AI SDK', sdkMessages, (compactor) => {
     const compact = sdkCompactor(compactor);
-    return (messages) => compact(asMessages(messages));
+    return (messages) => compact(asGiven(messages));
   }),
   adapter('messageCompactor of Anthropic', anthropicMessages, (compactor) => {
     const compact = anthropicCompactor(compactor);
-    return (messages) => compact(asMessages(messages));
+    return (messages) => compact(asGiven(messages));
   }),
   adapter('contentsCompactor', geminiContents, (compactor) => {
     const compact = contentsCompactor(compactor);
-    return (messages) => compact(asMessages(messages));
+    return (messages) => compact(asGiven(messages));
   }),
   adapter('chatCompactor', chatMessages, (compactor) => {
     const compact = chatCompactor(compactor);
-    return (messages) => compact(asMessages(messages));
+    return (messages) => compact(asGiven(messages));
   }),
   adapter(
     'inputCompactor',
     (history) => items(history, 'responses'),
     (compactor) => {
       const compact = inputCompactor(compactor);
-      return (messages) => compact(asMessages(messages));
+      return (messages) => compact(asGiven(messages));
     },
   ),
   adapter(
@@ -107,6 +107,6 @@ export const ADAPTER_SUBJECTS: readonly Subject[] = [
   ),
   adapter('messageCompactor of LangChain', langchainMessages, (compactor) => {
     const compact = langchainCompactor(compactor);
-    return (messages) => compact(asMessages(messages));
+    return (messages) => compact(asGiven(messages));
   }),
 ];

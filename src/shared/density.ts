@@ -146,7 +146,7 @@ export function validateDensityResult(result: DensityResult, length: number): vo
 function assertInBounds(kind: string, index: number, length: number): void {
   if (Number.isInteger(index) && index >= 0 && index < length) return;
   throw new CompressionStrategyError(
-    `DensityResult ${kind} index ${Number(index)} is out of bounds [0, ${length}); ` +
+    `DensityResult ${kind} index ${String(index)} is out of bounds [0, ${length}); ` +
       'compute the result from the history that it is applied to.',
     'DENSITY_OUT_OF_BOUNDS',
   );
@@ -173,7 +173,7 @@ export function applyDensityResult(history: IContent[], result: DensityResult): 
  */
 export function mapIndex(result: DensityResult, index: number): number | null {
   if (!Number.isInteger(index) || index < 0) {
-    throw new RangeError(`Expected an index of the history before the edit, got ${Number(index)}.`);
+    throw new RangeError(`Expected an index of the history before the edit, got ${String(index)}.`);
   }
   let shift = 0;
   for (const removed of result.removals) {

@@ -7,7 +7,6 @@ import path from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import {
   createCompactor,
-  explainDensity,
   fromLanguageModel,
   getCompressionStrategy,
   HistoryService,
@@ -15,7 +14,6 @@ import {
   optimize,
   parseCompressionStrategyName,
   parseEphemeralSettings,
-  PromptResolver,
   streamTranscript,
   toolCall,
   TRANSCRIPT_FORMATS,
@@ -203,7 +201,6 @@ describe('errors', () => {
       'rules',
       () => optimize([], wrong({ workspaceRoot: '/', workingSet: { minTokens: canary() } })),
     ],
-    ['an index', () => explainDensity([], wrong({ workspaceRoot: '/' })).explain(wrong(canary()))],
     ['options', () => createCompactor(wrong({ offload: canary(), tokenizer: canary() }))],
     [
       'edits',
@@ -233,7 +230,7 @@ describe('errors', () => {
           prompt: 'p',
           maxOutputTokens: 10,
           signal: new AbortController().signal,
-        } as never),
+        }),
     ],
   ])('describe %s by what it is', async (_, act) => {
     expect(await messageOf(act)).not.toMatch(CANARY);
@@ -243,8 +240,6 @@ describe('errors', () => {
     expect(await messageOf(() => parseCompressionStrategyName('middel-out'))).toContain(
       '"middel-out"',
     );
-    const resolver = new PromptResolver();
-    expect(resolver).toBeDefined();
   });
 });
 

@@ -4,10 +4,15 @@
 
 import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
-import type { Profiler } from 'node:inspector';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADAPTER_SUBJECTS } from '../../bench/scaling/adapter-subjects.js';
+import { PURE_SUBJECTS } from '../../bench/scaling/pure-subjects.js';
+import { READER_SUBJECTS } from '../../bench/scaling/reader-subjects.js';
+import { SESSION_SUBJECTS } from '../../bench/scaling/session-subjects.js';
+import { SHAPES } from '../../bench/scaling/shapes.js';
 import type { ShapeName } from '../../bench/scaling/shapes.js';
 import type { Subject } from '../../bench/scaling/subject.js';
+import { isToolCallBlock } from '../../src/shared/content.js';
 import { runs } from '../support/scale.js';
 
 /** Beyond what is searched step by step before something better takes its place. */
@@ -18,10 +23,13 @@ const MAX_OVER_LINEAR = 1.3;
 /** The shapes of groups of inclusions have tests of their own. */
 const ELSEWHERE: readonly ShapeName[] = ['groups that open'];
 
-/** Made here and shared by the tests, for the code must be loaded after counting has begun. */
 const session = new Session();
-let subjects: ReadonlyMap<string, Subject>;
-let shapes: Readonly<Record<ShapeName, (size: number) => never[]>>;
+const SUBJECTS: readonly Subject[] = [
+  ...PURE_SUBJECTS,
+  ...READER_SUBJECTS,
+  ...SESSION_SUBJECTS,
+  ...ADAPTER_SUBJECTS,
+];
 
 beforeAll(async () => {
   // What is inlined is not counted.
@@ -29,14 +37,6 @@ beforeAll(async () => {
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-  const modules = await Promise.all([
-    import('../../bench/scaling/pure-subjects.js').then((module) => module.PURE_SUBJECTS),
-    import('../../bench/scaling/reader-subjects.js').then((module) => module.READER_SUBJECTS),
-    import('../../bench/scaling/session-subjects.js').then((module) => module.SESSION_SUBJECTS),
-    import('../../bench/scaling/adapter-subjects.js').then((module) => module.ADAPTER_SUBJECTS),
-  ]);
-  subjects = new Map(modules.flat().map((subject) => [subject.name, subject]));
-  ({ SHAPES: shapes } = (await import('../../bench/scaling/shapes.js')) as never);
 });
 
 afterAll(async () => {
@@ -47,9 +47,7 @@ afterAll(async () => {
 
 /** How often blocks of this package's code have run since the last time. */
 async function executed(): Promise<number> {
-  const { result } = (await session.post(
-    'Profiler.takePreciseCoverage',
-  )) as Profiler.TakePreciseCoverageReturnType;
+  const { result } = await session.post('Profiler.takePreciseCoverage');
   let count = 0;
   for (const { url, functions } of result) {
     if (!url.includes('/src/') || url.includes('node_modules')) continue;
@@ -63,7 +61,7 @@ async function operationsOf(
   shape: ShapeName,
   size: number,
 ): Promise<number> {
-  const work = await prepare(shapes[shape](size));
+  const work = await prepare(SHAPES[shape](size));
   await executed();
   await work();
   const count = await executed();
@@ -87,11 +85,8 @@ describe('what is executed', () => {
   it('is counted', async () => {
     const quadratic: Subject = {
       name: 'quadratic',
-      prepare: async (history) => {
-        const { isToolCallBlock } = await import('../../src/shared/content.js');
-        return () =>
-          history.map(() => history.filter(({ blocks }) => blocks.some(isToolCallBlock)).length);
-      },
+      prepare: (history) => () =>
+        history.map(() => history.filter(({ blocks }) => blocks.some(isToolCallBlock)).length),
     };
     expect(await overLinear(quadratic, 'never answered')).toBeGreaterThan(FACTOR * 0.9);
     expect(await overLinear({ ...quadratic, prepare: () => () => undefined }, 'nested')).toBeNaN();
@@ -100,9 +95,9 @@ describe('what is executed', () => {
   it('grows in proportion to the history, whatever its shape', async () => {
     const exceeded: string[] = [];
     let cases = 0;
-    const all = (Object.keys(shapes) as ShapeName[]).filter((name) => !ELSEWHERE.includes(name));
+    const all = (Object.keys(SHAPES) as ShapeName[]).filter((name) => !ELSEWHERE.includes(name));
     const names = all.slice(0, runs(all.length, 10));
-    for (const subject of subjects.values()) {
+    for (const subject of SUBJECTS) {
       if (subject.isTimedOnly === true) continue;
       for (const shape of subject.shapes ?? names) {
         const over = await overLinear(subject, shape);

@@ -94,7 +94,9 @@ export async function* streamTranscript(
 ): AsyncGenerator<TranscriptEvent> {
   const { format, signal } = options;
   if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
-    throw unknownFormat(`The format ${shownText(String(format))}`);
+    throw unknownFormat(
+      `The format ${typeof format === 'string' ? shownText(format) : typeof format}`,
+    );
   }
   signal?.throwIfAborted();
   const text = readText(source, signal);

@@ -159,7 +159,7 @@ class Explainer {
     const entry = this.#history[index];
     if (entry === undefined) {
       const range = this.#history.length === 0 ? 'it has none' : `0 to ${this.#history.length - 1}`;
-      throw new RangeError(`The history has no entry ${Number(index)}; its entries: ${range}.`);
+      throw new RangeError(`The history has no entry ${String(index)}; its entries: ${range}.`);
     }
     const replacement = this.result.replacements.get(index);
     const isRemoved = this.#removed.has(index);
