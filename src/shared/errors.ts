@@ -1,6 +1,8 @@
 // The one error hierarchy of the package, its closed set of codes, and the plain form in which an
 // error crosses a thread (structured clone would drop class, name and code).
 
+import { shownText } from './shown-text.js';
+
 /** Every code an error of this package can carry. */
 export const ERROR_CODES = [
   'UNKNOWN_STRATEGY',
@@ -43,7 +45,12 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The base of every error that ctxfold throws for a reason of its own. Misuse of an argument is a `TypeError` or `RangeError`. */
+/**
+ * The base of every error that ctxfold throws for a reason of its own. Misuse of an argument is a `TypeError` or
+ * `RangeError`. A `message` of any of them holds names, numbers, places and paths that were given, and no content of
+ * a session. A `cause` is what it is: what a provider, a tokenizer or a host's function has thrown may quote
+ * anything, so log causes only where content may go.
+ */
 export class CompressionStrategyError extends Error {
   readonly code: ErrorCode;
 
@@ -60,7 +67,7 @@ export class UnknownStrategyError extends CompressionStrategyError {
 
   constructor(strategyName: string, known: readonly string[]) {
     super(
-      `Unknown compression strategy ${JSON.stringify(strategyName)}. Use one of: ${known.join(', ')}.`,
+      `Unknown compression strategy ${typeof strategyName === 'string' ? shownText(strategyName) : typeof strategyName}. Use one of: ${known.join(', ')}.`,
       'UNKNOWN_STRATEGY',
     );
     this.strategyName = strategyName;

@@ -1,6 +1,7 @@
 // The boundary at which entries come in: checks that an entry has the documented shape and is plain
 // data that JSON, structured clone and a tokenizer can take. Everything behind it trusts that.
 
+import { isPlainName } from './shown-text.js';
 import { types } from 'node:util';
 import type { IContent } from './content.js';
 import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
@@ -278,10 +279,16 @@ class PlainDataWalk {
   /** Stays readable when the way is hundreds of levels long. */
   #where(): string {
     const [root, ...keys] = this.#path;
-    const steps = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    const steps = keys.map(shownStep).join('');
     const short = steps.length <= 160 ? steps : `${steps.slice(0, 100)} … ${steps.slice(-50)}`;
     return `${root ?? ''}${short}`;
   }
+}
+
+/** Keys of parameters may be content as much as their values. */
+function shownStep(key: string | number): string {
+  if (typeof key === 'number') return `[${key}]`;
+  return isPlainName(key) ? `.${key}` : `.(a key of ${key.length} characters)`;
 }
 
 const lookupGetter = (

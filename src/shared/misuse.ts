@@ -2,6 +2,7 @@
 // kinds and never at content; whatever the value is, nothing of it runs.
 
 import { types } from 'node:util';
+import { isPlainName, isShortWord, shownText } from './shown-text.js';
 
 /**
  * Says that a value is not what it has to be.
@@ -100,7 +101,7 @@ export function assertNumber(name: string, value: unknown): void {
 export function kindOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return `the string ${JSON.stringify(value.slice(0, 40))}`;
+      return isShortWord(value) ? `the string "${value}"` : shownText(value);
     case 'object':
       return value === null ? 'null' : kindOfObject(value);
     case 'number':
@@ -118,7 +119,8 @@ function kindOfObject(value: object): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   const maker: unknown = ownValue(prototype, 'constructor');
   const name = ownValue(maker, 'name');
-  return typeof name !== 'string' || name === 'Object' ? 'an object' : `an instance of ${name}`;
+  if (typeof name !== 'string' || name === 'Object') return 'an object';
+  return isPlainName(name) ? `an instance of ${name}` : 'an instance of a class';
 }
 
 /** The value of a property of its own, of whatever it is; no getter is asked. */

@@ -1,6 +1,7 @@
 // The message format of the AI SDK, 6 and 7: reads messages as entries, and writes back what an edit left of them.
 // Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
 
+import { shownText } from '../../shared/shown-text.js';
 import { isRecord } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
@@ -106,7 +107,7 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
   const { role, content } = message;
   if (role !== 'system' && (typeof role !== 'string' || !Object.hasOwn(SPEAKERS, role))) {
     throw new TypeError(
-      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${JSON.stringify(role)}.`,
+      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${typeof role === 'string' ? shownText(role) : typeof role}.`,
     );
   }
   if (

@@ -77,11 +77,14 @@ export class ContentReader implements MessageReader<Content> {
     const ids = parts.map(({ functionCall }, at) =>
       functionCall === undefined ? undefined : this.#pairing.call(functionCall, [index, at]),
     );
+    const firstId = ids.find((id) => id !== undefined);
+    let lastId: string | undefined;
     const blocks = parts.map((part, at): PlacedBlock => {
       const { functionCall } = part;
       const id = ids[at];
+      lastId = id ?? lastId;
       if (functionCall === undefined || id === undefined) {
-        return placed(readOther(part, ids, at), index, at);
+        return placed(readOther(part, lastId ?? firstId), index, at);
       }
       const name = functionCall.name ?? '';
       return placed(
@@ -135,13 +138,11 @@ function signedName(name: string, count: number): string {
   return `${name} (first of ${count} parallel calls)`;
 }
 
-/** What signs a call without being part of it, goes with it. */
-function readOther(part: Part, ids: readonly (string | undefined)[], at: number): ContentBlock {
+/** What signs a call without being part of it, goes with it: the one before it, or else the first. */
+function readOther(part: Part, callId: string | undefined): ContentBlock {
   if (part.functionResponse !== undefined) return opaquePart(part);
   const block = readPart(part);
   if (block.type !== 'opaque' || !isEmptyPart(part)) return block;
-  const callId =
-    ids.slice(0, at).findLast((id) => id !== undefined) ?? ids.find((id) => id !== undefined);
   return callId === undefined ? block : { ...block, callId };
 }
 

@@ -6,6 +6,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describeError } from './print-error.js';
 import { createRecallServer } from './recall-server.js';
 import type { RecallSource } from './recall-choice.js';
+import { printable } from './terminal-text.js';
 
 /** Serves until standard input ends; the process ends then, as nothing else keeps it alive. */
 export function runMcp(source: RecallSource): void {
@@ -14,7 +15,7 @@ export function runMcp(source: RecallSource): void {
   ) as { readonly version: string };
   for (const path of source.paths) {
     // A session makes the file with the first edit: it may well come later.
-    if (!existsSync(path)) console.error(`ctxfold: ${path} does not exist yet`);
+    if (!existsSync(path)) console.error(`ctxfold: ${printable(path)} does not exist yet`);
   }
   serveStdio(() => createRecallServer(source, version), {
     onerror: (error) => {

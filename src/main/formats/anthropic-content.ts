@@ -1,5 +1,6 @@
 // Reads message content in the shape of Anthropic's API, which Claude Code and Cline record.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, MediaBlock } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
@@ -8,7 +9,6 @@ import {
   asFilledText,
   asRecord,
   asText,
-  clip,
   errorLine,
   textOfParts,
   withoutUndefined,
@@ -52,7 +52,7 @@ export function readAnthropicContent(
     else if (file !== undefined) blocks.push(...file);
     else if (KNOWN_TYPES.has(type)) {
       history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
-    } else history.tally(`content blocks of the unknown type "${clip(type)}" left out`);
+    } else history.tally(`content blocks of the unknown type ${shownText(type)} left out`);
   }
   return { blocks, responses };
 }

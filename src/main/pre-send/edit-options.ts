@@ -1,5 +1,6 @@
 // When the edits of a session may land, as its options say it, and their check.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { EditPolicy } from './edit-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import { assertTokens } from './token-budget.js';
@@ -54,7 +55,7 @@ function assertOneOf(name: string, value: unknown, values: readonly string[]): v
   }
   if (values.includes(value)) return;
   const known = values.map((each) => `'${each}'`).join(', ');
-  throw new RangeError(`Expected ${name} to be one of ${known}, got ${JSON.stringify(value)}.`);
+  throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
 }
 
 /** Endless is allowed: a cache that lasts as long as the session. */

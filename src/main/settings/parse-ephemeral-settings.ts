@@ -1,6 +1,7 @@
 // Checks settings where they come in, against the registry. What comes out holds own, known, checked
 // values by key, whatever went in: aliases are resolved, prototypes are never read or set.
 
+import { shownText } from '../../shared/shown-text.js';
 import { z } from 'zod';
 import { isRecord, kindOf } from '../../shared/misuse.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
@@ -145,7 +146,7 @@ const MAX_SHOWN_CHARACTERS = 80;
 
 /** A value in a message: short and in one line, whatever it is. */
 function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(shorten(value));
+  if (typeof value === 'string') return shownText(value);
   if (!isRecord(value) && typeof value === 'object' && value !== null) return kindOf(value);
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return shorten(String(value));

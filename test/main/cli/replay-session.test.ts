@@ -11,7 +11,8 @@ import {
   toolResponse,
 } from '../../../src/index.js';
 import type { IContent, Transcript, WorkingSetRules } from '../../../src/index.js';
-import { toJsonReport } from '../../../src/main/cli/replay-report.js';
+import { createRedactedLabel } from '../../../src/main/cli/report/content-label.js';
+import { jsonText } from '../../../src/main/cli/terminal-text.js';
 import { replaySession } from '../../../src/main/cli/replay-session.js';
 import type { ReplayOptions } from '../../../src/main/cli/replay-session.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
@@ -92,7 +93,7 @@ describe('replaySession', () => {
     expect(report.largest).toMatchObject([
       { parameter: 'cat secret', path: null, modelCall: null },
     ]);
-    expect(JSON.stringify(toJsonReport(report))).not.toContain('secret');
+    expect(jsonText(report, createRedactedLabel())).not.toContain('secret');
   });
 
   test('what the working set takes is told from what recency pruning takes', async () => {

@@ -55,7 +55,7 @@ export function createReportPage(
   label: ContentLabel,
   title: string | undefined,
 ): ReportPage {
-  const rows = rowsOf(recording.edits);
+  const rows = shownRows(recording, label);
   return {
     title: title ?? label.ofPath(replay.file),
     replay,
@@ -64,6 +64,17 @@ export function createReportPage(
     rows,
     chart: chartOf(replay, recording, rows),
   };
+}
+
+/** A reason names the call that made something stale: it is told where no name of the session has to be hidden. */
+function shownRows({ edits, names }: Recording, label: ContentLabel): readonly EditRow[] {
+  const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
+  return rowsOf(edits).map((row) => ({
+    ...row,
+    tool: row.tool === null ? null : label.ofName(row.tool),
+    callId: row.callId === null ? null : label.ofName(row.callId),
+    why: areAllShown ? row.why : null,
+  }));
 }
 
 /** The threshold at which the history is compressed, in tokens. */
