@@ -114,15 +114,21 @@ export class Conversation<Message> {
       if (this.#awaited === messages) this.#awaited = this.#taken.messages;
       return null;
     }
-    this.#view.adopt(known, messages);
+    const startsOver = known.places.length === 0 && this.#view.given.length > 0;
+    const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
+    view.adopt(known, messages);
     // The lists of the view grow with what is taken in.
     const places = [...known.places];
     const fresh = messages.slice(places.length);
     if (fresh.length > 0 || !this.#isReady) {
+      // What is refused here has changed nothing, but a conversation that never began is none.
+      this.#isBroken = this.#session === undefined;
+      const reading = view.read(fresh);
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
       this.#isBroken = true;
-      const { session, commit } = await this.#tell(fresh, call);
+      if (startsOver) this.#startOver(view);
+      const { session, commit } = await this.#tell(reading, call);
       places.push(...commit());
       this.#isBroken = false;
       this.#taken = { messages, places };
@@ -145,16 +151,20 @@ export class Conversation<Message> {
     if (this.#view.given.length === 0) return nothing;
     const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
     if (known !== undefined) return known;
-    if (this.#sessionId === undefined) return null;
-    this.#view = new MessageView(this.#parts.format);
+    return this.#sessionId === undefined ? null : nothing;
+  }
+
+  #startOver(view: MessageView<Message>): void {
+    this.#view = view;
     this.#session?.history.clear();
-    return nothing;
   }
 
   /** Tells the session of new messages, and what the provider said about the ones before. */
-  async #tell(fresh: readonly Message[], call: CompactCall): Promise<ToldSession<Message>> {
+  async #tell(
+    { entries, commit }: ReadAhead<Message>,
+    call: CompactCall,
+  ): Promise<ToldSession<Message>> {
     const { modelName } = call;
-    const { entries, commit } = this.#view.read(fresh);
     let session = this.#session;
     if (session === undefined) {
       session = await this.#createSession(entries, call);
@@ -227,9 +237,18 @@ export class Conversation<Message> {
     for (let at = known.length - 1; at >= 0; at -= 1) {
       const message = messages[at] as Message;
       const former = known[at] as Message;
-      if (message !== former && !this.#parts.format.isSame(message, former)) return false;
+      if (message !== former && !this.#isSame(message, former)) return false;
     }
     this.#found = { messages, known, length };
     return true;
+  }
+
+  /** What throws when it is looked at is no message that is known; reading it tells what is wrong with it. */
+  #isSame(message: Message, former: Message): boolean {
+    try {
+      return this.#parts.format.isSame(message, former);
+    } catch {
+      return false;
+    }
   }
 }

@@ -5,6 +5,7 @@ import { asError } from '../shared/errors.js';
 import type { Compactor } from '../main/compactor.js';
 import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import { checkedMessages } from './call-arguments.js';
 import { Conversation } from './conversation.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
@@ -39,11 +40,8 @@ export class Conversations<Message> {
    * @throws TypeError for what is no list of messages; what the session threw; the signal's reason.
    */
   async compact(given: readonly Message[], call: CompactCall = {}): Promise<Message[]> {
-    if (!Array.isArray(given)) {
-      throw new TypeError(`Expected an array of messages, got ${typeof given}.`);
-    }
     // A copy: the caller's own list may grow while this waits.
-    const messages: readonly Message[] = [...(given as readonly Message[])];
+    const messages = checkedMessages(given);
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
     const { conversationId } = call;

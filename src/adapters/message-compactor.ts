@@ -2,6 +2,7 @@
 
 import type { Compactor } from '../main/compactor.js';
 import type { AdapterOptions, CompactCall } from './adapter-options.js';
+import { checkedCall, checkedOptions } from './call-arguments.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
 import { sharedConversations } from './shared-conversations.js';
@@ -13,8 +14,9 @@ import { sharedConversations } from './shared-conversations.js';
 export interface MessageCompactor<Message> {
   /**
    * @returns a new list
-   * @throws TypeError for what is no list of messages of the format; `ContextWindowExceededError` when
-   * they cannot be made to fit; the signal's reason
+   * @throws TypeError for what is no list of messages of the format, naming the message, and TypeError or RangeError
+   * for what is wrong about the call, both with nothing changed: the next call goes on; `ContextWindowExceededError`
+   * when the messages cannot be made to fit; the signal's reason
    */
   (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
   /** What its conversations have come to; the one that was used last comes last. */
@@ -25,16 +27,22 @@ export interface MessageCompactor<Message> {
  * Makes the function for a format. May be made anew for each run: with the same compactor and the same
  * options, a conversation goes on in the session that it began in.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws TypeError for what is no compactor or no options; RangeError naming each option that is wrong.
  */
 export function createMessageCompactor<Message>(
   compactor: Compactor,
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
-  const conversations = sharedConversations(compactor, format, options);
+  if (typeof (compactor as Partial<Compactor> | null)?.createSession !== 'function') {
+    throw new TypeError(
+      `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
+    );
+  }
+  const conversations = sharedConversations(compactor, format, checkedOptions(options));
   return Object.assign(
-    (messages: readonly Message[], call?: CompactCall) => conversations.compact(messages, call),
+    async (messages: readonly Message[], call?: CompactCall) =>
+      conversations.compact(messages, checkedCall(call)),
     { report: () => conversations.report() },
   );
 }

@@ -15,6 +15,7 @@ import type {
   Reading,
 } from '../message-format.js';
 import { placed } from '../placed.js';
+import { plainData, spreadable } from '../plain-data.js';
 import { readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
@@ -36,7 +37,8 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
     return isSameButForCacheMarks(a, b);
   }
 
-  rewrite(message: SdkMessage, edits: PartEdits): SdkMessage {
+  rewrite(given: SdkMessage, edits: PartEdits): SdkMessage {
+    const message = spreadable(given);
     if (typeof message.content === 'string') {
       const edit = edits.get(0);
       return edit?.type === 'text' ? { ...message, content: edit.text } : message;
@@ -69,8 +71,9 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
   read(messages: readonly SdkMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
     let pinnedCharacters = 0;
-    messages.forEach((message, at) => {
+    messages.forEach((given, at) => {
       const index = firstIndex + at;
+      const message = plainData(given, `message ${index}`);
       assertMessage(message, index);
       const { role, content } = message;
       const speaker = SPEAKERS[role];

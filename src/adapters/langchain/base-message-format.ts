@@ -10,7 +10,7 @@ import type { MessageFormat, PartEdits } from '../message-format.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { editedContent } from './edited-content.js';
 import { copyWith, makeMessage } from './message-class.js';
-import { optionalFields, typeOf } from './message-fields.js';
+import { fieldsOf, typeOf } from './message-fields.js';
 import { rewriteAiMessage } from './rewrite-ai-message.js';
 
 /** The format of the messages that chat models of LangChain take. */
@@ -33,8 +33,8 @@ function isSame(a: BaseMessage, b: BaseMessage): boolean {
 
 function sentFields(message: BaseMessage): JsonRecord {
   const { content, name, additional_kwargs: extra } = message;
-  const { tool_calls: calls, invalid_tool_calls: invalidCalls } = optionalFields(message);
-  const { tool_call_id: callId, status, role } = optionalFields(message);
+  const { tool_calls: calls, invalid_tool_calls: invalidCalls } = fieldsOf(message);
+  const { tool_call_id: callId, status, role } = fieldsOf(message);
   return { content, name, extra, calls, invalidCalls, callId, status, role };
 }
 

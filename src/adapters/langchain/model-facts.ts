@@ -25,5 +25,6 @@ export function modelFacts(model: unknown): ModelFacts {
 /** A model that the application made up may lack these. */
 function answer(model: JsonRecord, method: '_llmType' | 'getName'): string {
   const ask = model[method];
-  return typeof ask === 'function' ? String(ask.call(model)) : '';
+  const said: unknown = typeof ask === 'function' ? ask.call(model) : undefined;
+  return typeof said === 'string' ? said : '';
 }

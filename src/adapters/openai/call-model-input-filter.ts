@@ -4,6 +4,7 @@
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import type { ConversationReport } from '../conversation.js';
+import { asRecord, asText } from '../../main/formats/json-value.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { createItemCompactor } from './item-compactor.js';
 
@@ -46,9 +47,8 @@ export function callModelInputFilter(
     readonly agent?: object;
   }): Promise<Data> => {
     const { modelData, agent } = args;
-    const model = agent !== undefined && 'model' in agent ? agent.model : undefined;
-    const isNamed = typeof model === 'string' && model !== '';
-    const input = await compact(modelData.input, isNamed ? { modelName: model } : {});
+    const modelName = asText(asRecord(agent)?.['model']);
+    const input = await compact(modelData.input, modelName === '' ? {} : { modelName });
     return { ...modelData, input };
   };
   return Object.assign(filter, {
