@@ -11,7 +11,7 @@ import type { CompactCall } from './adapter-options.js';
  *
  * @throws TypeError for what is no list, or throws when it is read
  */
-export function checkedMessages<Message>(given: readonly Message[]): readonly Message[] {
+export function checkedMessages<Message>(given: readonly Message[] | null): readonly Message[] {
   let messages: readonly Message[] | undefined;
   try {
     messages = Array.isArray(given) ? copyOf(given as readonly Message[]) : undefined;
@@ -36,20 +36,21 @@ function copyOf<Message>(given: readonly Message[]): readonly Message[] {
 }
 
 /**
- * Returns a copy of the options of an adapter, for their fields to be checked.
+ * Returns a copy of an object of arguments, for its fields to be checked.
  *
+ * @param what names it in errors, as `adapter options`
  * @throws TypeError for what is no object, or throws when it is read
  */
-export function checkedOptions<Options extends object>(given: Options): Options {
-  let options: Options | undefined;
+export function checkedFields<Fields extends object>(given: Fields | null, what: string): Fields {
+  let fields: Fields | undefined;
   try {
-    options = typeof given === 'object' && (given as unknown) !== null ? { ...given } : undefined;
+    fields = typeof given === 'object' && given !== null ? { ...given } : undefined;
   } catch (cause) {
-    throw new TypeError('Expected adapter options, got what throws when it is read.', { cause });
+    throw new TypeError(`Expected ${what}, got what throws when it is read.`, { cause });
   }
-  if (options !== undefined) return options;
+  if (fields !== undefined) return fields;
   const got = given === null ? 'null' : typeof given;
-  throw new TypeError(`Expected an object of adapter options, got ${got}.`);
+  throw new TypeError(`Expected an object of ${what}, got ${got}.`);
 }
 
 /**
@@ -59,10 +60,10 @@ export function checkedOptions<Options extends object>(given: Options): Options 
  */
 export function checkedCall(given: unknown): CompactCall {
   if (given === undefined || given === null) return {};
-  if (typeof given !== 'object') {
-    throw new TypeError(`Expected an object that tells about the call, got a ${typeof given}.`);
-  }
-  const call = { ...(given as { [Key in keyof CompactCall]: unknown }) };
+  const call = checkedFields<{ [Key in keyof CompactCall]: unknown }>(
+    given,
+    'what is known about a call',
+  );
   return {
     signal: checked(call.signal, isSignal, 'signal', 'an AbortSignal'),
     conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),

@@ -237,18 +237,9 @@ export class Conversation<Message> {
     for (let at = known.length - 1; at >= 0; at -= 1) {
       const message = messages[at] as Message;
       const former = known[at] as Message;
-      if (message !== former && !this.#isSame(message, former)) return false;
+      if (message !== former && !this.#parts.format.isSame(message, former)) return false;
     }
     this.#found = { messages, known, length };
     return true;
-  }
-
-  /** What throws when it is looked at is no message that is known; reading it tells what is wrong with it. */
-  #isSame(message: Message, former: Message): boolean {
-    try {
-      return this.#parts.format.isSame(message, former);
-    } catch {
-      return false;
-    }
   }
 }

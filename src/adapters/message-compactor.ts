@@ -2,7 +2,7 @@
 
 import type { Compactor } from '../main/compactor.js';
 import type { AdapterOptions, CompactCall } from './adapter-options.js';
-import { checkedCall, checkedOptions } from './call-arguments.js';
+import { checkedCall, checkedFields } from './call-arguments.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
 import { sharedConversations } from './shared-conversations.js';
@@ -39,7 +39,11 @@ export function createMessageCompactor<Message>(
       `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
     );
   }
-  const conversations = sharedConversations(compactor, format, checkedOptions(options));
+  const conversations = sharedConversations(
+    compactor,
+    format,
+    checkedFields(options, 'adapter options'),
+  );
   return Object.assign(
     async (messages: readonly Message[], call?: CompactCall) =>
       conversations.compact(messages, checkedCall(call)),

@@ -162,8 +162,8 @@ function accessorsOf(value: object): readonly string[] {
   const names = new Set<string>();
   let prototype: unknown = Object.getPrototypeOf(value);
   while (typeof prototype === 'object' && prototype !== null && !isRootPrototype(prototype)) {
-    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      if (get !== undefined) names.add(name);
+    for (const name of Object.getOwnPropertyNames(prototype)) {
+      if (!('value' in (Object.getOwnPropertyDescriptor(prototype, name) ?? {}))) names.add(name);
     }
     prototype = Object.getPrototypeOf(prototype);
   }

@@ -12,12 +12,17 @@ export type IsIgnored = (key: string, value: unknown) => boolean;
  * Deep equality on plain data: objects, arrays, primitives, besides these bytes, dates and URLs. A key
  * whose value is `undefined` is no different from one that is not there. Strings that are shared cost
  * nothing, whatever their length. Values nested more than 256 levels deep are not the same, nor are those with more
- * than 1,000,000 values.
+ * than 1,000,000 values; what throws when it is looked at is the same as nothing.
  *
  * @param isIgnored @default nothing is
  */
 export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignoreNothing): boolean {
-  return new Comparison(isIgnored).isSame(a, b, 0);
+  try {
+    return new Comparison(isIgnored).isSame(a, b, 0);
+  } catch {
+    // Whoever takes such a value in is told; whoever asks whether it is known needs an answer.
+    return false;
+  }
 }
 
 const ignoreNothing: IsIgnored = () => false;

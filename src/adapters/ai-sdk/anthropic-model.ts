@@ -1,6 +1,7 @@
 // Which models bind their reasoning to what stands before it. Knows names alone.
 
 import { asRecord, asText } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { CompactCall } from '../adapter-options.js';
 
 /** A model of the AI SDK, or what its gateway calls it. */
@@ -13,7 +14,7 @@ export type ModelReference = string | { readonly provider: string; readonly mode
  */
 export function describeModel(model: ModelReference): Pick<CompactCall, 'modelName' | 'reasoning'> {
   // A model that the application made up may say nothing of itself.
-  const { provider, modelId } = asRecord(model) ?? {};
+  const { provider, modelId }: JsonRecord = asRecord(model) ?? {};
   const modelName = asText(model) ?? asText(modelId);
   const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`;
   const isAnthropic = fullName.toLowerCase().includes('anthropic');

@@ -2,8 +2,8 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
-import { asArray, asRecord } from '../../main/formats/json-value.js';
-import { checkedCall, checkedMessages, checkedOptions, reportedTokens } from '../call-arguments.js';
+import { asRecord } from '../../main/formats/json-value.js';
+import { checkedCall, checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -45,14 +45,19 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
     signal: givenSignal,
     conversationId: givenId,
     ...adapterOptions
-  } = checkedOptions(options);
+  } = checkedFields(options, 'adapter options');
   const compact = messageCompactor<SdkMessage>(compactor, adapterOptions);
   const { signal, conversationId } = checkedCall({ signal: givenSignal, conversationId: givenId });
   return async <Message extends SdkMessage>(step: StepInput<Message>) => {
-    const messages = checkedMessages(step.messages);
-    const usage = asRecord(asRecord(asArray(step.steps).at(-1))?.['usage']);
+    const {
+      model,
+      steps,
+      messages: given,
+    }: Partial<typeof step> = checkedFields(step, 'what a step is prepared with');
+    const messages = checkedMessages(given ?? null);
+    const usage = asRecord(asRecord(steps?.[steps.length - 1])?.['usage']);
     const compacted = (await compact(messages, {
-      ...describeModel(step.model),
+      ...describeModel(model ?? ''),
       signal,
       conversationId,
       reportedInputTokens: reportedTokens(usage?.['inputTokens']),

@@ -1,7 +1,7 @@
 // The message format of the AI SDK, 6 and 7: reads messages as entries, and writes back what an edit left of them.
 // Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { clip, isRecord } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
@@ -108,8 +108,9 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
   }
   const { role, content } = message;
   if (role !== 'system' && (typeof role !== 'string' || !Object.hasOwn(SPEAKERS, role))) {
+    const got = typeof role === 'string' ? JSON.stringify(clip(role, 20)) : typeof role;
     throw new TypeError(
-      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${JSON.stringify(role)}.`,
+      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${got}.`,
     );
   }
   if (

@@ -172,8 +172,9 @@ function readContent(given: unknown, index: number): ReadContent {
   const where = `contents[${index}]`;
   const content = asRecord(plainData(given, where));
   if (content === undefined) {
+    const got = typeof given === 'string' ? 'a string' : given === null ? 'null' : typeof given;
     throw new TypeError(
-      `Expected a content { role, parts } at ${where}, got ${typeof given === 'string' ? 'a string' : kindOf(given)}. ` +
+      `Expected a content { role, parts } at ${where}, got ${got}. ` +
         "Wrap a text as { role: 'user', parts: [{ text }] }.",
     );
   }
@@ -192,11 +193,7 @@ function readParts(parts: unknown, where: string): readonly PartFields[] {
   return asArray(parts).map((given, at) => {
     const part = asRecord(given);
     if (part !== undefined) return part;
-    throw new TypeError(`Expected a part at ${where}.parts[${at}], got ${kindOf(given)}.`);
+    const got = given === null ? 'null' : typeof given;
+    throw new TypeError(`Expected a part at ${where}.parts[${at}], got ${got}.`);
   });
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
 }

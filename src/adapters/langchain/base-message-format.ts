@@ -26,9 +26,14 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
  * sent may differ.
  */
 function isSame(a: BaseMessage, b: BaseMessage): boolean {
-  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
-  if (typeOf(a) !== typeOf(b)) return false;
-  return isSameButForCacheMarks(sentFields(a), sentFields(b));
+  try {
+    if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
+    if (typeOf(a) !== typeOf(b)) return false;
+    return isSameButForCacheMarks(sentFields(a), sentFields(b));
+  } catch {
+    // What is no message, or throws when it is looked at, is known to nobody; its reader tells so.
+    return false;
+  }
 }
 
 function sentFields(message: BaseMessage): JsonRecord {

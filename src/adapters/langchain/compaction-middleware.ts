@@ -6,7 +6,7 @@ import type { AgentMiddleware } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { asRecord } from '../../main/formats/json-value.js';
-import { checkedMessages, reportedTokens } from '../call-arguments.js';
+import { checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -34,12 +34,17 @@ export function compactionMiddleware(
     name: 'CtxfoldCompaction',
     wrapModelCall: async (request, handler) => {
       // The list is that of the state: other middleware may change it later on.
-      const given = checkedMessages(request.messages);
-      const runtime: typeof request.runtime | undefined = request.runtime;
+      // Whoever calls a middleware by hand may leave out what the agent has.
+      const {
+        messages: list,
+        model,
+        runtime,
+      }: Partial<typeof request> = checkedFields(request, 'a model call');
+      const given = checkedMessages(list ?? null);
       const messages = await compact(given, {
         signal: runtime?.signal,
         reportedInputTokens: reportedInputTokens(given),
-        ...modelFacts(request.model),
+        ...modelFacts(model),
       });
       return handler({ ...request, messages });
     },

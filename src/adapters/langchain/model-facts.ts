@@ -22,9 +22,14 @@ export function modelFacts(model: unknown): ModelFacts {
   };
 }
 
-/** A model that the application made up may lack these. */
+/** A model that the application made up may lack these, or have others of the same name. */
 function answer(model: JsonRecord, method: '_llmType' | 'getName'): string {
-  const ask = model[method];
-  const said: unknown = typeof ask === 'function' ? ask.call(model) : undefined;
-  return typeof said === 'string' ? said : '';
+  try {
+    const ask = model[method];
+    const said: unknown = typeof ask === 'function' ? ask.call(model) : undefined;
+    return typeof said === 'string' ? said : '';
+  } catch {
+    // Only a hint: whoever calls the model learns what is wrong with it.
+    return '';
+  }
 }
