@@ -34,14 +34,20 @@ export interface InstrumentCtxfoldOptions {
 /**
  * Makes a span `compact_context` of every step of a pre-send window, under the span that is active
  * there, and keeps metrics. Covers all sessions of the process. Nothing of what a history says is in
- * them, and ids of sessions are in spans only. What goes wrong here is told to `diag`.
+ * them, and ids of sessions are in spans only. What a tracer or a meter throws is told to `diag` once for each
+ * kind of message, and fails nothing.
  *
  * @returns ends it; may be called again
+ * @throws TypeError for what is no tracer or no meter
  */
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
   const tracer = options.tracer ?? trace.getTracer(names.SCOPE_NAME);
-  const instruments = createInstruments(options.meter ?? metrics.getMeter(names.SCOPE_NAME));
+  const meter = options.meter ?? metrics.getMeter(names.SCOPE_NAME);
+  assertHasMethods('tracer', tracer, ['startSpan']);
+  assertHasMethods('meter', meter, ['createHistogram', 'createCounter']);
+  const instruments = createInstruments(meter);
   const passes = new PassLedger();
+  const listen = listenerOf(new Complaints());
   const ends = [
     listen('ctxfold:pass', (message) => {
       passes.add(message);
@@ -50,13 +56,16 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
     listen('ctxfold:fallback', (message) => {
       recordFallback(instruments, message);
     }),
-    listen('ctxfold:compaction', (message) => {
-      const times = passes.take(message.sessionId, message.step);
-      // A compression that was held took no time and did nothing.
-      if (message.outcome === 'held') return;
-      recordSpan(tracer, message, times);
-      recordCompaction(instruments, message);
-    }),
+    listen(
+      'ctxfold:compaction',
+      (message) => {
+        const times = passes.take(message.sessionId, message.step);
+        if (!wasHeld(message)) recordSpan(tracer, message, times);
+      },
+      (message) => {
+        if (!wasHeld(message)) recordCompaction(instruments, message);
+      },
+    ),
     listen('ctxfold:window', (message) => {
       passes.close(message.sessionId);
       recordWindow(instruments, message);
@@ -67,22 +76,55 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
   };
 }
 
-function listen<Name extends keyof TelemetryMessages>(
+type Listen = <Name extends keyof TelemetryMessages>(
   name: Name,
-  onMessage: (message: TelemetryMessages[Name]) => void,
-): () => void {
-  const listener = (message: unknown): void => {
+  ...takers: readonly ((message: TelemetryMessages[Name]) => void)[]
+) => () => void;
+
+/** Each taker gets each message, whatever another one does with it. */
+function listenerOf(complaints: Complaints): Listen {
+  return (name, ...takers) => {
+    const listener = (message: unknown): void => {
+      for (const take of takers) {
+        try {
+          take(message as Parameters<typeof take>[0]);
+        } catch (error) {
+          // Thrown on, it would be an uncaught exception: monitoring must not end what it watches.
+          complaints.tell(name, error);
+        }
+      }
+    };
+    subscribe(name, listener);
+    return () => {
+      unsubscribe(name, listener);
+    };
+  };
+}
+
+/** Tells of each kind of message once that it was lost: what fails once fails with every turn. */
+class Complaints {
+  readonly #told = new Set<string>();
+
+  tell(name: string, error: unknown): void {
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
     try {
-      onMessage(message as TelemetryMessages[Name]);
-    } catch (error) {
-      // Thrown on, it would be an uncaught exception: monitoring must not end what it watches.
-      diag.error(`${names.SCOPE_NAME}: a message of ${name} was lost`, error);
+      diag.error(
+        `${names.SCOPE_NAME}: a message of ${name} was lost; others may be, untold`,
+        error,
+      );
+    } catch {
+      // There is nobody else to tell.
     }
-  };
-  subscribe(name, listener);
-  return () => {
-    unsubscribe(name, listener);
-  };
+  }
+}
+
+function assertHasMethods(name: string, value: object | null, methods: readonly string[]): void {
+  for (const method of methods) {
+    if (typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function')
+      continue;
+    throw new TypeError(`Expected a ${name} of OpenTelemetry, with a method ${method}.`);
+  }
 }
 
 interface Instruments {
@@ -126,6 +168,11 @@ function createInstruments(meter: Meter): Instruments {
 
 function inSeconds(description: string, explicitBucketBoundaries: number[]): MetricOptions {
   return { description, unit: 's', advice: { explicitBucketBoundaries } };
+}
+
+/** A compression that was held took no time and did nothing. */
+function wasHeld({ outcome }: CompactionMessage): boolean {
+  return outcome === 'held';
 }
 
 function recordSpan(

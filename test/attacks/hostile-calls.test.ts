@@ -211,7 +211,7 @@ describe('what loops hand over', () => {
     ];
     for (const { name, make: makeRequest } of requests) {
       await attack(name, makeRequest(), (request) =>
-        middleware(request as never, next as never, context as never),
+        middleware(request as never, next, context as never),
       );
     }
   });

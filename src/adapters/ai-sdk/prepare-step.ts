@@ -53,7 +53,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       model,
       steps,
       messages: given,
-    }: Partial<typeof step> = checkedFields(step, 'what a step is prepared with');
+    } = checkedFields<Partial<StepInput<Message>>>(step, 'what a step is prepared with');
     const messages = checkedMessages(given ?? null);
     const usage = asRecord(asRecord(steps?.[steps.length - 1])?.['usage']);
     const compacted = (await compact(messages, {

@@ -39,7 +39,7 @@ export function compactionMiddleware(
         messages: list,
         model,
         runtime,
-      }: Partial<typeof request> = checkedFields(request, 'a model call');
+      } = checkedFields<Partial<typeof request>>(request, 'a model call');
       const given = checkedMessages(list ?? null);
       const messages = await compact(given, {
         signal: runtime?.signal,
