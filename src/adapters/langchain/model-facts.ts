@@ -27,6 +27,7 @@ function answer(model: JsonRecord, method: '_llmType' | 'getName'): string {
   try {
     const ask = model[method];
     const said: unknown = typeof ask === 'function' ? ask.call(model) : undefined;
+    if (said instanceof Promise) said.catch(() => undefined);
     return typeof said === 'string' ? said : '';
   } catch {
     // Only a hint: whoever calls the model learns what is wrong with it.
