@@ -43,9 +43,8 @@ export interface InstrumentCtxfoldOptions {
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
   const tracer = options.tracer ?? trace.getTracer(names.SCOPE_NAME);
   const meter = options.meter ?? metrics.getMeter(names.SCOPE_NAME);
-  assertHasMethods('tracer', tracer, ['startSpan']);
-  assertHasMethods('meter', meter, ['createHistogram', 'createCounter']);
-  const instruments = createInstruments(meter);
+  assertTracer(tracer);
+  const instruments = instrumentsOf(meter);
   const passes = new PassLedger();
   const listen = listenerOf(new Complaints());
   const ends = [
@@ -119,12 +118,14 @@ class Complaints {
   }
 }
 
-function assertHasMethods(name: string, value: object | null, methods: readonly string[]): void {
-  for (const method of methods) {
-    if (typeof (value as Readonly<Record<string, unknown>> | null)?.[method] === 'function')
-      continue;
-    throw new TypeError(`Expected a ${name} of OpenTelemetry, with a method ${method}.`);
+function assertTracer(tracer: Tracer): void {
+  let isTracer: boolean;
+  try {
+    isTracer = typeof tracer.startSpan === 'function';
+  } catch (cause) {
+    throw new TypeError('Expected a tracer of OpenTelemetry, got what throws.', { cause });
   }
+  if (!isTracer) throw new TypeError('Expected a tracer of OpenTelemetry, with startSpan.');
 }
 
 interface Instruments {
@@ -140,6 +141,15 @@ const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10,
 
 /** What an event loop can be kept busy for: hardly noticed, a frame, a request, an alarm. */
 const BUSY_SECONDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1];
+
+function instrumentsOf(meter: Meter): Instruments {
+  try {
+    return createInstruments(meter);
+  } catch (cause) {
+    const methods = 'createHistogram and createCounter';
+    throw new TypeError(`Expected a meter of OpenTelemetry, with ${methods}.`, { cause });
+  }
+}
 
 function createInstruments(meter: Meter): Instruments {
   return {
