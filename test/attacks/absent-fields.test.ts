@@ -30,7 +30,13 @@ describe('contentsCompactor', () => {
     const contents = [
       { role: null, parts: [{ ...nothing, text: 'Read a.ts.', thoughtSignature: null }] },
       ...TOOLS.flatMap((name) => [
-        { role: 'model', parts: [{ ...nothing, functionCall: { id: null, name, args: ARGS } }] },
+        {
+          role: 'model',
+          parts: [
+            { ...nothing, text: 'I call.' },
+            { ...nothing, functionCall: { id: null, name, args: ARGS } },
+          ],
+        },
         {
           role: 'user',
           parts: [
@@ -177,7 +183,8 @@ describe('MessageView', () => {
     };
     const [refused, fresh] = [new MessageView(contentFormat), new MessageView(contentFormat)];
     for (const view of [refused, fresh]) view.read(start).commit();
-    expect(() => refused.read([call, call, null as never])).toThrow('contents[3]');
+    const huge = { role: 'user', parts: [{ text: 'x'.repeat(9_000_000) }] };
+    expect(() => refused.read([call, call, huge])).toThrow('message 3');
     expect(refused.read([call, answer]).entries).toEqual(fresh.read([call, answer]).entries);
   });
 });

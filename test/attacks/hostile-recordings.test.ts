@@ -130,6 +130,15 @@ describe('readTranscript', () => {
     }
   });
 
+  it('gives no number that JSON has no text for', async () => {
+    const call =
+      '{"id":"c","function":{"name":"look","arguments":{"most":1e999,"least":[-1e999]}}}';
+    const message = `{"role":"assistant","content":"I call.","tool_calls":[${call}]}`;
+    const { entries, warnings } = await readChunks([`{"messages":[${message}]}`], 'openai-chat');
+    expect(entries[0]?.blocks.at(-1)).toMatchObject({ parameters: { most: null, least: [null] } });
+    expect(warnings.at(-1)?.message).toBe('numbers that JSON cannot hold replaced by null: 2');
+  });
+
   it('takes no minutes for white space', async () => {
     for (const white of ['\n', '\r\n', ' ', '\0', '\ufeff', '\n \t\0']) {
       await assertSound('white space', white.repeat(300_000));
