@@ -130,15 +130,21 @@ export class Conversation<Message> {
       if (this.#awaited === messages) this.#awaited = this.#taken.messages;
       return null;
     }
-    this.#view.adopt(known, messages);
+    const startsOver = known.places.length === 0 && this.#view.given.length > 0;
+    const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
+    view.adopt(known, messages);
     // The lists of the view grow with what is taken in.
     const places = [...known.places];
     const fresh = messages.slice(places.length);
     if (fresh.length > 0 || !this.#isReady) {
+      // What is refused here has changed nothing, but a conversation that never began is none.
+      this.#isBroken = this.#session === undefined;
+      const reading = view.read(fresh);
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
       this.#isBroken = true;
-      const { session, commit } = await this.#tell(fresh, call);
+      if (startsOver) this.#startOver(view);
+      const { session, commit } = await this.#tell(reading, call);
       places.push(...commit());
       this.#isBroken = false;
       this.#taken = { messages, places };
@@ -161,16 +167,20 @@ export class Conversation<Message> {
     if (this.#view.given.length === 0) return nothing;
     const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
     if (known !== undefined) return known;
-    if (this.#sessionId === undefined) return null;
-    this.#view = new MessageView(this.#parts.format);
+    return this.#sessionId === undefined ? null : nothing;
+  }
+
+  #startOver(view: MessageView<Message>): void {
+    this.#view = view;
     this.#session?.history.clear();
-    return nothing;
   }
 
   /** Tells the session of new messages, and what the provider said about the ones before. */
-  async #tell(fresh: readonly Message[], call: CompactCall): Promise<ToldSession<Message>> {
+  async #tell(
+    { entries, commit }: ReadAhead<Message>,
+    call: CompactCall,
+  ): Promise<ToldSession<Message>> {
     const { modelName } = call;
-    const { entries, commit } = this.#view.read(fresh);
     let session = this.#session;
     if (session === undefined) {
       session = await this.#createSession(entries, call);

@@ -5,6 +5,7 @@ import { asError } from '../shared/errors.js';
 import type { Compactor } from '../main/compactor.js';
 import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import { checkedMessages } from './call-arguments.js';
 import { Conversation } from './conversation.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
@@ -50,11 +51,8 @@ export class Conversations<Message> {
     isFree?: Promise<void>,
   ): Promise<Message[]> {
     this.#options = options;
-    if (!Array.isArray(given)) {
-      throw new TypeError(`Expected an array of messages, got ${typeof given}.`);
-    }
     // A copy: the caller's own list may grow while this waits.
-    const messages: readonly Message[] = [...(given as readonly Message[])];
+    const messages = checkedMessages(given);
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
     const { conversationId } = call;

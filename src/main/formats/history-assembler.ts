@@ -166,9 +166,11 @@ export class HistoryAssembler {
   finish(): void {
     this.#closeTurn();
     for (const [what, count] of this.#tallies) this.warn(`${what}: ${count}`);
-    const { surrogates, tooDeep } = this.#repair;
+    const { surrogates, tooDeep, tooLarge, notFinite } = this.#repair;
     if (surrogates > 0) this.warn(`lone surrogates replaced by U+FFFD: ${surrogates}`);
     if (tooDeep > 0) this.warn(`values nested deeper than 256 levels cut off: ${tooDeep}`);
+    if (tooLarge > 0) this.warn(`values that no entry has room for left out: ${tooLarge}`);
+    if (notFinite > 0) this.warn(`numbers that JSON cannot hold replaced by null: ${notFinite}`);
   }
 
   #addCall(turn: OpenTurn, call: ToolCallBlock): void {
