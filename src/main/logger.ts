@@ -34,7 +34,7 @@ export function steadyLogger(logger: Logger): Logger {
     (level: keyof Logger) =>
     (message: string, details?: object): void => {
       try {
-        const returned: unknown = logger[level](message, details);
+        const returned: unknown = Reflect.apply(logger[level], logger, [message, details]);
         if (types.isPromise(returned)) returned.catch(tell);
       } catch {
         tell();

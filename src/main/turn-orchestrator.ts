@@ -76,11 +76,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: TurnOrchestratorOptions) {
-    if (!(isRecord(options) && isInstance(options.history, HistoryService))) {
-      throw new TypeError(
-        'Expected the parts of a session; `createSession` of a compactor makes one.',
-      );
-    }
+    if (!(isRecord(options) && isInstance(options.history, HistoryService)))
+      throw new TypeError('Expected the parts of a session; make one with `createSession`.');
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;

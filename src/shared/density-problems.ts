@@ -46,7 +46,7 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   readWritePruning: boolean,
   fileDedupe: boolean,
   recencyPruning: boolean,
-  recencyRetention: ofKind('a number', (value) => typeof value === 'number' && value === value),
+  recencyRetention: ofKind('a number', (value) => typeof value === 'number'),
   workspaceRoot: path,
   toolCatalog: catalogProblem,
   inclusionSyntaxes: listOf(oneOf(INCLUSION_SYNTAXES)),

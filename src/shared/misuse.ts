@@ -63,7 +63,7 @@ export function assertArray(name: string, value: unknown): void {
 }
 
 /** @throws TypeError for what is neither an `AbortSignal` nor `undefined`. */
-export function assertSignal(value: unknown): void {
+export function assertSignal(value: unknown): asserts value is AbortSignal | undefined {
   if (value === undefined || isInstance(value, AbortSignal)) return;
   throw new TypeError(`Expected signal to be an AbortSignal, got ${kindOf(value)}.`);
 }

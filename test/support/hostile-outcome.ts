@@ -13,7 +13,7 @@ const DEADLINE_MS = 10_000;
 const ACCIDENT =
   /Cannot (read|set|destructure|convert|perform|assign|redefine|mix|use)|is not (a function|iterable|a constructor|an object|defined|async iterable)|circular structure|call stack|Do not know how to serialize|Reduce of empty|Invalid (array|string|time|value used)|could not be cloned/;
 
-/** Calls, waits for what is returned, reads what it yields, and tells how that ended. */
+/** Calls, waits for what is returned, and tells how that ended. */
 export async function outcomeOf(call: () => unknown): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Outcome>((resolve) => {
@@ -33,10 +33,7 @@ export async function outcomeOf(call: () => unknown): Promise<Outcome> {
 async function settle(call: () => unknown): Promise<Outcome> {
   const returned = call();
   // What is no promise of ours may be the hostile value itself, with a `then` of its own.
-  const value: unknown = types.isPromise(returned) ? await returned : returned;
-  if (types.isGeneratorObject(value)) {
-    for await (const _ of value as unknown as AsyncIterable<unknown>) continue;
-  }
+  if (types.isPromise(returned)) await returned;
   return 'value';
 }
 

@@ -93,7 +93,7 @@ export async function* streamTranscript(
   source: string | TranscriptChunks,
   options: ReadTranscriptOptions = {},
 ): AsyncGenerator<TranscriptEvent> {
-  const { format, signal } = readOptions('options', options);
+  const { format, signal }: ReadTranscriptOptions = readOptions('options', options);
   assertSignal(signal);
   if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
     throw unknownFormat(`The format, ${kindOf(format)},`);

@@ -1,6 +1,6 @@
 // What every call into a session is given, and its check.
 
-import { assertSignal, assertString, readOptions } from '../../shared/misuse.js';
+import { asObject, assertSignal, assertString } from '../../shared/misuse.js';
 import type { AbortOptions } from './session-parts.js';
 import { assertTokens } from './token-budget.js';
 
@@ -20,9 +20,18 @@ export function readCall(
   return readAbortOptions(options);
 }
 
-/** Reads the signal. @throws TypeError for what is no object that can be read, or has a signal that is none. */
+/**
+ * Reads the signal, also of an `AbortController`, which has it as a getter.
+ *
+ * @throws TypeError for what is no object that can be read, or has a signal that is none.
+ */
 export function readAbortOptions(options: AbortOptions): AbortOptions {
-  const { signal } = readOptions('the options', options);
+  let signal: unknown;
+  try {
+    ({ signal } = asObject(options, 'the options', 'an object'));
+  } catch (cause) {
+    throw new TypeError('Expected options with a signal that can be read.', { cause });
+  }
   assertSignal(signal);
   return signal === undefined ? {} : { signal };
 }

@@ -57,7 +57,7 @@ export async function foldHistory(input: FoldInput): Promise<string> {
   if (!isSummarizer(input.summarizer)) {
     throw new CompressionExecutionError(
       input.strategyName,
-      'the summarizer is none: expected a generate function, a contextLimit above 0 and perhaps a timeoutMs above 0',
+      'the summarizer is none: expected a generate function, a contextLimit and perhaps a timeoutMs above 0',
       { code: 'SUMMARIZER_FAILED' },
     );
   }

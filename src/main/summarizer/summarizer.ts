@@ -41,18 +41,14 @@ export interface Summarizer {
 /** Time that one `generate` may take when the summarizer does not say. */
 export const DEFAULT_SUMMARIZER_TIMEOUT_MS = 300_000;
 
-/** Whether this can be asked for summaries: what it answers is another matter. */
+/** Whether this can be asked for summaries; a number that is NaN is none. What it answers is another matter. */
 export function isSummarizer(value: unknown): value is Summarizer {
   if (typeof value !== 'object' || value === null) return false;
   const { generate, contextLimit, timeoutMs } = value as Readonly<Record<string, unknown>>;
   return (
     typeof generate === 'function' &&
-    isPositive(contextLimit) &&
-    (timeoutMs === undefined || isPositive(timeoutMs))
+    typeof contextLimit === 'number' &&
+    contextLimit >= 0 &&
+    (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs > 0))
   );
-}
-
-/** NaN is not. */
-function isPositive(value: unknown): boolean {
-  return typeof value === 'number' && value > 0;
 }
