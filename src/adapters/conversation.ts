@@ -138,7 +138,7 @@ export class Conversation<Message> {
     const fresh = messages.slice(places.length);
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
-      this.#isBroken = this.#session === undefined;
+      this.#isBroken ||= this.#session === undefined;
       const reading = view.read(fresh);
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
