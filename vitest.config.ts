@@ -4,6 +4,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const ALONE = [
+  'test/attacks/**/*.test.ts',
   'test/chaos/**/*.test.ts',
   'test/contracts/**/*.test.ts',
   'test/examples/**/*.test.ts',
@@ -30,6 +31,7 @@ export default defineConfig({
       },
     ],
     // Code that runs in real threads does not count; it is tested in-process as well.
+    maxWorkers: '100%',
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },
 });

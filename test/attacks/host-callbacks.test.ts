@@ -105,7 +105,10 @@ describe('a summarizer', () => {
 
   it('may have all the time there is', async () => {
     const summarizer = scriptedSummarizer(
-      () => new Promise((resolve) => setImmediate(resolve, { text: snapshot('short') })),
+      () =>
+        new Promise((resolve) =>
+          setImmediate(resolve, { text: snapshot('short'), finishReason: 'stop' }),
+        ),
       { timeoutMs: Infinity },
     );
     const session = await dueSession({ summarizer });
