@@ -12,6 +12,7 @@ const SHARED = [
   'shared/density.ts',
   'shared/density/excerpt.ts',
   'shared/errors.ts',
+  'shared/misuse.ts',
   'shared/summarize/one-line.ts',
   'shared/summarize/placeholder.ts',
   'shared/summarize/tool-summary.ts',
