@@ -13,6 +13,7 @@ const SHARED = [
   'shared/density/excerpt.ts',
   'shared/density/int-column.ts',
   'shared/errors.ts',
+  'shared/misuse.ts',
   'shared/summarize/one-line.ts',
   'shared/summarize/placeholder.ts',
   'shared/summarize/tool-summary.ts',
