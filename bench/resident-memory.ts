@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { IContent } from '../src/index.js';
 import { DeltaQueue } from '../src/main/offload/delta-queue.js';
-import { indexedAgentOf } from '../src/shared/density/index-scope.js';
+import { indexedAgentOf } from '../src/shared/density/index/index-scope.js';
 import { ResidentHistory } from '../src/worker/resident-history.js';
 import { check } from './support/check.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';

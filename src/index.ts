@@ -180,10 +180,13 @@ export type {
   InclusionSyntax,
   PlaceholderForm,
 } from './shared/density.js';
-export { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './shared/density/working-set-rules.js';
-export type { WorkingSetRules } from './shared/density/working-set-rules.js';
-export { explainDensity } from './shared/density/explain-density.js';
-export type { DensityExplanation } from './shared/density/explain-density.js';
+export {
+  AGGRESSIVE_WORKING_SET,
+  DEFAULT_WORKING_SET,
+} from './shared/density/rules/working-set-rules.js';
+export type { WorkingSetRules } from './shared/density/rules/working-set-rules.js';
+export { explainDensity } from './shared/density/explain/explain-density.js';
+export type { DensityExplanation } from './shared/density/explain/explain-density.js';
 export type {
   BlockExplanation,
   BlockPlace,
@@ -200,8 +203,8 @@ export type {
   RecencyFinding,
   WorkingSetFinding,
   WorkingSetReason,
-} from './shared/density/explanation.js';
-export { optimize } from './shared/density/optimize.js';
+} from './shared/density/explain/explanation.js';
+export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
 export {
   CompressionExecutionError,

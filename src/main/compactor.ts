@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
-import { indexedAgentOf } from '../shared/density/index-scope.js';
-import { assertWorkingSetRules } from '../shared/density/working-set-rules.js';
+import { indexedAgentOf } from '../shared/density/index/index-scope.js';
+import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';

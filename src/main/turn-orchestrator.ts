@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IContent } from '../shared/content.js';
-import { explainDensity } from '../shared/density/explain-density.js';
-import type { EntryExplanation } from '../shared/density/explanation.js';
+import { explainDensity } from '../shared/density/explain/explain-density.js';
+import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { abortable } from './abortable.js';
 import type { HistoryService } from './history-service.js';

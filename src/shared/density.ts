@@ -3,7 +3,7 @@
 
 import type { IContent } from './content.js';
 import { CompressionStrategyError } from './errors.js';
-import type { WorkingSetRules } from './density/working-set-rules.js';
+import type { WorkingSetRules } from './density/rules/working-set-rules.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
 /** What a response's `result` becomes when recency pruning drops its payload. */

@@ -1,9 +1,9 @@
 // Plans a compression by high-density on what a resident history knows: the same decisions as on the
 // entries themselves, and the lines that will stand in for their results.
 
-import { NONE } from '../shared/density/history-columns.js';
-import type { HistoryIndex } from '../shared/density/history-index.js';
-import { IntColumn } from '../shared/density/int-column.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import type { HistoryIndex } from '../shared/density/index/history-index.js';
+import { IntColumn } from '../shared/density/index/int-column.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { planCompression } from '../shared/summarize/plan-compression.js';

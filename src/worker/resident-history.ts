@@ -4,12 +4,12 @@
 import type { IContent } from '../shared/content.js';
 import { isSameBase } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
-import { NONE } from '../shared/density/history-columns.js';
-import { HistoryIndex } from '../shared/density/history-index.js';
-import { scopeOfSession } from '../shared/density/index-scope.js';
-import type { IndexScope } from '../shared/density/index-scope.js';
-import { planIndexed } from '../shared/density/optimize.js';
-import type { EntryStretches } from '../shared/density/stretches.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import { HistoryIndex } from '../shared/density/index/history-index.js';
+import { scopeOfSession } from '../shared/density/index/index-scope.js';
+import type { IndexScope } from '../shared/density/index/index-scope.js';
+import { planIndexed } from '../shared/density/plan/optimize.js';
+import type { EntryStretches } from '../shared/density/index/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
 import type {
   CompressionRequest,

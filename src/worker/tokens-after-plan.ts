@@ -1,9 +1,9 @@
 // Foretells what entries will hold once a plan is carried out, from the counts of their parts.
 
-import { NONE } from '../shared/density/history-columns.js';
-import type { HistoryIndex } from '../shared/density/history-index.js';
-import { IntColumn } from '../shared/density/int-column.js';
-import type { DensityPlan } from '../shared/density/plan.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import type { HistoryIndex } from '../shared/density/index/history-index.js';
+import { IntColumn } from '../shared/density/index/int-column.js';
+import type { DensityPlan } from '../shared/density/plan/plan.js';
 import type { ResidentFacts } from './resident-facts.js';
 
 /**

@@ -2,8 +2,8 @@
 // only; keys were taken from recorded sessions.
 
 import type { InclusionSyntax } from '../../shared/density.js';
-import { DEFAULT_WORKING_SET } from '../../shared/density/working-set-rules.js';
-import type { WorkingSetRules } from '../../shared/density/working-set-rules.js';
+import { DEFAULT_WORKING_SET } from '../../shared/density/rules/working-set-rules.js';
+import type { WorkingSetRules } from '../../shared/density/rules/working-set-rules.js';
 import {
   DEFAULT_TOOL_CATALOG,
   extendToolCatalog,

@@ -4,9 +4,9 @@
 import type { IContent } from '../../shared/content.js';
 import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
-import type { IndexedAgent } from '../../shared/density/index-scope.js';
-import { doPartialWritesSupersede } from '../../shared/density/mark-history.js';
-import { areSameRules } from '../../shared/density/working-set-rules.js';
+import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
+import { doPartialWritesSupersede } from '../../shared/density/rules/mark-history.js';
+import { areSameRules } from '../../shared/density/rules/working-set-rules.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,

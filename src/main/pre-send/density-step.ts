@@ -2,7 +2,7 @@
 
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { materializeDensityPlan } from '../../shared/density/materialize.js';
+import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
 import { abortable } from '../abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';

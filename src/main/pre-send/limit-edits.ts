@@ -3,8 +3,8 @@
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, DensityResultMetadata } from '../../shared/density.js';
-import { explainDensity } from '../../shared/density/explain-density.js';
-import { findInclusions } from '../../shared/density/file-inclusions.js';
+import { explainDensity } from '../../shared/density/explain/explain-density.js';
+import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 
 /** A place in a history: before this block of this entry. */

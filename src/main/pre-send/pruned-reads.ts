@@ -10,8 +10,8 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { findInclusions } from '../../shared/density/file-inclusions.js';
-import { fileAccess } from '../../shared/density/tool-paths.js';
+import { findInclusions } from '../../shared/density/index/file-inclusions.js';
+import { fileAccess } from '../../shared/density/index/tool-paths.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../entry-change.js';

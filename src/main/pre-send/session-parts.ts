@@ -10,7 +10,7 @@ import type {
   CompressionStrategyName,
 } from '../strategies/strategy.js';
 import type { RecordContext } from '../transcript/removal-recorder.js';
-import { workingSetOf } from '../settings/working-set-choice.js';
+import { workingSetOf } from '../../shared/density/rules/working-set-choice.js';
 import type { EntryChange } from '../entry-change.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import type { Rewrite } from './sent-history.js';

@@ -7,8 +7,8 @@ import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
 import { PLACEHOLDER_STYLES } from './placeholder-style.js';
 import type { PlaceholderStyle } from './placeholder-style.js';
-import { WORKING_SET_CHOICES } from './working-set-choice.js';
-import type { WorkingSetChoice } from './working-set-choice.js';
+import { WORKING_SET_CHOICES } from '../../shared/density/rules/working-set-choice.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set-choice.js';
 
 /** The settings whose value is of exactly that type. */
 type KeyOf<Value> = {

@@ -3,7 +3,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
-import { optimize } from '../../shared/density/optimize.js';
+import { optimize } from '../../shared/density/plan/optimize.js';
 import { carryOutCompression } from '../../shared/summarize/carry-out-compression.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { planCompression } from '../../shared/summarize/plan-compression.js';

@@ -3,7 +3,7 @@
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
-import { isExcerpt } from '../../shared/density/excerpt.js';
+import { isExcerpt } from '../../shared/density/index/excerpt.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { CallIndex } from './call-index.js';
 import type { CallSighting } from './call-index.js';

@@ -7,8 +7,8 @@ import { limitEdits } from '../../../src/main/pre-send/limit-edits.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
-import { optimize } from '../../../src/shared/density/optimize.js';
-import type { WorkingSetRules } from '../../../src/shared/density/working-set-rules.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
+import type { WorkingSetRules } from '../../../src/shared/density/rules/working-set-rules.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
 import {

@@ -10,7 +10,7 @@ const SOURCES = fileURLToPath(new URL('../../../src', import.meta.url));
 const SHARED = [
   'shared/content.ts',
   'shared/density.ts',
-  'shared/density/excerpt.ts',
+  'shared/density/index/excerpt.ts',
   'shared/errors.ts',
   'shared/summarize/one-line.ts',
   'shared/summarize/placeholder.ts',

@@ -1,0 +1,66 @@
+// What an index of a history takes notice of: all that is worth knowing, or what one pass asks for.
+
+import type { DensityConfig, InclusionSyntax } from '../../density.js';
+import type { ToolCatalog } from '../../tool-catalog.js';
+
+/** What does not change during a session: the agent's tools, files and ways to include them. */
+export type IndexedAgent = Pick<
+  DensityConfig,
+  'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes'
+>;
+
+/** The agent's part of a configuration, and nothing else of it. */
+export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
+  const { workspaceRoot, toolCatalog, inclusionSyntaxes } = config;
+  return {
+    workspaceRoot,
+    ...(toolCatalog !== undefined && { toolCatalog }),
+    ...(inclusionSyntaxes !== undefined && { inclusionSyntaxes }),
+  };
+}
+
+/** What an index notes. */
+export interface IndexScope {
+  readonly workspaceRoot: string;
+  readonly toolCatalog?: ToolCatalog | undefined;
+  /** None: inclusions are not looked for. */
+  readonly inclusionSyntaxes: readonly InclusionSyntax[];
+  /** Whether calls and the files that they touch are noted. */
+  readonly calls: boolean;
+  /** Whether the tools of responses are noted, and whether their results are gone already; the latter also for a working set. */
+  readonly recency: boolean;
+  /** Whether it is noted what calls are for and how large results are, as a working set is chosen by. */
+  readonly workingSet: boolean;
+  /** Whether the history may be rewritten later; that takes the ids of all calls. */
+  readonly isRewritable: boolean;
+}
+
+/** What one pass needs that will not be followed by another one. */
+export function scopeOfPass(config: DensityConfig): IndexScope {
+  return {
+    workspaceRoot: config.workspaceRoot,
+    toolCatalog: config.toolCatalog,
+    inclusionSyntaxes: config.fileDedupe ? syntaxesOf(config) : [],
+    calls: config.readWritePruning || config.workingSet !== undefined,
+    recency: config.recencyPruning,
+    workingSet: config.workingSet !== undefined,
+    isRewritable: false,
+  };
+}
+
+/** What passes of any kind need, on a history that goes on. */
+export function scopeOfSession(agent: IndexedAgent): IndexScope {
+  return {
+    workspaceRoot: agent.workspaceRoot,
+    toolCatalog: agent.toolCatalog,
+    inclusionSyntaxes: syntaxesOf(agent),
+    calls: true,
+    recency: true,
+    workingSet: true,
+    isRewritable: true,
+  };
+}
+
+function syntaxesOf({ inclusionSyntaxes }: IndexedAgent): readonly InclusionSyntax[] {
+  return inclusionSyntaxes ?? ['delimited'];
+}
