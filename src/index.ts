@@ -193,17 +193,26 @@ export type {
   CallPlace,
   CallPurpose,
   DensityFinding,
-  DensityRule,
   DensityVerdict,
   EntryExplanation,
   ExplainedBlock,
-  FileDedupeFinding,
   NoFinding,
-  ReadWriteFinding,
-  RecencyFinding,
-  WorkingSetFinding,
-  WorkingSetReason,
 } from './shared/density/explain/explanation.js';
+export { findInclusions } from './shared/density/index/file-inclusions.js';
+export type {
+  BlockInclusion,
+  FoundInclusion,
+  TextInclusion,
+} from './shared/density/index/file-inclusions.js';
+export { listRuleEdits } from './shared/density/plan/plan.js';
+export type { RuleEdit } from './shared/density/plan/plan.js';
+export { PRUNING_RULES } from './shared/density/rules/density-rules.js';
+export type { PruningRule, RuleFinding, RuleName } from './shared/density/rules/density-rules.js';
+export type { FileDedupeFinding } from './shared/density/rules/file-dedupe.js';
+export type { EditAction } from './shared/density/rules/marks.js';
+export type { ReadWriteFinding } from './shared/density/rules/read-write.js';
+export type { RecencyFinding } from './shared/density/rules/recency.js';
+export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';
 export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
 export {

@@ -47,6 +47,15 @@ export interface DensityConfig {
   readonly placeholder?: PlaceholderForm;
 }
 
+/** What a pass puts in place of results, where nothing says so the pointer. */
+export function placeholderOf({
+  placeholder = 'pointer',
+}: {
+  readonly placeholder?: PlaceholderForm | undefined;
+}): PlaceholderForm {
+  return placeholder;
+}
+
 /** The part of a configuration that may differ from one pass over a history to the next. */
 export type PassSettings = Pick<
   DensityConfig,
@@ -67,7 +76,7 @@ export const DEFAULT_DENSITY_CONFIG: Omit<DensityConfig, 'workspaceRoot'> = {
   recencyRetention: 3,
 };
 
-/** How much each phase of a pass pruned. */
+/** How much each rule of a pass took. */
 export interface DensityResultMetadata {
   /** Calls removed together with their responses because a later write supersedes the read. */
   readonly readWritePairsPruned: number;
@@ -86,6 +95,11 @@ export interface DensityResult {
   /** By index, the entry to put in place of the present one. */
   readonly replacements: ReadonlyMap<number, IContent>;
   readonly metadata: DensityResultMetadata;
+  /**
+   * Which rule took what, when `optimize` made the result: see `listRuleEdits`. What a strategy of your own finds
+   * goes without.
+   */
+  readonly rows?: Int32Array;
 }
 
 /** The result that changes nothing. */

@@ -2,7 +2,7 @@
 // knows after each of them what a density pass would do. Nothing here knows that it runs on a thread.
 
 import type { IContent } from '../shared/content.js';
-import { isSameBase } from '../shared/density.js';
+import { isSameBase, placeholderOf } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
 import { NONE } from '../shared/density/index/history-columns.js';
 import { HistoryIndex } from '../shared/density/index/history-index.js';
@@ -102,8 +102,7 @@ export class ResidentHistory {
     const startedAt = performance.now();
     const plan = planIndexed(this.#index, pass);
     // A line is as long as what it tells: only a count can tell.
-    const placeholderTokens =
-      (pass.placeholder ?? 'pointer') === 'pointer' ? this.#pointerTokens : NONE;
+    const placeholderTokens = placeholderOf(pass) === 'pointer' ? this.#pointerTokens : NONE;
     const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, placeholderTokens);
     return { base, plan, tokensAfter, runMs: performance.now() - startedAt };
   }

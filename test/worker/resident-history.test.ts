@@ -10,7 +10,9 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planDensity } from '../../src/shared/density/plan/optimize.js';
+import { countItems, ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
+import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
@@ -65,31 +67,38 @@ function expectEqual(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
 }
 
-function namesBlock(list: Int32Array, width: number, index: number, block: number): boolean {
-  for (let at = 0; at < list.length; at += width) {
-    if (list[at] === index && list[at + 1] === block) return true;
-  }
-  return false;
+const { drop, companion, pointer, excerpt, cut } = ACTION;
+
+/** The rows of a plan that do one of these things. */
+function rowsOf(plan: DensityPlan, ...actions: readonly number[]): (readonly number[])[] {
+  const rows = Array.from({ length: plan.length / ROW_LENGTH }, (_, row) =>
+    Array.from(plan.subarray(row * ROW_LENGTH, (row + 1) * ROW_LENGTH)),
+  );
+  return rows.filter(([, , action = 0]) => actions.includes(action));
+}
+
+function namesBlock(
+  plan: DensityPlan,
+  index: number,
+  block: number,
+  ...actions: readonly number[]
+): boolean {
+  return rowsOf(plan, ...actions).some(([entry, at]) => entry === index && at === block);
 }
 
 /** Whether an entry loses text by a plan, or a part of a result. */
-function losesText(
-  { cuts, drops, excerpts }: DensityPlan,
-  { blocks }: IContent,
-  index: number,
-): boolean {
+function losesText(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   return blocks.some(
     (block, at) =>
-      namesBlock(cuts, 4, index, at) ||
-      namesBlock(excerpts, 2, index, at) ||
-      (block.type === 'text' && namesBlock(drops, 2, index, at)),
+      namesBlock(plan, index, at, cut, excerpt) ||
+      (block.type === 'text' && namesBlock(plan, index, at, drop, companion)),
   );
 }
 
 /** Whether a call leaves an entry that shares its reasoning with other calls, and with nothing else. */
-function sharesReasoning({ drops }: DensityPlan, { blocks }: IContent, index: number): boolean {
+function sharesReasoning(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   const told = blocks
-    .map((block, at) => ({ block, isDropped: namesBlock(drops, 2, index, at) }))
+    .map((block, at) => ({ block, isDropped: namesBlock(plan, index, at, drop, companion) }))
     .filter(({ block }) => block.type === 'thinking' || hasSubstance(block));
   return told.some(({ isDropped }, at) => {
     const isReasoning = (place: { readonly block: ContentBlock }): boolean =>
@@ -127,13 +136,9 @@ function losesReasoning(before: IContent, after: IContent): boolean {
   return thoughts(after) < thoughts(before);
 }
 
-function editedEntries({ drops, pointers, excerpts, cuts }: DensityPlan): number[] {
-  const edited = new Set<number>();
-  for (let at = 0; at < drops.length; at += 2) edited.add(drops[at] ?? -1);
-  for (let at = 0; at < pointers.length; at += 2) edited.add(pointers[at] ?? -1);
-  for (let at = 0; at < excerpts.length; at += 2) edited.add(excerpts[at] ?? -1);
-  for (let at = 0; at < cuts.length; at += 4) edited.add(cuts[at] ?? -1);
-  return [...edited].sort((a, b) => a - b);
+function editedEntries(plan: DensityPlan): number[] {
+  const entries = rowsOf(plan, ...Object.values(ACTION)).map(([entry = -1]) => entry);
+  return [...new Set(entries)].sort((a, b) => a - b);
 }
 
 function expectForetold(
@@ -141,10 +146,11 @@ function expectForetold(
   plan: DensityPlan,
   entries: readonly IContent[],
   tokensAfter: Int32Array,
+  config: DensityConfig,
   count: CountPiece | undefined,
 ): void {
   const edited = editedEntries(plan);
-  const { removals, replacements } = materializeDensityPlan(plan, entries);
+  const { removals, replacements } = materializeDensityPlan(plan, entries, config);
   note('removals', removals.length > 0);
   note('replacements', replacements.size > 0);
   expectEqual(
@@ -214,12 +220,14 @@ function expectDelivery(
     const plan = planDensity(entries, config);
     expectEqual(pass.base, delta.after);
     expectEqual(pass.plan, plan);
-    note('drops', plan.drops.length > 0);
-    note('pointers', plan.pointers.length > 0);
-    note('excerpts', plan.excerpts.length > 0);
-    note('forgotten', plan.drops.length > 0 && (plan.metadata.workingSetPruned ?? 0) > 0);
-    note('cuts', plan.cuts.length > 0);
-    expectForetold(session, plan, entries, pass.tokensAfter, count);
+    const drops = rowsOf(plan, drop);
+    const { workingSetPruned = 0 } = countItems(plan, config);
+    note('drops', drops.length > 0);
+    note('pointers', rowsOf(plan, pointer).length > 0);
+    note('excerpts', rowsOf(plan, excerpt).length > 0);
+    note('forgotten', drops.length > 0 && workingSetPruned > 0);
+    note('cuts', rowsOf(plan, cut).length > 0);
+    expectForetold(session, plan, entries, pass.tokensAfter, config, count);
   }
 }
 

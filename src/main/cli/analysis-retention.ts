@@ -1,23 +1,32 @@
 // Why what pruning leaves of a history stays: the explanations of the pass in the words of the report.
 
+import { findInclusions } from '../../index.js';
 import type {
   BlockExplanation,
   ContentBlock,
+  DensityConfig,
   DensityExplanation,
   IContent,
   WorkingSetReason,
 } from '../../index.js';
 import type { StayReason } from './analysis-report.js';
-import { includedPathsOf } from './attribution.js';
 import { categoryOf } from './composition.js';
 
 /** Why each block of an entry stays. */
 export class Retention {
   readonly #explain: DensityExplanation['explain'];
+  readonly #inclusionSyntaxes: NonNullable<DensityConfig['inclusionSyntaxes']>;
 
-  /** @param explain that of the pass which pruned the history */
-  constructor(explain: DensityExplanation['explain']) {
+  /**
+   * @param explain that of the pass which pruned the history
+   * @param inclusionSyntaxes the shapes of inclusions that it knew
+   */
+  constructor(
+    explain: DensityExplanation['explain'],
+    inclusionSyntaxes: DensityConfig['inclusionSyntaxes'] = ['delimited'],
+  ) {
     this.#explain = explain;
+    this.#inclusionSyntaxes = inclusionSyntaxes;
   }
 
   /**
@@ -28,13 +37,18 @@ export class Retention {
    */
   reasonsOf(entry: IContent, index: number): readonly StayReason[] {
     const left = this.#explain(index).blocks.filter(({ verdict }) => verdict !== 'dropped');
+    const including = new Set(
+      entry.speaker === 'human'
+        ? findInclusions(entry.blocks, this.#inclusionSyntaxes).map(({ block }) => block)
+        : [],
+    );
     return entry.blocks.map((block, at) => {
       // Only human entries have blocks that are explained more than once, and no calls.
       const explained = entry.speaker === 'human' ? undefined : left[at];
       if (block.type === 'tool_call' || block.type === 'tool_response') {
         return explained === undefined ? 'other-call' : this.#reasonOfCall(explained);
       }
-      return reasonOfOther(block, entry);
+      return reasonOfOther(block, entry, including.has(at));
     });
   }
 
@@ -51,19 +65,18 @@ export class Retention {
 function reasonOfResult(result: BlockExplanation): StayReason {
   if (result.verdict === 'excerpt') return 'shortened-result';
   if (result.verdict === 'placeholder') return 'pruned-result';
-  switch (result.rule) {
-    case 'working-set':
-      return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
-    case 'recency':
-      return 'newest-result';
-    case 'read-write':
-      return 'current-read';
-    case 'none':
-      return result.reason === 'gone' ? 'pruned-result' : 'other-call';
-    case 'file-dedupe':
-      return 'other-call';
+  if (result.reason === 'gone') return 'pruned-result';
+  if (result.rule === 'working-set') {
+    return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
   }
+  return REASONS_BY_RULE[result.rule] ?? 'other-call';
 }
+
+/** Of rules that let a result stay. */
+const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayReason>>> = {
+  recency: 'newest-result',
+  'read-write': 'current-read',
+};
 
 const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = {
   unsent: 'recent-result',
@@ -72,9 +85,9 @@ const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = 
   small: 'small-result',
 };
 
-function reasonOfOther(block: ContentBlock, entry: IContent): StayReason {
+function reasonOfOther(block: ContentBlock, entry: IContent, isIncluding: boolean): StayReason {
   const category = categoryOf(block, entry);
   if (category === 'tool-call' || category === 'tool-result') return 'other-call';
-  if (category === 'user-text' && includedPathsOf([block]).length > 0) return 'newest-inclusion';
+  if (category === 'user-text' && isIncluding) return 'newest-inclusion';
   return category;
 }

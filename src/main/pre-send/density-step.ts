@@ -1,8 +1,9 @@
 // The first step of the pre-send window: one density pass, planned wherever the offload has it run.
 
-import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
+import { listRuleEdits } from '../../shared/density/plan/plan.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
@@ -10,6 +11,8 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
 import type { Admission } from './edit-gate.js';
+import { PlannedEdit, ReturnedEdit } from './found-edit.js';
+import type { FoundEdit } from './found-edit.js';
 import type { OptimizedEvent } from './session-events.js';
 import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -35,19 +38,19 @@ export interface DensityStepOutcome {
 export async function runDensityStep(
   parts: SessionParts,
   strategy: CompressionStrategy,
-  admit: (found: DensityResult) => Admission,
+  admit: (found: FoundEdit) => Admission,
   tell: (event: OptimizedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome> {
   for (let attempt = 0; ; attempt += 1) {
     const edit = await findEdit(parts, strategy, attempt < MAX_STALE_PLANS, signal);
     signal?.throwIfAborted();
-    if (edit !== null) {
-      if (isEmptyDensityResult(edit.result)) return { event: null, isSettled: true };
-      const { result, reason, isWhole } = admit(edit.result);
+    if (edit !== null && parts.history.revision === edit.base.revision) {
+      if (edit.found.firstEntry === Infinity) return { event: null, isSettled: true };
+      const { result, reason, isWhole } = admit(edit.found);
       if (reason === undefined) return { event: null, isSettled: false };
       const eventOf = (applied: AppliedEdit): OptimizedEvent => {
-        return { metadata: result.metadata, reason, ...applied };
+        return { metadata: result.metadata, reason, edits: editsOf(result, applied), ...applied };
       };
       const tellEdit = (applied: AppliedEdit): void => {
         tell(eventOf(applied));
@@ -59,9 +62,16 @@ export async function runDensityStep(
   }
 }
 
-interface FoundEdit {
-  readonly result: DensityResult;
+interface BasedEdit {
+  readonly found: FoundEdit;
   readonly base: DensityBase;
+}
+
+/** Which rule took what of the entries that changed. */
+function editsOf({ rows }: DensityResult, { changes }: AppliedEdit): readonly RuleEdit[] {
+  if (rows === undefined) return [];
+  const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
+  return listRuleEdits(rows, (entry) => before.get(entry));
 }
 
 /** Returns `null` when the history was rewritten while the plan was made: its indices mean nothing then. */
@@ -70,14 +80,14 @@ async function findEdit(
   strategy: CompressionStrategy,
   mayOffload: boolean,
   signal: AbortSignal | undefined,
-): Promise<FoundEdit | null> {
+): Promise<BasedEdit | null> {
   const { history } = parts;
   const { base } = history;
   const config = currentDensityConfig(parts);
   // Only the documented pass is known to workers; a strategy with one of its own runs here.
   if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
     const result = strategy.optimize?.(history.getRawHistory(), config) ?? NO_EDITS;
-    return { result, base };
+    return { found: new ReturnedEdit(result, history.getRawHistory()), base };
   }
   const { plan, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),
@@ -85,9 +95,10 @@ async function findEdit(
   );
   // What was only appended meanwhile does no harm.
   if (history.revision !== base.revision) return null;
-  const result = materializeDensityPlan(plan, history.getRawHistory(), config.placeholder);
-  if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
-  return { result, base };
+  const found = new PlannedEdit(plan, history.getRawHistory(), config, (result) => {
+    if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
+  });
+  return { found, base };
 }
 
 /** What the worker foretold need not be counted. */

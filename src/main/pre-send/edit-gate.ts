@@ -1,17 +1,15 @@
 // Lets through what a session's policy admits of a density edit now. Knows what was sent and what the
 // policy is; makes no edits of its own and applies none.
 
-import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import { decideEdits } from './edit-policy.js';
 import type { LandingReason } from './edit-policy.js';
 import type { CompleteEditOptions } from './edit-options.js';
-import { limitEdits } from './limit-edits.js';
-import type { Place } from './limit-edits.js';
-import { firstEditedIndex, placeBehindReasoning } from './reasoning-policy.js';
+import type { FoundEdit } from './found-edit.js';
+import { placeBehindReasoning } from './reasoning-policy.js';
 import { reclaimedTokens } from './reclaimed-tokens.js';
 import type { SentHistory } from './sent-history.js';
-import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What may land of an edit. */
@@ -26,7 +24,7 @@ export interface Admission {
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
 export interface EditGateOptions extends CompleteEditOptions {
-  readonly parts: Pick<SessionParts, 'history' | 'densityOptions' | 'runtimeContext' | 'logger'>;
+  readonly parts: Pick<SessionParts, 'history' | 'logger'>;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
 }
 
@@ -43,51 +41,41 @@ export class EditGate {
    *
    * @param isForced whether the history would be compressed, or has to be
    */
-  admit(found: DensityResult, isForced: boolean): Admission {
+  admit(found: FoundEdit, isForced: boolean): Admission {
     const admission = this.#admit(found, isForced);
     if (!admission.isWhole) {
-      const { logger } = this.#options.parts;
-      logger.debug('density edits are held', {
-        found: sizeOf(found),
-        landing: sizeOf(admission.result),
-      });
+      const { removals, replacements } = admission.result;
+      const landing = removals.length + replacements.size;
+      this.#options.parts.logger.debug('density edits are held', { landing });
     }
     return admission;
   }
 
-  #admit(found: DensityResult, isForced: boolean): Admission {
+  #admit(found: FoundEdit, isForced: boolean): Admission {
     const { edits, sent, minReclaimTokens, parts } = this.#options;
     const { history } = parts;
     const bound = this.#withoutBreakingReasoning(found);
-    if (isEmptyDensityResult(bound)) return HELD;
+    if (bound.firstEntry === Infinity) return HELD;
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
       sentEntries: sent.intactEntries,
       reclaimedTokens: () =>
-        reclaimedTokens(bound, history.getRawHistory(), (entry) => history.countedTokens(entry)),
+        reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
+          history.countedTokens(entry),
+        ),
       minReclaimTokens,
     });
     if (decision.verdict === 'hold') return HELD;
     const unsent = { entry: sent.intactEntries, block: 0 };
-    const result = decision.verdict === 'land' ? bound : this.#limit(bound, unsent);
-    if (isEmptyDensityResult(result)) return HELD;
-    return { result, reason: decision.reason, isWhole: result === found };
+    const landing = decision.verdict === 'land' ? bound : bound.limitedTo(unsent);
+    if (landing.firstEntry === Infinity) return HELD;
+    return { result: landing.result, reason: decision.reason, isWhole: landing === found };
   }
 
-  #withoutBreakingReasoning(found: DensityResult): DensityResult {
+  #withoutBreakingReasoning(found: FoundEdit): FoundEdit {
     const { reasoning, parts } = this.#options;
-    if (reasoning !== 'forbid-edits') return found;
-    const entries = parts.history.getRawHistory();
-    return this.#limit(found, placeBehindReasoning(entries, firstEditedIndex(found)));
+    if (reasoning !== 'forbid-edits' || found.firstEntry === Infinity) return found;
+    return found.limitedTo(placeBehindReasoning(parts.history.getRawHistory(), found.firstEntry));
   }
-
-  #limit(result: DensityResult, place: Place): DensityResult {
-    const { parts } = this.#options;
-    return limitEdits(result, parts.history.getRawHistory(), place, currentDensityConfig(parts));
-  }
-}
-
-function sizeOf({ removals, replacements }: DensityResult): number {
-  return removals.length + replacements.size;
 }

@@ -50,6 +50,8 @@ export interface RuntimeEphemerals {
   densityWorkingSet?(): WorkingSetChoice;
   /** What stands in place of results that are taken away. @default 'pointer' */
   densityPlaceholder?(): PlaceholderForm;
+  /** Any other setting of a rule, by its key: `densityX` for `compression.density.x`. */
+  readonly [accessor: `density${string}`]: (() => unknown) | undefined;
 }
 
 /** What surrounds a session while it runs. */

@@ -199,7 +199,7 @@ class Play {
       this.#expectPlan(got, base, expected);
       if (!event.isApplied || base.revision !== history.revision || history.isCompressing) return;
       seen.applied += 1;
-      const result = materializeDensityPlan(got.plan, history.getRawHistory());
+      const result = materializeDensityPlan(got.plan, history.getRawHistory(), config);
       await history.applyDensityResult(result, got.base);
     } catch (error) {
       if (error !== ABORTED) throw error;

@@ -1,4 +1,4 @@
-// Explains a density pass: finds the facts behind what the phases marked, entry by entry. Decides
+// Explains a density pass: says what the rules went by, entry by entry. Decides
 // nothing itself, and edits nothing; for people who look on, not for the way to a model.
 
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
@@ -8,7 +8,6 @@ import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';
 import type { CallUse } from '../index/call-use.js';
-import { explanationText } from './explain-text.js';
 import type {
   BlockExplanation,
   BlockPlace,
@@ -20,18 +19,18 @@ import type {
   ExplainedBlock,
   NoFinding,
 } from './explanation.js';
-import { WorkingSetExplainer } from './explain-working-set.js';
 import { findInclusions } from '../index/file-inclusions.js';
-import { CALL_ACCESS, CALL_KIND, NONE, RESULT_MARK } from '../index/history-columns.js';
+import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
-import { scopeOfPass } from '../index/index-scope.js';
 import type { IntColumn } from '../index/int-column.js';
-import { doPartialWritesSupersede, markHistory } from '../rules/mark-history.js';
-import type { HistoryMarks } from '../rules/mark-history.js';
 import { materializeDensityPlan } from '../plan/materialize.js';
 import { planMarked } from '../plan/optimize.js';
-import { latestWrites } from '../rules/read-write.js';
-import { resultsKept, visitByRecency } from '../rules/recency.js';
+import type { Judgement, RowPlaces } from '../rules/density-rule.js';
+import { DENSITY_RULES } from '../rules/density-rules.js';
+import type { RuleFinding } from '../rules/density-rules.js';
+import { markHistory, scopeOfPass } from '../rules/mark-history.js';
+import type { MarkedHistory } from '../rules/mark-history.js';
+import { ACTION, actionOf, ruleOf } from '../rules/marks.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 
 /** The explanation of one density pass. */
@@ -48,7 +47,7 @@ export interface DensityExplanation {
 }
 
 /**
- * Explains what `optimize` does with a history: runs the same phases, and keeps what they go by. Takes about as
+ * Explains what `optimize` does with a history: runs the same rules, which keep what they go by. Takes about as
  * long as `optimize` does; the history must not change while the explanation is in use.
  *
  * @throws RangeError for rules of a working set that are none.
@@ -83,11 +82,21 @@ interface InclusionRow {
 }
 
 const COMPANION: Verdict = { rule: 'none', reason: 'companion', verdict: 'dropped' };
-const CURRENT: Verdict = { rule: 'read-write', reason: 'current', by: null, verdict: 'kept' };
 
-const RESULT_VERDICTS: Readonly<Record<number, DensityVerdict>> = {
-  [RESULT_MARK.pointer]: 'placeholder',
-  [RESULT_MARK.excerpt]: 'excerpt',
+const VERDICTS: Readonly<Record<number, DensityVerdict>> = {
+  [ACTION.drop]: 'dropped',
+  [ACTION.companion]: 'dropped',
+  [ACTION.pointer]: 'placeholder',
+  [ACTION.excerpt]: 'excerpt',
+  [ACTION.cut]: 'cut',
+};
+
+const NO_FINDINGS: Readonly<Record<NoFinding['reason'], string>> = {
+  'no-rule': 'No rule takes it away.',
+  open: 'The call has no result yet.',
+  'no-call': 'It answers no call that is known.',
+  gone: 'A placeholder stands in its place already.',
+  companion: 'It goes with what it belongs to.',
 };
 
 const PURPOSES: Readonly<Record<number, CallPurpose>> = {
@@ -102,57 +111,33 @@ class Explainer {
   readonly #history: readonly IContent[];
   readonly #config: DensityConfig;
   readonly #index: HistoryIndex;
-  readonly #marks: HistoryMarks;
+  readonly #marked: MarkedHistory;
   readonly #removed: ReadonlySet<number>;
   /** By response, the row of the call that it answers, or `NONE`. */
   readonly #callOf: Int32Array;
-  /** By call, where its paths begin. */
-  readonly #firstPath: Int32Array;
-  /** By path, the row of the latest call that wrote the file; by path, that of its newest inclusion. */
-  readonly #latestWrite: Int32Array;
-  readonly #newestInclusion: Int32Array;
-  /** By response, its rank among the results of its tool; empty when recency pruning is off. */
-  readonly #ranks: Int32Array;
-  readonly #workingSet: WorkingSetExplainer | undefined;
+  readonly #places: RowPlaces;
 
   constructor(history: readonly IContent[], config: DensityConfig) {
     if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
-    // Calls tell more of their results than the phases need that are on.
+    // Calls tell more of their results than the rules need that are on.
     const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
     for (const entry of history) index.append(entry);
-    const { calls, responses, inclusions, pathCount } = index;
+    const { calls, responses, inclusions } = index;
     this.#history = history;
     this.#config = config;
     this.#index = index;
-    this.#marks = markHistory(index, config);
-    this.result = materializeDensityPlan(
-      planMarked(index, this.#marks),
-      history,
-      config.placeholder,
-    );
+    this.#marked = markHistory(index, config, true);
+    this.result = materializeDensityPlan(planMarked(index, this.#marked.marks), history, config);
     this.#removed = new Set(this.result.removals);
     this.#callOf = new Int32Array(responses.length).fill(NONE);
-    this.#firstPath = new Int32Array(calls.length + 1);
     for (let call = 0; call < calls.length; call += 1) {
-      this.#firstPath[call + 1] = (this.#firstPath[call] ?? 0) + calls.pathCount.at(call);
       const response = calls.response.at(call);
       if (response !== NONE) this.#callOf[response] = call;
     }
-    this.#latestWrite = latestWrites(index, doPartialWritesSupersede(config));
-    this.#newestInclusion = new Int32Array(pathCount).fill(NONE);
-    for (let row = 0; row < inclusions.length; row += 1) {
-      this.#newestInclusion[inclusions.path.at(row)] = row;
-    }
-    this.#ranks = new Int32Array(config.recencyPruning ? responses.length : 0);
-    if (config.recencyPruning) {
-      visitByRecency(index, this.#marks.stale.responses, (row, rank) => {
-        this.#ranks[row] = rank;
-      });
-    }
-    const { outside } = this.#marks;
-    const { workingSet: rules } = config;
-    this.#workingSet =
-      outside && rules && new WorkingSetExplainer(index, rules, this.#marks, outside);
+    this.#places = {
+      callAt: (row) => (row === NONE ? null : this.#callPlace(placeOf(calls, row))),
+      inclusionAt: (row) => (row === NONE ? null : placeOf(inclusions, row)),
+    };
   }
 
   explain(index: number): EntryExplanation {
@@ -185,8 +170,7 @@ class Explainer {
     const inclusions = speaker === 'human' ? this.#inclusionsOf(content, entry) : undefined;
     return blocks.flatMap((block, at) => {
       const say = (about: About, verdict: Verdict): BlockExplanation => {
-        const text = explanationText(verdict, { ...about, ...verdict });
-        return { block: at, type: block.type, ...about, ...verdict, text };
+        return { block: at, type: block.type, ...about, ...verdict, text: textOf(verdict, about) };
       };
       if (speaker === 'ai' && block.type === 'tool_call') {
         return say(...this.#explainCall(block, call++));
@@ -208,41 +192,45 @@ class Explainer {
     const partner = response === NONE ? null : placeOf(responses, response);
     const about = { ...this.#aboutCall(call), partner };
     if (response === NONE) return [about, kept('open')];
-    if (this.#marks.stale.calls[row] === 1) return [about, this.#droppedPair(row, response)];
-    return [about, this.#isJudgedRead(row) ? CURRENT : kept('no-rule')];
+    const mark = this.#marked.marks.calls[row] ?? 0;
+    const ask = ({ ofCall, ofResponse }: Judgement<RuleFinding>): RuleFinding | undefined =>
+      mark === 0 || ofCall !== undefined
+        ? ofCall?.(row, this.#places)
+        : ofResponse?.(response, row, this.#places);
+    return [about, this.#verdict(mark, ask) ?? kept('no-rule')];
   }
 
   #explainResponse(response: ToolResponseBlock, row: number): [About, Verdict] {
-    const { stale, results, outside } = this.#marks;
     const call = this.#callOf[row] ?? NONE;
     const { callId, toolName } = response;
     const partner = call === NONE ? null : placeOf(this.#index.calls, call);
     const block = partner && this.#blockAt(partner);
     const ofCall = block?.type === 'tool_call' ? this.#aboutCall(block) : ABOUT_NOTHING;
     const about = { ...ofCall, callId, toolName, partner };
-    if (stale.responses[row] === 1) return [about, this.#droppedPair(call, row)];
-    const verdict = RESULT_VERDICTS[results[row] ?? RESULT_MARK.none] ?? 'kept';
-    const isByRecency = verdict !== 'kept' && outside?.stale[row] !== results[row];
-    const facts = isByRecency ? undefined : this.#workingSet?.factsOf(row, call);
-    if (facts !== undefined) {
-      return [about, { ...facts, by: this.#callPlace(facts.by), verdict }];
-    }
-    if (verdict === 'kept' && placeholderKind(response) !== 'none') return [about, kept('gone')];
-    if (this.#config.recencyPruning) return [about, { ...this.#byRecency(row), verdict }];
-    if (call === NONE) return [about, kept('no-call')];
-    return [about, this.#isJudgedRead(call) ? CURRENT : kept('no-rule')];
+    const mark = this.#marked.marks.responses[row] ?? 0;
+    if (mark === 0 && placeholderKind(response) !== 'none') return [about, kept('gone')];
+    const verdict = this.#verdict(mark, ({ ofResponse }) => ofResponse?.(row, call, this.#places));
+    return [about, verdict ?? kept(call === NONE ? 'no-call' : 'no-rule')];
   }
 
   #explainInclusion({ row, path }: InclusionRow): [About, Verdict] {
-    const { inclusions } = this.#index;
-    const newest = this.#newestInclusion[inclusions.path.at(row)] ?? NONE;
-    const about = { ...ABOUT_NOTHING, paths: [path] };
-    if (this.#marks.superseded[row] !== 1) {
-      return [about, { rule: 'file-dedupe', reason: 'newest', by: null, verdict: 'kept' }];
+    const mark = this.#marked.marks.inclusions[row] ?? 0;
+    const verdict = this.#verdict(mark, ({ ofInclusion }) => ofInclusion?.(row, this.#places));
+    return [{ ...ABOUT_NOTHING, paths: [path] }, verdict ?? kept('no-rule')];
+  }
+
+  /** What the rule says that marked it; of those that let it stay the last one that has a say. */
+  #verdict(
+    mark: number,
+    ask: (judgement: Judgement<RuleFinding>) => RuleFinding | undefined,
+  ): Verdict | undefined {
+    const { judgements } = this.#marked;
+    const asked = mark === 0 ? judgements.toReversed() : [judgements[ruleOf(mark)]];
+    for (const judgement of asked) {
+      const finding = judgement && ask(judgement);
+      if (finding !== undefined) return { ...finding, verdict: VERDICTS[actionOf(mark)] ?? 'kept' };
     }
-    const verdict = inclusions.start.at(row) === NONE ? 'dropped' : 'cut';
-    const by = placeOf(inclusions, newest);
-    return [about, { rule: 'file-dedupe', reason: 'included-again', by, verdict }];
+    return undefined;
   }
 
   /** By block of a human entry, the inclusions that it is a part of. */
@@ -263,29 +251,6 @@ class Explainer {
     return byBlock;
   }
 
-  #byRecency(row: number): DensityFinding & { readonly rule: 'recency' } {
-    const rank = this.#ranks[row] ?? 0;
-    const retained = resultsKept(this.#config.recencyRetention);
-    return { rule: 'recency', reason: rank > retained ? 'old' : 'recent', rank, retained };
-  }
-
-  #droppedPair(call: number, response: number): Verdict {
-    const isForgotten = this.#marks.results[response] === RESULT_MARK.forgotten;
-    const facts = isForgotten ? this.#workingSet?.factsOf(response, call) : undefined;
-    if (facts !== undefined) return { ...facts, by: null, verdict: 'dropped' };
-    const { paths } = this.#index.calls;
-    let latest = NONE;
-    for (let at = this.#firstPath[call] ?? 0; at < (this.#firstPath[call + 1] ?? 0); at += 1) {
-      latest = Math.max(latest, this.#latestWrite[paths.at(at)] ?? NONE);
-    }
-    const by = this.#callPlace(latest);
-    return { rule: 'read-write', reason: 'written-later', by, verdict: 'dropped' };
-  }
-
-  #isJudgedRead(call: number): boolean {
-    return this.#config.readWritePruning && this.#index.calls.access.at(call) === CALL_ACCESS.read;
-  }
-
   #aboutCall(call: ToolCallBlock): About {
     const { toolCatalog: catalog = DEFAULT_TOOL_CATALOG, workingSet } = this.#config;
     const uses: readonly ToolUse[] | undefined = Object.hasOwn(catalog, call.name)
@@ -296,9 +261,7 @@ class Explainer {
     return { callId: call.id, toolName: call.name, purpose, paths, partner: null };
   }
 
-  #callPlace(row: number): CallPlace | null {
-    if (row === NONE) return null;
-    const place = placeOf(this.#index.calls, row);
+  #callPlace(place: BlockPlace): CallPlace | null {
     const block = this.#blockAt(place);
     if (block?.type !== 'tool_call') return null;
     return { ...place, callId: block.id, toolName: block.name };
@@ -307,6 +270,12 @@ class Explainer {
   #blockAt({ entry, block }: BlockPlace): ContentBlock | undefined {
     return this.#history[entry]?.blocks[block];
   }
+}
+
+function textOf(verdict: Verdict, { toolName, purpose }: About): string {
+  if (verdict.rule === 'none') return NO_FINDINGS[verdict.reason];
+  const about = { verdict: verdict.verdict, toolName, purpose };
+  return DENSITY_RULES.find(({ name }) => name === verdict.rule)?.say(verdict, about) ?? '';
 }
 
 function kept(reason: NoFinding['reason']): Verdict {

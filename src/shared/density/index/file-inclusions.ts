@@ -70,13 +70,28 @@ function findDelimited(text: string, block: number, found: FoundInclusion[]): vo
       if (open === undefined) return;
       inclusions.push({ ...open, block, end: lineBreak === -1 ? text.length : lineBreak + 1 });
       open = undefined;
-    } else if (open === undefined && line.endsWith(' ---')) {
-      const path = line.slice(4, -4).trim();
+    } else if (open === undefined) {
+      const path = openedPath(line);
       if (path !== '') open = { path, start: at };
     }
   }
   if (open !== undefined) return;
   for (const inclusion of inclusions) found.push(inclusion);
+}
+
+/** The file of an opening line, which starts with three dashes; empty for a line that is none. */
+function openedPath(line: string): string {
+  return line.endsWith(' ---') ? line.slice(4, -4).trim() : '';
+}
+
+/**
+ * Returns the file of an inclusion that was found in a block, from `start` of its text on or as a heading; `null` for
+ * what is none.
+ */
+export function includedPath(block: ContentBlock, start: number): string | null {
+  if (block.type !== 'text') return null;
+  const [line = ''] = block.text.slice(Math.max(0, start)).split('\n', 1);
+  return headingPath(block) ?? openedPath(line.trimEnd());
 }
 
 interface Group {

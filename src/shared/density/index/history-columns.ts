@@ -29,11 +29,6 @@ export function readsLines({ kind, firstLine }: CallColumns, call: number): bool
  */
 export const RESPONSE_FLAG = { failed: 1, pruned: 2, summary: 4, text: 8, excerpt: 16 } as const;
 
-/**
- * How a phase marks a response: its result becomes a placeholder, or an excerpt of itself; or it leaves with its call.
- */
-export const RESULT_MARK = { none: 0, pointer: 1, excerpt: 2, forgotten: 3 } as const;
-
 /** Whether a placeholder stands in place of a result already, by the flags of its response. */
 export function isGone(flags: number): boolean {
   return (flags & (RESPONSE_FLAG.pruned | RESPONSE_FLAG.summary)) !== 0;

@@ -19,6 +19,9 @@ export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
   };
 }
 
+/** What a rule may look at: the fields of a scope that say so. */
+export type IndexPart = 'calls' | 'inclusions' | 'recency' | 'workingSet';
+
 /** What an index notes. */
 export interface IndexScope {
   readonly workspaceRoot: string;
@@ -35,19 +38,6 @@ export interface IndexScope {
   readonly isRewritable: boolean;
 }
 
-/** What one pass needs that will not be followed by another one. */
-export function scopeOfPass(config: DensityConfig): IndexScope {
-  return {
-    workspaceRoot: config.workspaceRoot,
-    toolCatalog: config.toolCatalog,
-    inclusionSyntaxes: config.fileDedupe ? syntaxesOf(config) : [],
-    calls: config.readWritePruning || config.workingSet !== undefined,
-    recency: config.recencyPruning,
-    workingSet: config.workingSet !== undefined,
-    isRewritable: false,
-  };
-}
-
 /** What passes of any kind need, on a history that goes on. */
 export function scopeOfSession(agent: IndexedAgent): IndexScope {
   return {
@@ -61,6 +51,7 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
   };
 }
 
-function syntaxesOf({ inclusionSyntaxes }: IndexedAgent): readonly InclusionSyntax[] {
+/** The shapes of inclusions that are looked for. */
+export function syntaxesOf({ inclusionSyntaxes }: IndexedAgent): readonly InclusionSyntax[] {
   return inclusionSyntaxes ?? ['delimited'];
 }

@@ -3,13 +3,15 @@
 
 import { hasSubstance, isBlank, withResult } from '../../content.js';
 import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../../content.js';
-import { PRUNED_POINTER } from '../../density.js';
-import type { DensityResult, PlaceholderForm } from '../../density.js';
+import { placeholderOf, PRUNED_POINTER } from '../../density.js';
+import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
 import { answeredCall } from '../../summarize/answered-call.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOf } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
 import { orphanedReasoning } from './orphaned-reasoning.js';
+import { ACTION } from '../rules/marks.js';
+import { countItems, PlanCursor } from './plan.js';
 import type { DensityPlan } from './plan.js';
 import { blocksOfDroppedCalls } from './shared-fate.js';
 
@@ -19,41 +21,38 @@ import { blocksOfDroppedCalls } from './shared-fate.js';
  * stays. An entry that would keep nothing but blank text or reasoning is removed; a human one says in place of
  * its text that the file comes later.
  *
- * @param form what stands in place of results
+ * @param settings what the plan was made by
  */
 export function materializeDensityPlan(
   plan: DensityPlan,
   history: readonly IContent[],
-  form: PlaceholderForm = 'pointer',
+  settings: PassSettings,
 ): DensityResult {
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
-  const edits = new PlanReader(plan);
-  const placeholder = placeholders(plan, history, form);
-  for (let index = edits.nextEntry(); index !== undefined; index = edits.nextEntry()) {
+  const row = new PlanCursor(plan);
+  const placeholder = placeholders(history, placeholderOf(settings));
+  while (!row.isAtEnd) {
+    const index = row.entry;
     const entry = history[index];
     if (entry === undefined) {
       throw new RangeError(
         `The plan edits entry ${index}, but the history ends at ${history.length}.`,
       );
     }
-    const blocks = editedBlocks(entry, index, edits, placeholder);
+    const blocks = editedBlocks(entry, row, placeholder);
     if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
-  return { removals, replacements, metadata: plan.metadata };
+  return { removals, replacements, metadata: countItems(plan, settings), rows: plan };
 }
 
 /** Makes what stands in place of the response at a place. */
 type MakePlaceholder = (response: ToolResponseBlock, entry: number, block: number) => string;
 
-function placeholders(
-  { pointers }: DensityPlan,
-  history: readonly IContent[],
-  form: PlaceholderForm,
-): MakePlaceholder {
-  if (form === 'pointer' || pointers.length === 0) return () => PRUNED_POINTER;
+function placeholders(history: readonly IContent[], form: PlaceholderForm): MakePlaceholder {
+  if (form === 'pointer') return () => PRUNED_POINTER;
   return (response, entry, block) =>
     summarizeToolResponse(response, answeredCall(history, entry, block), form);
 }
@@ -66,14 +65,20 @@ function saysSomething(blocks: readonly ContentBlock[]): boolean {
   );
 }
 
+/** Leaves the cursor behind the rows of the entry. */
 function editedBlocks(
   { speaker, blocks }: IContent,
-  index: number,
-  edits: PlanReader,
+  row: PlanCursor,
   placeholder: MakePlaceholder,
 ): readonly ContentBlock[] {
-  const edited = blocks.map((block, at) => editedBlock(block, index, at, edits, placeholder));
-  edits.assertTaken(index);
+  const index = row.entry;
+  const edited = blocks.map((block, at) =>
+    row.entry === index && row.block === at ? editedBlock(block, row, placeholder) : block,
+  );
+  // A plan that names blocks which its entry does not have: the walk would not end.
+  if (row.entry === index) {
+    throw new RangeError(`The plan edits blocks that entry ${index} does not have.`);
+  }
   if (speaker === 'ai') {
     const isDropped = (place: number): boolean => edited[place] === null;
     for (const at of blocksOfDroppedCalls(blocks, isDropped)) edited[at] = null;
@@ -82,23 +87,36 @@ function editedBlocks(
   return edited.filter((block) => block !== null);
 }
 
-/** Returns what is left of a block; `null` when that is nothing. */
+/** Returns what the rows of a block leave of it, `null` when that is nothing, and the cursor behind them. */
 function editedBlock(
   block: ContentBlock,
-  index: number,
-  at: number,
-  edits: PlanReader,
+  row: PlanCursor,
   placeholder: MakePlaceholder,
 ): ContentBlock | null {
-  if (edits.takesDrop(index, at)) return null;
-  if (edits.takesExcerpt(index, at)) return withExcerpt(block);
-  const ranges = edits.takeCuts(index, at);
-  if (edits.takesPointer(index, at) && block.type === 'tool_response') {
-    return withResult(block, placeholder(block, index, at));
+  const { entry, block: at } = row;
+  const ranges: Range[] = [];
+  let edited: ContentBlock | null = block;
+  for (; row.entry === entry && row.block === at; row.next()) {
+    switch (row.action) {
+      case ACTION.drop:
+      case ACTION.companion:
+        edited = null;
+        break;
+      case ACTION.pointer:
+        if (block.type === 'tool_response')
+          edited = withResult(block, placeholder(block, entry, at));
+        break;
+      case ACTION.excerpt:
+        edited = withExcerpt(block);
+        break;
+      case ACTION.cut:
+        ranges.push([row.start, row.end]);
+        break;
+    }
   }
-  if (ranges.length === 0 || block.type !== 'text') return block;
-  const text = withoutRanges(block.text, ranges);
-  return isBlank(text) ? null : { ...block, text };
+  if (ranges.length === 0 || edited?.type !== 'text') return edited;
+  const text = withoutRanges(edited.text, ranges);
+  return isBlank(text) ? null : { ...edited, text };
 }
 
 /** Only results that are texts are planned to be cut short. */
@@ -108,7 +126,6 @@ function withExcerpt(block: ContentBlock): ContentBlock {
 }
 
 type Range = readonly [start: number, end: number];
-const NO_RANGES: readonly Range[] = [];
 
 function withoutRanges(text: string, ranges: readonly Range[]): string {
   let kept = '';
@@ -124,67 +141,4 @@ function withoutRanges(text: string, ranges: readonly Range[]): string {
 function pointerText(blocks: readonly ContentBlock[]): TextBlock {
   const first = blocks.find((block) => block.type === 'text');
   return { ...first, type: 'text', text: INCLUSION_POINTER };
-}
-
-/** Reads the ascending lists of a plan side by side, entry by entry and block by block. */
-class PlanReader {
-  readonly #plan: DensityPlan;
-  #drop = 0;
-  #pointer = 0;
-  #excerpt = 0;
-  #cut = 0;
-
-  constructor(plan: DensityPlan) {
-    this.#plan = plan;
-  }
-
-  /** The lowest entry that still has edits, or `undefined` when all were read. */
-  nextEntry(): number | undefined {
-    const { drops, pointers, excerpts, cuts } = this.#plan;
-    const next = Math.min(
-      drops[this.#drop] ?? Infinity,
-      pointers[this.#pointer] ?? Infinity,
-      excerpts[this.#excerpt] ?? Infinity,
-      cuts[this.#cut] ?? Infinity,
-    );
-    return next === Infinity ? undefined : next;
-  }
-
-  takesDrop(entry: number, block: number): boolean {
-    const { drops } = this.#plan;
-    if (drops[this.#drop] !== entry || drops[this.#drop + 1] !== block) return false;
-    this.#drop += 2;
-    return true;
-  }
-
-  takesPointer(entry: number, block: number): boolean {
-    const { pointers } = this.#plan;
-    if (pointers[this.#pointer] !== entry || pointers[this.#pointer + 1] !== block) return false;
-    this.#pointer += 2;
-    return true;
-  }
-
-  takesExcerpt(entry: number, block: number): boolean {
-    const { excerpts } = this.#plan;
-    if (excerpts[this.#excerpt] !== entry || excerpts[this.#excerpt + 1] !== block) return false;
-    this.#excerpt += 2;
-    return true;
-  }
-
-  takeCuts(entry: number, block: number): readonly Range[] {
-    const { cuts } = this.#plan;
-    if (cuts[this.#cut] !== entry || cuts[this.#cut + 1] !== block) return NO_RANGES;
-    const ranges: Range[] = [];
-    while (cuts[this.#cut] === entry && cuts[this.#cut + 1] === block) {
-      ranges.push([cuts[this.#cut + 2] ?? 0, cuts[this.#cut + 3] ?? 0]);
-      this.#cut += 4;
-    }
-    return ranges;
-  }
-
-  /** Guards against a plan that names blocks which its entry does not have; the walk would not end. */
-  assertTaken(entry: number): void {
-    if (this.nextEntry() !== entry) return;
-    throw new RangeError(`The plan edits blocks that entry ${entry} does not have.`);
-  }
 }

@@ -1,4 +1,4 @@
-// Fourth phase: which results the agent still works with. After Denning's working set ("The Working Set Model for Program
+// Which results the agent still works with. After Denning's working set ("The Working Set Model for Program
 // Behavior", CACM 11(5), 1968): what was not referenced for some time leaves, and here time is counted in model calls.
 
 import { NO_SIGNATURE } from '../index/call-signature.js';
@@ -45,6 +45,18 @@ export interface WorkingSet {
   readonly age: Int32Array;
   /** Leases of reads are so many times as long as the rules say. */
   readonly relaxation: number;
+  /** By call, how many answers came after the one that it stands in. */
+  readonly callAges: Int32Array;
+  /** What it was judged by; kept when that will be asked for. */
+  readonly leases?: Leases | undefined;
+}
+
+/** In whole calls, as ages are; by row of responses. */
+export interface Leases {
+  /** So old a result may get, for its reason or at all. */
+  readonly lease: Float64Array;
+  /** So old the call may get that touched its file. */
+  readonly touchLease: Float64Array;
 }
 
 /** A reason, and the call that it comes from or `NONE`. */
@@ -59,16 +71,24 @@ export function isStale(reason: number): boolean {
 }
 
 /** Up to this age the result of a call of this kind stays as it is, whatever comes after it. */
-export function leaseOf(kind: number, rules: WorkingSetRules, relaxation: number): number {
+function leaseOf(kind: number, rules: WorkingSetRules, relaxation: number): number {
   const { readLease, searchLease, outputLease } = rules;
   if (kind === CALL_KIND.search) return searchLease;
   if (kind === CALL_KIND.command || kind === CALL_KIND.write) return outputLease;
   return readLease * relaxation;
 }
 
-/** Judges every result. Linear in rows. The index notes what a working set is chosen by. */
-export function judgeWorkingSet(index: HistoryIndex, rules: WorkingSetRules): WorkingSet {
-  return new Judge(index, rules).judge();
+/**
+ * Judges every result. Linear in rows. The index notes what a working set is chosen by.
+ *
+ * @param keepsLeases whether it will be asked what they were judged by
+ */
+export function judgeWorkingSet(
+  index: HistoryIndex,
+  rules: WorkingSetRules,
+  keepsLeases: boolean = false,
+): WorkingSet {
+  return new Judge(index, rules).judge(keepsLeases);
 }
 
 /** Walks the calls from the newest to the oldest: what it has seen came later. */
@@ -86,6 +106,9 @@ class Judge {
   readonly #laterRead: Int32Array;
   /** By signature, the newest call that succeeded. */
   readonly #repeatedBy = new Map<number, number>();
+  /** What the result was judged by that was judged last. */
+  #lease = 0;
+  #touchLease = 0;
 
   constructor(index: HistoryIndex, rules: WorkingSetRules) {
     const { calls, pathCount } = index;
@@ -100,11 +123,17 @@ class Judge {
     this.#laterRead = new Int32Array(calls.length).fill(NONE);
   }
 
-  judge(): WorkingSet {
+  judge(keepsLeases: boolean): WorkingSet {
     const { calls, responses } = this.#index;
     const reason = new Uint8Array(responses.length);
     const by = new Int32Array(responses.length).fill(NONE);
     const age = new Int32Array(responses.length).fill(NONE);
+    const leases = keepsLeases
+      ? {
+          lease: new Float64Array(responses.length),
+          touchLease: new Float64Array(responses.length),
+        }
+      : undefined;
     let endPath = calls.paths.length;
     for (let call = calls.length - 1; call >= 0; call -= 1) {
       const firstPath = endPath - calls.pathCount.at(call);
@@ -114,27 +143,32 @@ class Judge {
         const [why, byCall] = this.#reasonFor(call, response, firstPath, endPath);
         reason[response] = why;
         by[response] = byCall;
+        if (leases !== undefined) {
+          leases.lease[response] = this.#lease;
+          leases.touchLease[response] = Math.floor(this.#touchLease);
+        }
       }
       this.#note(call, response, firstPath, endPath);
       endPath = firstPath;
     }
-    return { reason, by, age, relaxation: this.#relaxation };
+    return { reason, by, age, relaxation: this.#relaxation, callAges: this.#ages, leases };
   }
 
   #reasonFor(call: number, response: number, firstPath: number, endPath: number): Reason {
     const { calls, responses } = this.#index;
     if (isGone(responses.flags.at(response))) return NO_REASON;
     const age = this.#ages[call] ?? 0;
+    const kind = calls.kind.at(call);
+    this.#lease = Math.floor(leaseOf(kind, this.#rules, this.#relaxation));
     if (this.#isUnsent(response)) return UNSENT;
     if (responses.tokens.at(response) < this.#rules.minTokens) return SMALL;
-    const kind = calls.kind.at(call);
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
     const path = endPath - firstPath === 1 ? calls.paths.at(firstPath) : NONE;
     const isRange = path !== NONE && readsLines(calls, call);
     const covering = isRange ? this.#covering(call, path) : NONE;
     if (covering !== NONE) return [WORKING_SET_REASON.readAgain, covering];
-    if (age <= leaseOf(kind, this.#rules, this.#relaxation)) return FRESH;
+    if (age <= this.#lease) return FRESH;
     if (isOutput(kind)) return this.#output(response, age);
     if (kind !== CALL_KIND.read) return EXPIRED;
     const touching = isRange ? this.#touchingRange(call, path) : this.#touching(firstPath, endPath);
@@ -149,11 +183,17 @@ class Judge {
 
   /** Of an output that need not stay whole. */
   #output(response: number, age: number): Reason {
-    if (age > this.#rules.excerptLease) return EXPIRED;
+    const { excerptLease } = this.#rules;
+    if (age > excerptLease) {
+      this.#lease = Math.max(this.#lease, excerptLease);
+      return EXPIRED;
+    }
     const { tokens, flags } = this.#index.responses;
     const isSmall = tokens.at(response) < this.#rules.excerptTokens;
     const isText = (flags.at(response) & RESPONSE_FLAG.text) !== 0;
-    return isSmall || !isText ? FRESH : AGED;
+    if (!isSmall && isText) return AGED;
+    this.#lease = excerptLease;
+    return FRESH;
   }
 
   /** A later read that shows all the lines of this one. */
@@ -196,7 +236,8 @@ class Judge {
   }
 
   #isRecent(call: number, lease: number = this.#rules.touchLease): boolean {
-    return call !== NONE && (this.#ages[call] ?? 0) <= lease * this.#relaxation;
+    this.#touchLease = lease * this.#relaxation;
+    return call !== NONE && (this.#ages[call] ?? 0) <= this.#touchLease;
   }
 
   /** Whether the result of a call is here, and no failure. */
@@ -250,7 +291,7 @@ function relaxationOf({ calls, responses }: HistoryIndex, rules: WorkingSetRules
 }
 
 /** By call, how many answers came after the one that it stands in. */
-export function agesOf({ calls, answers }: HistoryIndex): Int32Array {
+function agesOf({ calls, answers }: HistoryIndex): Int32Array {
   const ages = new Int32Array(calls.length);
   let answer = answers.length - 1;
   for (let call = calls.length - 1; call >= 0; call -= 1) {

@@ -1,55 +1,54 @@
-// Runs the phases of a density pass in their fixed order over what an index holds. Marks rows; what
-// becomes of what is marked is decided elsewhere.
+// Runs the rules of a density pass in their order over what an index holds. Rows get marks; what becomes of what is
+// marked is done elsewhere.
 
-import type { DensityResultMetadata, PassSettings } from '../../density.js';
+import type { DensityConfig, PassSettings } from '../../density.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { markOutsideWorkingSet } from './working-set.js';
-import type { OutsideWorkingSet } from './working-set.js';
-import { markStaleReads } from './read-write.js';
-import type { PairMarks } from './read-write.js';
-import { markOldResults } from './recency.js';
-import { markSupersededInclusions } from './file-dedupe.js';
+import { syntaxesOf } from '../index/index-scope.js';
+import type { IndexPart, IndexScope } from '../index/index-scope.js';
+import type { Judgement } from './density-rule.js';
+import { DENSITY_RULES } from './density-rules.js';
+import type { RuleFinding } from './density-rules.js';
+import { markOf, noMarks } from './marks.js';
+import type { Marks } from './marks.js';
 
-/** What the phases marked, by row of an index's tables. */
-export interface HistoryMarks {
-  /** 1 for reads that a later write supersedes, and for calls that the working set has forgotten. */
-  readonly stale: PairMarks;
-  /** 1 for inclusions that a later one supersedes. */
-  readonly superseded: Uint8Array;
-  /** By row of responses, one of `RESULT_MARK`. */
-  readonly results: Uint8Array;
-  /** What the working set has to do with that; `undefined` when there is none. */
-  readonly outside: OutsideWorkingSet | undefined;
-  readonly metadata: DensityResultMetadata;
+/** What the rules have marked. */
+export interface MarkedHistory {
+  readonly marks: Marks;
+  /** What each rule has to say, in their order; `undefined` for those that are off. */
+  readonly judgements: readonly (Judgement<RuleFinding> | undefined)[];
 }
 
-/** Marks what is stale. The index notes what the settings ask for. */
-export function markHistory(index: HistoryIndex, config: PassSettings): HistoryMarks {
-  const { calls, responses, inclusions } = index;
-  const stale = {
-    calls: new Uint8Array(calls.length),
-    responses: new Uint8Array(responses.length),
-  };
-  const superseded = new Uint8Array(inclusions.length);
-  const results = new Uint8Array(responses.length);
-  const counts = {
-    readWritePairsPruned: config.readWritePruning
-      ? markStaleReads(index, doPartialWritesSupersede(config), stale)
-      : 0,
-    fileDeduplicationsPruned: config.fileDedupe ? markSupersededInclusions(index, superseded) : 0,
-    recencyPruned: config.recencyPruning
-      ? markOldResults(index, config, stale.responses, results)
-      : 0,
-  };
-  const outside =
-    config.workingSet === undefined
-      ? undefined
-      : markOutsideWorkingSet(index, config.workingSet, { ...stale, results });
-  const metadata = outside ? { ...counts, workingSetPruned: outside.marked } : counts;
-  return { stale, superseded, results, outside, metadata };
+/**
+ * Marks what the rules take that are on. The index notes what they look at.
+ *
+ * @param isExplained whether the rules will be asked what they went by
+ */
+export function markHistory(
+  index: HistoryIndex,
+  settings: PassSettings,
+  isExplained: boolean = false,
+): MarkedHistory {
+  const marks = noMarks(index);
+  const judgements = DENSITY_RULES.map((rule, place) => {
+    if (!rule.isOn(settings)) return undefined;
+    const mark = (action: number): number => markOf(action, place);
+    return rule.mark({ index, settings, marks, mark, isExplained });
+  });
+  return { marks, judgements };
 }
 
-/** A working set knows better what an edit leaves of an earlier read. */
-export function doPartialWritesSupersede(config: PassSettings): boolean {
-  return config.partialWritesSupersede ?? config.workingSet === undefined;
+/** What an index has to note for one pass that no other follows. */
+export function scopeOfPass(config: DensityConfig): IndexScope {
+  const parts = new Set<IndexPart>(
+    DENSITY_RULES.flatMap((rule) => (rule.isOn(config) ? rule.reads : [])),
+  );
+  return {
+    workspaceRoot: config.workspaceRoot,
+    toolCatalog: config.toolCatalog,
+    inclusionSyntaxes: parts.has('inclusions') ? syntaxesOf(config) : [],
+    calls: parts.has('calls'),
+    recency: parts.has('recency'),
+    workingSet: parts.has('workingSet'),
+    isRewritable: false,
+  };
 }

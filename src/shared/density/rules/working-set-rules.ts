@@ -102,12 +102,3 @@ export function assertWorkingSetRules(rules: WorkingSetRules): void {
     );
   }
 }
-
-/** Whether two working sets go by the same rules; `undefined` is none. */
-export function areSameRules(
-  a: WorkingSetRules | undefined,
-  b: WorkingSetRules | undefined,
-): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return WORKING_SET_RULE_NAMES.every((name) => a[name] === b[name]);
-}

@@ -1,9 +1,9 @@
 // When stale results leave: all at once when they are worth it, those near the end as soon as they give back enough.
 
 import { describe, expect, it } from 'vitest';
-import { RESULT_MARK } from '../../../../src/shared/density/index/history-columns.js';
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
-import { scopeOfPass } from '../../../../src/shared/density/index/index-scope.js';
+import { scopeOfPass } from '../../../../src/shared/density/rules/mark-history.js';
+import { ACTION } from '../../../../src/shared/density/rules/marks.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { reclaimOf } from '../../../../src/shared/density/rules/worth-a-rewrite.js';
@@ -33,17 +33,20 @@ function reclaim(results: string, rules: Partial<WorkingSetRules>): Reclaim {
     }),
   );
   for (const entry of workingHistory(notation)) index.append(entry);
-  const markedAs = (letter: string, mark = 1): Uint8Array =>
+  const markedAs = (letter: string, mark: number): Uint8Array =>
     Uint8Array.from(words, (word) => (word.startsWith(letter) ? mark : 0));
-  const pointers = markedAs('s', RESULT_MARK.pointer);
-  const excerpts = markedAs('e', RESULT_MARK.excerpt);
+  const pointers = markedAs('s', ACTION.pointer);
+  const excerpts = markedAs('e', ACTION.excerpt);
+  const ofOthers = markedAs('p', ACTION.pointer);
   return reclaimOf(
     index,
     pointers.map((mark, row) => mark + (excerpts[row] ?? 0)),
     workingSet,
     {
-      ...{ calls: markedAs('d'), responses: markedAs('d') },
-      results: markedAs('p', RESULT_MARK.pointer),
+      calls: markedAs('d', ACTION.companion),
+      responses: markedAs('d', ACTION.drop).map(
+        (mark, row) => mark + (ofOthers[row] ?? ACTION.none),
+      ),
     },
   );
 }

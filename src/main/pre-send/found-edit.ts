@@ -1,0 +1,80 @@
+// An edit that a window has found and that may land in part: the plan of a pass, of which entries are made only when
+// somebody asks for them, or what a strategy of the user's own has returned. Decides nothing.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityResult, PassSettings } from '../../shared/density.js';
+import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
+import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import { limitPlan, limitResult } from './limit-edits.js';
+import type { Place } from './limit-edits.js';
+import { firstEditedIndex } from './reasoning-policy.js';
+
+/** An edit of the history as it stands. Void once that is rewritten. */
+export interface FoundEdit {
+  /** The first entry that it edits; `Infinity` when it edits none. */
+  readonly firstEntry: number;
+  /** What it does. */
+  readonly result: DensityResult;
+  /** The part of it that changes nothing before a place; the same object when that is all of it. */
+  limitedTo(place: Place): FoundEdit;
+}
+
+/** The edit that a pass has planned. */
+export class PlannedEdit implements FoundEdit {
+  readonly #plan: DensityPlan;
+  readonly #history: readonly IContent[];
+  readonly #settings: PassSettings;
+  readonly #onMade: (result: DensityResult) => void;
+  #result: DensityResult | undefined;
+
+  /** @param onMade told of the result when it is made */
+  constructor(
+    plan: DensityPlan,
+    history: readonly IContent[],
+    settings: PassSettings,
+    onMade: (result: DensityResult) => void,
+  ) {
+    this.#plan = plan;
+    this.#history = history;
+    this.#settings = settings;
+    this.#onMade = onMade;
+  }
+
+  get firstEntry(): number {
+    return this.#plan[0] ?? Infinity;
+  }
+
+  get result(): DensityResult {
+    if (this.#result === undefined) {
+      this.#result = materializeDensityPlan(this.#plan, this.#history, this.#settings);
+      this.#onMade(this.#result);
+    }
+    return this.#result;
+  }
+
+  limitedTo(place: Place): FoundEdit {
+    const plan = limitPlan(this.#plan, this.#history, place, this.#settings);
+    if (plan === this.#plan) return this;
+    return new PlannedEdit(plan, this.#history, this.#settings, this.#onMade);
+  }
+}
+
+/** The edit that a strategy has returned. */
+export class ReturnedEdit implements FoundEdit {
+  readonly result: DensityResult;
+  readonly #history: readonly IContent[];
+
+  constructor(result: DensityResult, history: readonly IContent[]) {
+    this.result = result;
+    this.#history = history;
+  }
+
+  get firstEntry(): number {
+    return firstEditedIndex(this.result);
+  }
+
+  limitedTo(place: Place): FoundEdit {
+    const result = limitResult(this.result, this.#history, place);
+    return result === this.result ? this : new ReturnedEdit(result, this.#history);
+  }
+}
