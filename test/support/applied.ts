@@ -11,9 +11,9 @@ export function applied(history: readonly IContent[], result: DensityResult): IC
   return compacted;
 }
 
-/** Freezes a value and all that it holds; returns it. */
+/** Freezes a value and all that it holds; returns it. What memory stands behind cannot be frozen. */
 export function freezeDeep<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     Object.freeze(value);
     Object.values(value).forEach(freezeDeep);
   }
