@@ -172,7 +172,7 @@ export class HistoryIndex {
       if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
       return;
     }
-    // Names and results lie elsewhere in memory; a phase that is off is not worth fetching them.
+    // Names and results lie elsewhere in memory; a rule that is off is not worth fetching them.
     const { recency, workingSet } = this.#scope;
     const tool = recency ? this.#toolId(response.toolName) : NONE;
     let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
