@@ -10,7 +10,7 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planDensity } from '../../src/shared/density/plan/optimize.js';
-import { countItems, ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
+import { countItems, PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
@@ -69,36 +69,28 @@ function expectEqual(actual: unknown, expected: unknown): void {
 
 const { drop, companion, pointer, excerpt, cut } = ACTION;
 
-/** The rows of a plan that do one of these things. */
-function rowsOf(plan: DensityPlan, ...actions: readonly number[]): (readonly number[])[] {
-  const rows = Array.from({ length: plan.length / ROW_LENGTH }, (_, row) =>
-    Array.from(plan.subarray(row * ROW_LENGTH, (row + 1) * ROW_LENGTH)),
-  );
-  return rows.filter(([, , action = 0]) => actions.includes(action));
-}
-
-function namesBlock(
-  plan: DensityPlan,
-  index: number,
-  block: number,
-  ...actions: readonly number[]
-): boolean {
-  return rowsOf(plan, ...actions).some(([entry, at]) => entry === index && at === block);
+/** Whether a row of a plan does one of these things, to any block or to this one. */
+function hasRow(plan: DensityPlan, actions: readonly number[], entry = -1, block = -1): boolean {
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    const isThere = entry === -1 || (row.entry === entry && row.block === block);
+    if (isThere && actions.includes(row.action)) return true;
+  }
+  return false;
 }
 
 /** Whether an entry loses text by a plan, or a part of a result. */
 function losesText(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   return blocks.some(
     (block, at) =>
-      namesBlock(plan, index, at, cut, excerpt) ||
-      (block.type === 'text' && namesBlock(plan, index, at, drop, companion)),
+      hasRow(plan, [cut, excerpt], index, at) ||
+      (block.type === 'text' && hasRow(plan, [drop, companion], index, at)),
   );
 }
 
 /** Whether a call leaves an entry that shares its reasoning with other calls, and with nothing else. */
 function sharesReasoning(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   const told = blocks
-    .map((block, at) => ({ block, isDropped: namesBlock(plan, index, at, drop, companion) }))
+    .map((block, at) => ({ block, isDropped: hasRow(plan, [drop, companion], index, at) }))
     .filter(({ block }) => block.type === 'thinking' || hasSubstance(block));
   return told.some(({ isDropped }, at) => {
     const isReasoning = (place: { readonly block: ContentBlock }): boolean =>
@@ -137,8 +129,9 @@ function losesReasoning(before: IContent, after: IContent): boolean {
 }
 
 function editedEntries(plan: DensityPlan): number[] {
-  const entries = rowsOf(plan, ...Object.values(ACTION)).map(([entry = -1]) => entry);
-  return [...new Set(entries)].sort((a, b) => a - b);
+  const edited = new Set<number>();
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) edited.add(row.entry);
+  return [...edited].sort((a, b) => a - b);
 }
 
 function expectForetold(
@@ -220,13 +213,12 @@ function expectDelivery(
     const plan = planDensity(entries, config);
     expectEqual(pass.base, delta.after);
     expectEqual(pass.plan, plan);
-    const drops = rowsOf(plan, drop);
     const { workingSetPruned = 0 } = countItems(plan, config);
-    note('drops', drops.length > 0);
-    note('pointers', rowsOf(plan, pointer).length > 0);
-    note('excerpts', rowsOf(plan, excerpt).length > 0);
-    note('forgotten', drops.length > 0 && workingSetPruned > 0);
-    note('cuts', rowsOf(plan, cut).length > 0);
+    note('drops', hasRow(plan, [drop]));
+    note('pointers', hasRow(plan, [pointer]));
+    note('excerpts', hasRow(plan, [excerpt]));
+    note('forgotten', hasRow(plan, [drop]) && workingSetPruned > 0);
+    note('cuts', hasRow(plan, [cut]));
     expectForetold(session, plan, entries, pass.tokensAfter, config, count);
   }
 }

@@ -27,7 +27,10 @@ type CompressionRule = keyof typeof COMPRESSION_ITEMS;
 export type ReclaimRule = RuleName | CompressionRule;
 
 /** What reports call one and several of what a rule removes. */
-const ITEMS: ReadonlyMap<ReclaimRule, readonly [one: string, several: string]> = new Map([
+const ITEMS: ReadonlyMap<ReclaimRule, readonly [one: string, several: string]> = new Map<
+  ReclaimRule,
+  readonly [one: string, several: string]
+>([
   ...PRUNING_RULES.map(({ name, item }) => [name, [item, `${item}s`]] as const),
   ...Object.entries(COMPRESSION_ITEMS).map(
     ([rule, items]) => [rule as CompressionRule, items] as const,
