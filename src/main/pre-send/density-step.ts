@@ -87,7 +87,7 @@ async function findEdit(
   // Only the documented pass is known to workers; a strategy with one of its own runs here.
   if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
     const result = strategy.optimize?.(history.getRawHistory(), config) ?? NO_EDITS;
-    return { found: new ReturnedEdit(result, history.getRawHistory()), base };
+    return { found: new ReturnedEdit(result, history.getRawHistory(), config), base };
   }
   const { plan, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),

@@ -63,10 +63,12 @@ export class PlannedEdit implements FoundEdit {
 export class ReturnedEdit implements FoundEdit {
   readonly result: DensityResult;
   readonly #history: readonly IContent[];
+  readonly #settings: PassSettings;
 
-  constructor(result: DensityResult, history: readonly IContent[]) {
+  constructor(result: DensityResult, history: readonly IContent[], settings: PassSettings) {
     this.result = result;
     this.#history = history;
+    this.#settings = settings;
   }
 
   get firstEntry(): number {
@@ -74,7 +76,8 @@ export class ReturnedEdit implements FoundEdit {
   }
 
   limitedTo(place: Place): FoundEdit {
-    const result = limitResult(this.result, this.#history, place);
-    return result === this.result ? this : new ReturnedEdit(result, this.#history);
+    const result = limitResult(this.result, this.#history, place, this.#settings);
+    if (result === this.result) return this;
+    return new ReturnedEdit(result, this.#history, this.#settings);
   }
 }

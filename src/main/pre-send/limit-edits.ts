@@ -4,7 +4,7 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import type { DensityResult, PassSettings } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
-import { PlanCursor } from '../../shared/density/plan/plan.js';
+import { countItems, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 
@@ -35,40 +35,46 @@ export function limitPlan(
   place: Place,
   settings: PassSettings,
 ): DensityPlan {
-  const edits = editsOfPlan(plan, history);
-  const held = heldEdits(edits, history, place, ({ start, end }) => {
-    const { replacements } = materializeDensityPlan(plan.subarray(start, end), history, settings);
-    return replacements.get(place.entry);
+  const held = heldEntries(editsOfPlan(plan, history), history, place, () => {
+    const rows = rowsOf(plan, (entry) => entry === place.entry);
+    return materializeDensityPlan(rows, history, settings).replacements.get(place.entry);
   });
-  if (held.size === 0) return plan;
-  const left = edits.filter((edit) => !held.has(edit));
-  const limited = new Int32Array(left.reduce((sum, { start, end }) => sum + end - start, 0));
-  let at = 0;
-  for (const { start, end } of left) {
-    limited.set(plan.subarray(start, end), at);
-    at += end - start;
-  }
-  return limited;
+  return held.size === 0 ? plan : rowsOf(plan, (entry) => !held.has(entry));
 }
 
-/** As `limitPlan`, of an edit that has no plan. Its metadata stay: what counts for what, only its maker knows. */
+/** As `limitPlan`, of what a strategy has returned. Without rows its metadata stay: what counts for what, only it knows. */
 export function limitResult(
   result: DensityResult,
   history: readonly IContent[],
   place: Place,
+  settings: PassSettings,
 ): DensityResult {
   const { removals, replacements } = result;
   const edits = editedIndices(result).map((index) => {
     return { index, lostCallIds: lostCallIds(history[index], replacements.get(index)) };
   });
-  const held = heldEdits(edits, history, place, ({ index }) => replacements.get(index));
+  const held = heldEntries(edits, history, place, () => replacements.get(place.entry));
   if (held.size === 0) return result;
-  const heldIndices = new Set(Array.from(held, ({ index }) => index));
+  const rows = result.rows && rowsOf(result.rows, (entry) => !held.has(entry));
   return {
-    ...result,
-    removals: removals.filter((index) => !heldIndices.has(index)),
-    replacements: new Map(Array.from(replacements).filter(([index]) => !heldIndices.has(index))),
+    removals: removals.filter((index) => !held.has(index)),
+    replacements: new Map(Array.from(replacements).filter(([index]) => !held.has(index))),
+    ...(rows === undefined
+      ? { metadata: result.metadata }
+      : { metadata: countItems(rows, settings), rows }),
   };
+}
+
+/** The rows of some entries. */
+function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): DensityPlan {
+  const rows = new Int32Array(plan.length);
+  let length = 0;
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    if (!isWanted(row.entry)) continue;
+    rows.set(plan.subarray(row.offset, row.offset + ROW_LENGTH), length);
+    length += ROW_LENGTH;
+  }
+  return rows.slice(0, length);
 }
 
 /** The indices of all entries that a result edits, ascending. */
@@ -76,15 +82,11 @@ function editedIndices({ removals, replacements }: DensityResult): readonly numb
   return [...removals, ...replacements.keys()].sort((a, b) => a - b);
 }
 
-/** By entry, its rows as offsets into the plan. */
-function editsOfPlan(
-  plan: DensityPlan,
-  history: readonly IContent[],
-): readonly (EntryEdit & { readonly start: number; readonly end: number })[] {
-  const edits = [];
+function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly EntryEdit[] {
+  const edits: EntryEdit[] = [];
   const row = new PlanCursor(plan);
   while (!row.isAtEnd) {
-    const { entry: index, offset: start } = row;
+    const { entry: index } = row;
     const lost: string[] = [];
     for (; row.entry === index; row.next()) {
       const isDropped = row.action === ACTION.drop || row.action === ACTION.companion;
@@ -92,28 +94,33 @@ function editsOfPlan(
       const callId = block && callIdOf(block);
       if (callId !== undefined) lost.push(callId);
     }
-    edits.push({ index, lostCallIds: lost, start, end: row.offset });
+    edits.push({ index, lostCallIds: lost });
   }
   return edits;
 }
 
-/** The edits that would change what stands before the place, and those that share a call with one that is held. */
-function heldEdits<Edit extends EntryEdit>(
-  edits: readonly Edit[],
+/**
+ * The entries of edits that would change what stands before the place, and of those that share a call with one that is
+ * held.
+ *
+ * @param afterAtPlace what the edit makes of the entry of the place; `undefined` when it removes it
+ */
+function heldEntries(
+  edits: readonly EntryEdit[],
   history: readonly IContent[],
   place: Place,
-  entryAfter: (edit: Edit) => IContent | undefined,
-): ReadonlySet<Edit> {
-  const isBehind = (edit: Edit): boolean => {
-    if (edit.index !== place.entry) return edit.index > place.entry;
+  afterAtPlace: () => IContent | undefined,
+): ReadonlySet<number> {
+  const isBehind = ({ index }: EntryEdit): boolean => {
+    if (index !== place.entry) return index > place.entry;
     if (place.block === 0) return true;
-    const after = entryAfter(edit);
-    const kept = history[place.entry]?.blocks.slice(0, place.block);
+    const after = afterAtPlace();
+    const kept = history[index]?.blocks.slice(0, place.block);
     return after !== undefined && kept?.every((block, at) => block === after.blocks[at]) === true;
   };
-  const held = new Set(edits.filter((edit) => !isBehind(edit)));
-  if (held.size === 0) return held;
-  const byCall = new Map<string, Edit[]>();
+  const closed = edits.filter((edit) => !isBehind(edit));
+  if (closed.length === 0) return new Set();
+  const byCall = new Map<string, EntryEdit[]>();
   for (const edit of edits) {
     for (const callId of edit.lostCallIds) {
       const sharing = byCall.get(callId);
@@ -121,14 +128,14 @@ function heldEdits<Edit extends EntryEdit>(
       else sharing.push(edit);
     }
   }
-  // The set grows while it is walked.
-  for (const { lostCallIds: callIds } of held) {
+  // The list grows while it is walked.
+  for (const { lostCallIds: callIds } of closed) {
     for (const callId of callIds) {
-      for (const partner of byCall.get(callId) ?? []) held.add(partner);
+      closed.push(...(byCall.get(callId) ?? []));
       byCall.delete(callId);
     }
   }
-  return held;
+  return new Set(closed.map(({ index }) => index));
 }
 
 /** An id may name several calls of one entry: it is lost when fewer blocks have it than before. */

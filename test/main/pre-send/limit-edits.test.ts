@@ -42,8 +42,10 @@ function limited(notation: string, entry: number, block = 0, pass = PASS): Densi
   const plan = limitPlan(planDensity(history, pass), history, { entry, block }, pass);
   const result = materializeDensityPlan(plan, history, pass);
   // What has no plan is limited to the same entries.
-  const given = limitResult(documented(optimize(history, pass)), history, { entry, block });
+  const returned = optimize(history, pass);
+  const given = limitResult(documented(returned), history, { entry, block }, pass);
   expect(describeResult(given)).toBe(describeResult(result));
+  expect(limitResult(returned, history, { entry, block }, pass)).toEqual(result);
   return result;
 }
 
@@ -113,7 +115,7 @@ describe('limitPlan', () => {
         const plan = limitPlan(whole, history, { entry, block }, config);
         const result = materializeDensityPlan(plan, history, config);
         const given = documented(optimize(history, config));
-        const limitedGiven = limitResult(given, history, { entry, block });
+        const limitedGiven = limitResult(given, history, { entry, block }, config);
         expect(describeResult(limitedGiven)).toBe(describeResult(result));
         const edited = history.slice();
         applyDensityResult(edited, result);

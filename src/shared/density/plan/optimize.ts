@@ -97,7 +97,7 @@ function addInclusion(
     return row + 1;
   }
   const isOfGroup = (other: number): boolean =>
-    entries.at(other) === entry && groupOpen.at(other) === open;
+    other < inclusions.length && entries.at(other) === entry && groupOpen.at(other) === open;
   let first = row;
   while (isOfGroup(first - 1)) first -= 1;
   let last = row;
