@@ -78,7 +78,7 @@ export function renderTools(
     'calls',
     'results',
     'of all',
-    ...shown.map(({ name }) => itemsOf(name)),
+    ...shown.map(({ name }) => name),
     'largest',
   ];
   const rows = tools

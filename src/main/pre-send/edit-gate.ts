@@ -45,8 +45,10 @@ export class EditGate {
     const admission = this.#admit(found, isForced);
     if (!admission.isWhole) {
       const { removals, replacements } = admission.result;
-      const landing = removals.length + replacements.size;
-      this.#options.parts.logger.debug('density edits are held', { landing });
+      this.#options.parts.logger.debug('density edits are held', {
+        found: found.size,
+        landing: removals.length + replacements.size,
+      });
     }
     return admission;
   }

@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult, PassSettings } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
+import { PlanCursor } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { limitPlan, limitResult } from './limit-edits.js';
 import type { Place } from './limit-edits.js';
@@ -13,6 +14,8 @@ import { firstEditedIndex } from './reasoning-policy.js';
 export interface FoundEdit {
   /** The first entry that it edits; `Infinity` when it edits none. */
   readonly firstEntry: number;
+  /** How many entries it edits. */
+  readonly size: number;
   /** What it does. */
   readonly result: DensityResult;
   /** The part of it that changes nothing before a place; the same object when that is all of it. */
@@ -44,6 +47,12 @@ export class PlannedEdit implements FoundEdit {
     return this.#plan[0] ?? Infinity;
   }
 
+  get size(): number {
+    const entries = new Set<number>();
+    for (const row = new PlanCursor(this.#plan); !row.isAtEnd; row.next()) entries.add(row.entry);
+    return entries.size;
+  }
+
   get result(): DensityResult {
     if (this.#result === undefined) {
       this.#result = materializeDensityPlan(this.#plan, this.#history, this.#settings);
@@ -73,6 +82,10 @@ export class ReturnedEdit implements FoundEdit {
 
   get firstEntry(): number {
     return firstEditedIndex(this.result);
+  }
+
+  get size(): number {
+    return this.result.removals.length + this.result.replacements.size;
   }
 
   limitedTo(place: Place): FoundEdit {

@@ -90,9 +90,7 @@ describe('renderAnalysis', () => {
     const { items = 0 } = single.totals.rules.find(({ rule }) => rule === 'working-set') ?? {};
     expect(text).toMatch(new RegExp(`\nunused results +${items} `));
     expect(items).toBeGreaterThan(0);
-    expect(text).toMatch(
-      /\nby tool +calls +results +of all +superseded reads +unused results +largest/,
-    );
+    expect(text).toMatch(/\nby tool +calls +results +of all +read-write +working-set +largest/);
   });
 
   test('has a column for old results once recency pruning takes some', async () => {

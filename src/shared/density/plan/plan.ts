@@ -67,8 +67,10 @@ export class PlanCursor {
     return this.#rows[this.#at + 5] ?? -1;
   }
 
-  next(): void {
+  /** Goes to the next row; returns whether there is one. */
+  next(): boolean {
     this.#at += ROW_LENGTH;
+    return !this.isAtEnd;
   }
 }
 
