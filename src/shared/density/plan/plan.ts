@@ -110,7 +110,7 @@ export interface RuleEdit {
  * @param blocksOf the blocks of an entry as it was before
  */
 export function listRuleEdits(
-  rows: DensityPlan,
+  rows: Int32Array,
   blocksOf: (entry: number) => readonly ContentBlock[] | undefined,
 ): readonly RuleEdit[] {
   const edits: RuleEdit[] = [];

@@ -25,8 +25,12 @@ export const DENSITY_RULES: readonly DensityRule<RuleFinding>[] = [
   WORKING_SET,
 ];
 
-/** What is to know of a rule from outside: its name, and what reports call one thing that it takes. */
-export type PruningRule = Pick<DensityRule<RuleFinding>, 'name' | 'item'>;
+/** What is to know of a rule from outside. */
+export interface PruningRule {
+  readonly name: RuleName;
+  /** What reports call one thing that it takes. */
+  readonly item: string;
+}
 
 /** The rules of pruning, in the order in which they run and reports list them. */
 export const PRUNING_RULES: readonly PruningRule[] = DENSITY_RULES;

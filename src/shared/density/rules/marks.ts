@@ -21,7 +21,7 @@ export const ACTION = {
 } as const;
 
 /** The name of an action, as events tell it. */
-export type EditAction = Exclude<keyof typeof ACTION, 'none'>;
+export type EditAction = 'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'ceded';
 
 /** Names by action. */
 export const ACTION_NAMES = Object.keys(ACTION) as readonly EditAction[];

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
+import { ROW_LENGTH } from '../../../../src/shared/density/plan/plan.js';
 import {
   aiContent,
   humanText,
@@ -341,6 +342,13 @@ describe('optimize with referenced files', () => {
     expect(result.replacements.get(0)).toEqual(human('look', ...group(['b.ts', 'b'])));
     expect(result.metadata.fileDeduplicationsPruned).toBe(1);
     expect(result.replacements.has(1)).toBe(false);
+  });
+
+  it('drops the earlier of two in the only group, which is that of the first entry', () => {
+    const history = [human(...group(['a.ts', 'old'], ['./a.ts', 'new']))];
+    const { replacements, rows } = optimize(history, config);
+    expect(replacements.get(0)).toEqual(human(...group(['./a.ts', 'new'])));
+    expect(rows).toHaveLength(2 * ROW_LENGTH);
   });
 
   it('drops the frame with the last file in it', () => {
