@@ -94,7 +94,7 @@ function editedBlock(
   placeholder: MakePlaceholder,
 ): ContentBlock | null {
   const { entry, block: at } = row;
-  const ranges: Range[] = [];
+  let ranges: Range[] | undefined;
   let edited: ContentBlock | null = block;
   for (; row.entry === entry && row.block === at; row.next()) {
     switch (row.action) {
@@ -110,11 +110,11 @@ function editedBlock(
         edited = withExcerpt(block);
         break;
       case ACTION.cut:
-        ranges.push([row.start, row.end]);
+        (ranges ??= []).push([row.start, row.end]);
         break;
     }
   }
-  if (ranges.length === 0 || edited?.type !== 'text') return edited;
+  if (ranges === undefined || edited?.type !== 'text') return edited;
   const text = withoutRanges(edited.text, ranges);
   return isBlank(text) ? null : { ...edited, text };
 }
