@@ -21,8 +21,11 @@ function climbs(levels, message, except = '') {
   return { regex: except === '' ? `^${steps}` : `^${steps}(?!${except})`, message };
 }
 
-const SHARED_ONLY = 'shared imports nothing but shared and node:path.';
-const NO_PACKAGES_IN_SHARED = { regex: `${NO_PACKAGES}(?!node:path$)`, message: SHARED_ONLY };
+const SHARED_ONLY = 'shared imports nothing but shared, node:path and node:util.';
+const NO_PACKAGES_IN_SHARED = {
+  regex: `${NO_PACKAGES}(?!node:(path|util)$)`,
+  message: SHARED_ONLY,
+};
 
 const WORKER_ONLY = 'worker imports shared, node:worker_threads, node:fs/promises and comlink.';
 const ALLOWED_IN_WORKER = '(node:worker_threads|node:fs/promises|comlink)$';

@@ -1,14 +1,37 @@
-// How tests run. Tests that start threads need a process of their own, hence forks.
+// How tests run. What starts threads or processes gets a process of its own; all else shares one per core, for starting a
+// process and loading the sources costs more than most of these files take.
 
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const ALONE = [
+  'test/attacks/**/*.test.ts',
+  'test/chaos/**/*.test.ts',
+  'test/contracts/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/integration/**/*.test.ts',
+  'test/main/offload/**/*.test.ts',
+  // Puts something in place of a module.
+  'test/main/settings/replace-file.test.ts',
+];
+
+const TIMEOUTS = { testTimeout: 30_000, hookTimeout: 30_000, pool: 'forks' as const };
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      { test: { ...TIMEOUTS, name: 'alone', include: ALONE } },
+      {
+        test: {
+          ...TIMEOUTS,
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE],
+          isolate: false,
+        },
+      },
+    ],
     // Code that runs in real threads does not count; it is tested in-process as well.
+    maxWorkers: '100%',
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },
 });

@@ -1,20 +1,35 @@
-// The whole gate: build, typecheck, lint, the report of the public API, tests. Arguments choose test files. The last line printed is
-// `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
+// The whole gate: build, then tests beside typecheck, lint and the report of the public API. Arguments choose test files. The last
+// line printed is `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { startVitest } from 'vitest/node';
+
+const CHECKS = ['typecheck', 'lint', 'api-report'];
 
 let passed = 0;
 let failed = 0;
 
-/** Runs an npm script and tells whether it succeeded. */
-function succeeds(script) {
-  console.log(`\n> ${script}`);
-  const { status } = spawnSync(`npm run --silent ${script}`, { stdio: 'inherit', shell: true });
-  if (status === 0) return true;
-  console.error(`> ${script} failed`);
-  failed += 1;
-  return false;
+/** Runs an npm script; resolves to whether it succeeded, and to what it printed. */
+async function run(script) {
+  const child = spawn(`npm run --silent ${script} 2>&1`, { shell: true });
+  const closed = once(child, 'close');
+  const output = await text(child.stdout);
+  const [code] = await closed;
+  return { script, output, succeeds: code === 0 };
+}
+
+function tell({ script, output, succeeds }) {
+  if (!succeeds) failed += 1;
+  console.log(`\n> ${script}${succeeds ? '' : ' failed'}\n${output}`.trimEnd());
+}
+
+/** One after the other: beside the tests, they are to take one core. */
+async function runChecks() {
+  const outcomes = [];
+  for (const check of CHECKS) outcomes.push(await run(check));
+  return outcomes;
 }
 
 async function runTests() {
@@ -33,11 +48,13 @@ async function runTests() {
   await vitest.close();
 }
 
-if (succeeds('build')) {
-  succeeds('typecheck');
-  succeeds('lint');
-  succeeds('api-report');
+const build = await run('build');
+tell(build);
+if (build.succeeds) {
+  const checks = runChecks();
   await runTests();
+  // Told last: what the tests print would stand in between.
+  for (const outcome of await checks) tell(outcome);
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

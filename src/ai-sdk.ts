@@ -12,10 +12,10 @@ export type { PrepareStep, PrepareStepOptions, StepInput } from './adapters/ai-s
 export type { ModelReference } from './adapters/ai-sdk/anthropic-model.js';
 export { recallTool } from './adapters/ai-sdk/recall-tool.js';
 export type {
+  RecallConversation,
   RecallInput,
   RecallInputSchema,
   RecallTool,
-  RecallToolOptions,
 } from './adapters/ai-sdk/recall-tool.js';
 export type { SdkMessage, SdkPart } from './adapters/ai-sdk/sdk-message.js';
 export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';

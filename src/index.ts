@@ -40,7 +40,7 @@ export type {
 } from './main/formats/transcript.js';
 export { HistoryService } from './main/history-service.js';
 export type { HistoryEvents, HistoryServiceOptions } from './main/history-service.js';
-export type { IngestionLimits } from './main/ingestion.js';
+export type { IngestionLimits } from './shared/ingestion.js';
 export type { Logger } from './main/logger.js';
 export type { FallbackEvent, OffloadMode, OffloadStats } from './main/offload/offload.js';
 export type {
@@ -126,7 +126,9 @@ export { listRemoved } from './main/transcript/list-removed.js';
 export type { RemovedResult } from './main/transcript/list-removed.js';
 export { removalLogPath } from './main/transcript/removal-log-path.js';
 export { restore } from './main/transcript/restore.js';
-export type { RestoredResponse, RestoreOptions } from './main/transcript/restore.js';
+export type { RestoredResponse } from './main/transcript/restore.js';
+export type { RestoreOptions } from './main/transcript/restore-latest.js';
+export type { SessionScope } from './main/transcript/session-scope.js';
 export { TurnLoop } from './main/turn-loop/turn-loop.js';
 export type {
   SendOptions,

@@ -34,14 +34,19 @@ export interface InstrumentCtxfoldOptions {
 /**
  * Makes a span `compact_context` of every step of a pre-send window, under the span that is active
  * there, and keeps metrics. Covers all sessions of the process. Nothing of what a history says is in
- * them, and ids of sessions are in spans only. What goes wrong here is told to `diag`.
+ * them, and ids of sessions are in spans only. What a tracer or a meter throws is told to `diag` once for each
+ * kind of message, and fails nothing.
  *
  * @returns ends it; may be called again
+ * @throws TypeError for what is no tracer or no meter
  */
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
   const tracer = options.tracer ?? trace.getTracer(names.SCOPE_NAME);
-  const instruments = createInstruments(options.meter ?? metrics.getMeter(names.SCOPE_NAME));
+  const meter = options.meter ?? metrics.getMeter(names.SCOPE_NAME);
+  assertTracer(tracer);
+  const instruments = instrumentsOf(meter);
   const passes = new PassLedger();
+  const listen = listenerOf(new Complaints());
   const ends = [
     listen('ctxfold:pass', (message) => {
       passes.add(message);
@@ -50,13 +55,16 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
     listen('ctxfold:fallback', (message) => {
       recordFallback(instruments, message);
     }),
-    listen('ctxfold:compaction', (message) => {
-      const times = passes.take(message.sessionId, message.step);
-      // A compression that was held took no time and did nothing.
-      if (message.outcome === 'held') return;
-      recordSpan(tracer, message, times);
-      recordCompaction(instruments, message);
-    }),
+    listen(
+      'ctxfold:compaction',
+      (message) => {
+        const times = passes.take(message.sessionId, message.step);
+        if (!wasHeld(message)) recordSpan(tracer, message, times);
+      },
+      (message) => {
+        if (!wasHeld(message)) recordCompaction(instruments, message);
+      },
+    ),
     listen('ctxfold:window', (message) => {
       passes.close(message.sessionId);
       recordWindow(instruments, message);
@@ -67,22 +75,57 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
   };
 }
 
-function listen<Name extends keyof TelemetryMessages>(
+type Listen = <Name extends keyof TelemetryMessages>(
   name: Name,
-  onMessage: (message: TelemetryMessages[Name]) => void,
-): () => void {
-  const listener = (message: unknown): void => {
+  ...takers: readonly ((message: TelemetryMessages[Name]) => void)[]
+) => () => void;
+
+/** Each taker gets each message, whatever another one does with it. */
+function listenerOf(complaints: Complaints): Listen {
+  return (name, ...takers) => {
+    const listener = (message: unknown): void => {
+      for (const take of takers) {
+        try {
+          take(message as Parameters<typeof take>[0]);
+        } catch (error) {
+          // Thrown on, it would be an uncaught exception: monitoring must not end what it watches.
+          complaints.tell(name, error);
+        }
+      }
+    };
+    subscribe(name, listener);
+    return () => {
+      unsubscribe(name, listener);
+    };
+  };
+}
+
+/** Tells of each kind of message once that it was lost: what fails once fails with every turn. */
+class Complaints {
+  readonly #told = new Set<string>();
+
+  tell(name: string, error: unknown): void {
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
     try {
-      onMessage(message as TelemetryMessages[Name]);
-    } catch (error) {
-      // Thrown on, it would be an uncaught exception: monitoring must not end what it watches.
-      diag.error(`${names.SCOPE_NAME}: a message of ${name} was lost`, error);
+      diag.error(
+        `${names.SCOPE_NAME}: a message of ${name} was lost; others may be, untold`,
+        error,
+      );
+    } catch {
+      // There is nobody else to tell.
     }
-  };
-  subscribe(name, listener);
-  return () => {
-    unsubscribe(name, listener);
-  };
+  }
+}
+
+function assertTracer(tracer: Tracer): void {
+  let isTracer: boolean;
+  try {
+    isTracer = typeof tracer.startSpan === 'function';
+  } catch (cause) {
+    throw new TypeError('Expected a tracer of OpenTelemetry, got what throws.', { cause });
+  }
+  if (!isTracer) throw new TypeError('Expected a tracer of OpenTelemetry, with startSpan.');
 }
 
 interface Instruments {
@@ -98,6 +141,15 @@ const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10,
 
 /** What an event loop can be kept busy for: hardly noticed, a frame, a request, an alarm. */
 const BUSY_SECONDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1];
+
+function instrumentsOf(meter: Meter): Instruments {
+  try {
+    return createInstruments(meter);
+  } catch (cause) {
+    const methods = 'createHistogram and createCounter';
+    throw new TypeError(`Expected a meter of OpenTelemetry, with ${methods}.`, { cause });
+  }
+}
 
 function createInstruments(meter: Meter): Instruments {
   return {
@@ -126,6 +178,11 @@ function createInstruments(meter: Meter): Instruments {
 
 function inSeconds(description: string, explicitBucketBoundaries: number[]): MetricOptions {
   return { description, unit: 's', advice: { explicitBucketBoundaries } };
+}
+
+/** A compression that was held took no time and did nothing. */
+function wasHeld({ outcome }: CompactionMessage): boolean {
+  return outcome === 'held';
 }
 
 function recordSpan(

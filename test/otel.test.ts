@@ -40,6 +40,7 @@ import type {
 } from '../src/main/telemetry/channels.js';
 import { instrumentCtxfold } from '../src/otel.js';
 import { CompressionExecutionError } from '../src/shared/errors.js';
+import { HOSTILE_VALUES } from './support/hostile-values.js';
 import {
   entries,
   keepLast,
@@ -337,6 +338,65 @@ describe('instrumentCtxfold', () => {
     onTestFinished(instrumentCtxfold({ tracer, meter }));
     publishCompaction(() => COMPACTION);
     expect(error).toHaveBeenCalledWith(expect.stringContaining('ctxfold:compaction'), bug);
+  });
+
+  it('tells it once, and keeps the metrics all the same', async () => {
+    const { error } = listenToDiag();
+    const { tracer } = watch();
+    const failing = { startSpan: vi.fn(tracer.startSpan.bind(tracer)) };
+    failing.startSpan.mockImplementation(() => {
+      throw new Error('no span today');
+    });
+    const { meter, points } = watch();
+    onTestFinished(instrumentCtxfold({ tracer: failing as unknown as Tracer, meter }));
+    for (let turn = 0; turn < 5; turn += 1) publishCompaction(() => COMPACTION);
+    expect(failing.startSpan).toHaveBeenCalledTimes(5);
+    expect(error).toHaveBeenCalledTimes(1);
+    // Once by the instruments of `watch` and once by these.
+    const [[, seconds] = []] = await points('ctxfold.compaction.duration');
+    expect(seconds).toBe(2 * 5 * 1.5);
+  });
+
+  it('survives a diag that throws as well', () => {
+    const { error } = listenToDiag();
+    error.mockImplementation(() => {
+      throw new Error('no diag today');
+    });
+    const { meter } = watch();
+    const tracer = { startSpan: () => ({}) } as unknown as Tracer;
+    onTestFinished(instrumentCtxfold({ tracer, meter }));
+    const accidents = vi.fn();
+    process.once('uncaughtException', accidents);
+    publishCompaction(() => COMPACTION);
+    expect(accidents).not.toHaveBeenCalled();
+    process.off('uncaughtException', accidents);
+    expect(error).toHaveBeenCalledTimes(1);
+  });
+
+  it('fails no turn with any tracer, span, meter or instrument that there is', () => {
+    listenToDiag();
+    const { tracer, meter } = watch();
+    for (const { name, make } of HOSTILE_VALUES) {
+      for (const options of [
+        { tracer: make(), meter },
+        { tracer, meter: make() },
+        { tracer: { startSpan: make }, meter },
+        { tracer, meter: { createHistogram: make, createCounter: make } },
+      ]) {
+        let stop = (): void => undefined;
+        try {
+          stop = instrumentCtxfold(options as never);
+        } catch (error) {
+          expect(error, name).toBeInstanceOf(TypeError);
+          expect((error as Error).message, name).toMatch(/^Expected a (?:tracer|meter)/);
+        }
+        publishPass(() => PASS);
+        publishCompaction(() => COMPACTION);
+        publishFallback(() => ({ task: 'compress', code: 'UNKNOWN' }) as never);
+        publishWindow(() => WINDOW);
+        stop();
+      }
+    }
   });
 
   it('puts the spans of a window under the span that its caller is in', async () => {

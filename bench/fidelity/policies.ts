@@ -75,7 +75,7 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
         ...DEFAULT_DENSITY_CONFIG,
         workspaceRoot,
         toolCatalog,
-        ...(inclusionSyntaxes !== undefined && { inclusionSyntaxes }),
+        inclusionSyntaxes,
         ...settings,
       });
     },

@@ -64,9 +64,8 @@ class Session {
     const asked = this.#prose(SAID_CHARACTERS);
     if (this.#turns % TURNS_PER_INCLUSION !== 0) return humanText(asked);
     const content = this.#code(INCLUDED_CHARACTERS);
-    return humanText(
-      `${asked}\n--- ${pathOf(this.#below(WRITTEN_FILES))} ---\n${content}\n--- End of content ---\n`,
-    );
+    const path = pathOf(this.#below(WRITTEN_FILES));
+    return humanText(`${asked} @${path}\n--- ${path} ---\n${content}\n--- End of content ---\n`);
   }
 
   /** An ai entry with one to three calls, and the tool entry that answers them. */

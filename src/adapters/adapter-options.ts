@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/compactor.js';
-import { SILENT_LOGGER } from '../main/logger.js';
+import { SILENT_LOGGER, steadyLogger } from '../main/logger.js';
 import type { Logger } from '../main/logger.js';
 import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
 
@@ -16,20 +16,19 @@ type SessionSettings = Pick<
   | 'density'
   | 'activeTodos'
   | 'overheadTokens'
+  | 'transcriptDirectory'
 >;
 
 /** How an adapter works. Every option has a default; `edits` is `batched` where a session's is not. */
 export interface AdapterOptions extends SessionSettings {
-  /**
-   * Returns the file that everything which edits take away is written to, by the id of the session.
-   * @default nothing is kept
-   */
-  readonly transcriptPath?: ((sessionId: string) => string) | undefined;
   /** Conversations that are remembered; the least recently used one makes way. @default 32 */
   readonly maxConversations?: number | undefined;
-  /** Told of the session of each new conversation, before anything is edited in it. */
+  /**
+   * Told of the session of each new conversation, before anything is edited in it. When it throws, the session
+   * is closed, and the call fails with the code `CALLBACK_FAILED`.
+   */
   readonly onSession?: ((session: TurnOrchestrator) => void) | undefined;
-  /** @default one that says nothing */
+  /** What it throws is ignored. @default one that says nothing */
   readonly logger?: Logger | undefined;
 }
 
@@ -57,11 +56,21 @@ const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
+const isLogger = (value: unknown): boolean => {
+  if (typeof value !== 'object' && typeof value !== 'function') return false;
+  const methods = value as Readonly<Record<string, unknown>> | null;
+  return ['debug', 'warn', 'error'].every((level) => isFunction(methods?.[level]));
+};
+
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   maxConversations: z.number().int().min(1).optional(),
-  transcriptPath: z.custom(isFunction, 'Expected a function of the session id').optional(),
+  transcriptPath: z
+    .undefined('Adapters name the files themselves; give transcriptDirectory')
+    .optional(),
   onSession: z.custom(isFunction, 'Expected a function').optional(),
+  activeTodos: z.custom(isFunction, 'Expected a function').optional(),
+  logger: z.custom(isLogger, 'Expected an object with debug, warn and error').optional(),
 });
 
 /** The options with what has a default of its own filled in. */
@@ -81,6 +90,6 @@ export function completeAdapterOptions(options: AdapterOptions): CompleteAdapter
     ...options,
     edits: options.edits ?? 'batched',
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
-    logger: options.logger ?? SILENT_LOGGER,
+    logger: options.logger === undefined ? SILENT_LOGGER : steadyLogger(options.logger),
   };
 }

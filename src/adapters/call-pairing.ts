@@ -2,6 +2,8 @@
 // they are paired by id where there is one, and else by name in their order.
 
 import type { Origin } from './message-format.js';
+import { NamedCallQueues, queueOf } from './open-call-queue.js';
+import type { OpenCallQueue, WaitingCall } from './open-call-queue.js';
 
 /** A call or a response, as far as pairing goes. */
 export interface ToolUseName {
@@ -9,12 +11,10 @@ export interface ToolUseName {
   readonly name?: string | undefined;
 }
 
-/** A call that has not been answered. */
-interface OpenCall extends ToolUseName {
+/** A call that waits for its response. */
+interface OpenCall extends ToolUseName, WaitingCall {
   /** What its blocks name it: its own id, unless that was taken. */
   readonly blockId: string;
-  /** The step of the model in which it was made. */
-  readonly step: number;
 }
 
 /** The call that a response was found to answer. */
@@ -26,7 +26,9 @@ export interface AnsweredCall {
 /** The pairs of one conversation. Ids that it makes up depend on origins alone. */
 export class CallPairing {
   readonly #taken = new Set<string>();
-  #open: OpenCall[] = [];
+  readonly #byId = new Map<string, OpenCallQueue<OpenCall>>();
+  readonly #calls = new NamedCallQueues<OpenCall>();
+  readonly #callsWithoutId = new NamedCallQueues<OpenCall>();
   #step = 0;
 
   /** The model speaks again after it was answered. */
@@ -37,7 +39,10 @@ export class CallPairing {
   /** Notes a call, and returns the id by which blocks name it: one that no other call has. */
   call({ id, name }: ToolUseName, origin: Origin): string {
     const blockId = this.#idFor(id, origin);
-    this.#open.push({ id, name, blockId, step: this.#step });
+    const call = { id, name, blockId, step: this.#step, isAnswered: false };
+    this.#calls.add(call);
+    if (id === undefined) this.#callsWithoutId.add(call);
+    else queueOf(this.#byId, id).add(call);
     return blockId;
   }
 
@@ -50,21 +55,21 @@ export class CallPairing {
     if (call === undefined) {
       return { blockId: this.#idFor(undefined, origin), name: response.name ?? '' };
     }
-    if (isComplete) this.#open = this.#open.filter((other) => other !== call);
+    if (isComplete) this.#close(call);
     return { blockId: call.blockId, name: response.name ?? call.name ?? '' };
+  }
+
+  #close(call: OpenCall): void {
+    call.isAnswered = true;
+    if (call.id === undefined) return;
+    if (this.#byId.get(call.id)?.next(this.#step) === undefined) this.#byId.delete(call.id);
   }
 
   /** A call of an earlier step that was never answered must not take the response to one of this step. */
   #callOf({ id, name }: ToolUseName): OpenCall | undefined {
-    const open = [
-      ...this.#open.filter(({ step }) => step === this.#step),
-      ...this.#open.filter(({ step }) => step < this.#step),
-    ];
-    const byId = id === undefined ? undefined : open.find((call) => call.id === id);
-    if (byId !== undefined) return byId;
+    if (id === undefined) return this.#calls.next(name, this.#step);
     // Two ids that differ are no pair.
-    const unnamed = open.filter((call) => id === undefined || call.id === undefined);
-    return unnamed.find((call) => name === undefined || call.name === name);
+    return this.#byId.get(id)?.next(this.#step) ?? this.#callsWithoutId.next(name, this.#step);
   }
 
   #idFor(id: string | undefined, [message, part]: Origin): string {

@@ -1,11 +1,11 @@
 // One conversation: a session, and the messages that it stands for. Takes what is new among the messages
 // of a call, lets the session's pre-send window run, and tells how the messages stand then.
 
-import { randomUUID } from 'node:crypto';
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/abortable.js';
 import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
 import type { IContent } from '../shared/content.js';
+import { asError, CompressionStrategyError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
 import { MessageView } from './message-view.js';
@@ -45,13 +45,15 @@ interface Beginning<Message> {
 export class Conversation<Message> {
   readonly #parts: ConversationParts<Message>;
   readonly #sessionId: string | undefined;
+  /** Those of the newest call. */
+  #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
   #session: TurnOrchestrator | undefined;
   /** The messages of the last call that has come in, which may still wait for its turn. */
   #awaited: readonly Message[] = [];
   /** The messages of the call that the view holds all of: as the caller had them, edited or not. */
   #taken: KnownMessages<Message> = { messages: [], places: [] };
-  #lastCall: Promise<unknown> = Promise.resolve();
+  #lastCall: Promise<unknown>;
   /** What the last comparison has found, which nobody needs to find out twice. */
   #found: Beginning<Message> | undefined;
   /** Whether the session has made all messages ready that the view holds. */
@@ -60,9 +62,18 @@ export class Conversation<Message> {
   #hasUnknownEdits = false;
   #isBroken = false;
 
-  /** @param sessionId of a conversation that has a name @default one that the session makes up */
-  constructor(parts: ConversationParts<Message>, sessionId?: string) {
+  /**
+   * @param sessionId of a conversation that has a name @default one that the session makes up
+   * @param isFree ends when no other session has that id
+   */
+  constructor(
+    parts: ConversationParts<Message>,
+    sessionId?: string,
+    isFree: Promise<unknown> = Promise.resolve(),
+  ) {
     this.#parts = parts;
+    this.#options = parts.options;
+    this.#lastCall = isFree;
     this.#sessionId = sessionId;
     this.#view = new MessageView(parts.format);
   }
@@ -84,7 +95,12 @@ export class Conversation<Message> {
    * @returns `null` when the conversation has gone on in another way meanwhile
    * @throws what the session or the format threw, or the signal's reason.
    */
-  compact(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
+  compact(
+    messages: readonly Message[],
+    call: CompactCall,
+    options: CompleteAdapterOptions,
+  ): Promise<Message[] | null> {
+    this.#options = options;
     this.#awaited = messages;
     const turn = this.#lastCall.then(async () => this.#run(messages, call));
     this.#lastCall = turn.catch(() => undefined);
@@ -114,15 +130,21 @@ export class Conversation<Message> {
       if (this.#awaited === messages) this.#awaited = this.#taken.messages;
       return null;
     }
-    this.#view.adopt(known, messages);
+    const startsOver = known.places.length === 0 && this.#view.given.length > 0;
+    const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
+    view.adopt(known, messages);
     // The lists of the view grow with what is taken in.
     const places = [...known.places];
     const fresh = messages.slice(places.length);
     if (fresh.length > 0 || !this.#isReady) {
+      // What is refused here has changed nothing, but a conversation that never began is none.
+      this.#isBroken ||= this.#session === undefined;
+      const reading = view.read(fresh);
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
       this.#isBroken = true;
-      const { session, commit } = await this.#tell(fresh, call);
+      if (startsOver) this.#startOver(view);
+      const { session, commit } = await this.#tell(reading, call);
       places.push(...commit());
       this.#isBroken = false;
       this.#taken = { messages, places };
@@ -145,16 +167,20 @@ export class Conversation<Message> {
     if (this.#view.given.length === 0) return nothing;
     const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
     if (known !== undefined) return known;
-    if (this.#sessionId === undefined) return null;
-    this.#view = new MessageView(this.#parts.format);
+    return this.#sessionId === undefined ? null : nothing;
+  }
+
+  #startOver(view: MessageView<Message>): void {
+    this.#view = view;
     this.#session?.history.clear();
-    return nothing;
   }
 
   /** Tells the session of new messages, and what the provider said about the ones before. */
-  async #tell(fresh: readonly Message[], call: CompactCall): Promise<ToldSession<Message>> {
+  async #tell(
+    { entries, commit }: ReadAhead<Message>,
+    call: CompactCall,
+  ): Promise<ToldSession<Message>> {
     const { modelName } = call;
-    const { entries, commit } = this.#view.read(fresh);
     let session = this.#session;
     if (session === undefined) {
       session = await this.#createSession(entries, call);
@@ -190,27 +216,45 @@ export class Conversation<Message> {
     history: readonly IContent[],
     { reasoning }: CompactCall,
   ): Promise<TurnOrchestrator> {
-    const { compactor, options } = this.#parts;
-    const sessionId = this.#sessionId ?? randomUUID();
+    const { compactor } = this.#parts;
+    const options = this.#options;
     const session = await compactor.createSession({
       edits: options.edits,
       minReclaimTokens: options.minReclaimTokens,
       cacheTtlMs: options.cacheTtlMs,
       reasoning: options.reasoning ?? reasoning,
       density: options.density,
-      activeTodos: options.activeTodos,
+      activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       overheadTokens: options.overheadTokens,
-      transcriptPath: options.transcriptPath?.(sessionId),
-      sessionId,
+      transcriptDirectory: options.transcriptDirectory,
+      sessionId: this.#sessionId,
       history,
     });
-    options.onSession?.(session);
+    await this.#tellOf(session);
     return session;
+  }
+
+  /** A session that its host did not hear of is not used. */
+  async #tellOf(session: TurnOrchestrator): Promise<void> {
+    const { onSession, logger } = this.#options;
+    try {
+      // A function of JavaScript may be async all the same; a turn does not wait for it.
+      Promise.resolve<unknown>(onSession?.(session)).catch((thrown: unknown) => {
+        logger.error('onSession rejected', { error: asError(thrown) });
+      });
+    } catch (cause) {
+      await session.close();
+      throw new CompressionStrategyError(
+        `onSession threw: ${asError(cause).message}. The session is closed; the next call begins another one.`,
+        'CALLBACK_FAILED',
+        { cause },
+      );
+    }
   }
 
   #reportUsage(session: TurnOrchestrator, { reportedInputTokens, modelName }: CompactCall): void {
     if (reportedInputTokens === undefined) return;
-    if (this.#parts.options.overheadTokens === undefined) return;
+    if (this.#options.overheadTokens === undefined) return;
     session.reportUsage({ inputTokens: reportedInputTokens, modelName });
   }
 

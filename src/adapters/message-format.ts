@@ -53,7 +53,10 @@ export interface MessageFormat<Message> {
   /** Makes the reader of a new conversation. */
   createReader(): MessageReader<Message>;
 
-  /** Whether two messages say the same to the byte. Asked when they are not the same object. */
+  /**
+   * Whether two messages say the same to the byte. Asked when they are not the same object, also of what is no message
+   * at all; never throws.
+   */
   isSame(a: Message, b: Message): boolean;
 
   /**

@@ -2,6 +2,7 @@
 // of the entries back into the messages that they came from. Runs no compaction.
 
 import type { EntryChange } from '../main/entry-change.js';
+import { assertIngestible } from '../shared/ingestion.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import type {
   MessageFormat,
@@ -9,6 +10,7 @@ import type {
   Origin,
   PlacedBlock,
   PlacedEntry,
+  Reading,
 } from './message-format.js';
 import { isSameList } from './same-list.js';
 
@@ -50,7 +52,9 @@ export interface ReadAhead<Message> {
 /** The view of one conversation. */
 export class MessageView<Message> {
   readonly #format: MessageFormat<Message>;
-  readonly #reader: MessageReader<Message>;
+  #reader: MessageReader<Message>;
+  /** How many messages were read together each time: what a reader makes of one may depend on those beside it. */
+  readonly #readings: number[] = [];
   readonly #given: Message[] = [];
   readonly #records: GivenMessage<Message>[] = [];
   /** By the id of a tool call, the messages with parts that share its fate. */
@@ -92,11 +96,13 @@ export class MessageView<Message> {
   /**
    * Reads further messages.
    *
-   * @throws TypeError for what is no message. The view is of no use then.
+   * @throws TypeError naming the message, for what is none and for what no history can hold. The view is as it
+   *   was then.
    */
   read(messages: readonly Message[]): ReadAhead<Message> {
-    const { entries, pinnedTokens } = this.#reader.read(messages, this.#records.length);
+    const { entries, pinnedTokens } = this.#readOrRefuse(messages);
     const commit = (): readonly Place<Message>[] => {
+      this.#readings.push(messages.length);
       this.#pinnedTokens += pinnedTokens;
       const places = messages.map((given) => this.#append(given));
       for (const { blocks } of entries) for (const block of blocks) this.#enter(block);
@@ -172,6 +178,35 @@ export class MessageView<Message> {
     this.#place(this.#arrange(history));
   }
 
+  #readOrRefuse(messages: readonly Message[]): Reading {
+    try {
+      const reading = this.#reader.read(messages, this.#records.length);
+      for (const entry of reading.entries) assertHoldable(entry);
+      return reading;
+    } catch (thrown) {
+      // It has read a part of them, and may remember calls that were never made.
+      this.#reader = this.#readAgain();
+      throw thrown instanceof TypeError ? thrown : this.#unreadable(messages, thrown);
+    }
+  }
+
+  /** A reader that knows what was given so far, and nothing else. */
+  #readAgain(): MessageReader<Message> {
+    const reader = this.#format.createReader();
+    let from = 0;
+    for (const length of this.#readings) {
+      reader.read(this.#given.slice(from, from + length), from);
+      from += length;
+    }
+    return reader;
+  }
+
+  #unreadable(messages: readonly Message[], cause: unknown): TypeError {
+    const first = this.#records.length;
+    const which = `messages ${first} to ${first + messages.length - 1}`;
+    return new TypeError(`Expected ${which} to be readable; one of them throws.`, { cause });
+  }
+
   #giveAnew(record: GivenMessage<Message>, given: Message): void {
     const isEdited = record.standing !== record.given;
     record.given = given;
@@ -223,7 +258,7 @@ export class MessageView<Message> {
     for (const record of all) record.standing = this.#draw(record);
   }
 
-  #draw({ given, parts, left }: GivenMessage<Message>): Message | null {
+  #draw({ index, given, parts, left }: GivenMessage<Message>): Message | null {
     const edits = new Map<number, ContentBlock | null>();
     const stands = new Map(
       left.filter((block) => !this.#isOrphan(block)).map((block) => [block.origin, block]),
@@ -233,7 +268,12 @@ export class MessageView<Message> {
       const now = stands.get(block.origin) ?? null;
       if (now !== block) edits.set(block.origin[1], now);
     }
-    return edits.size === 0 ? given : this.#format.rewrite(given, edits);
+    if (edits.size === 0) return given;
+    try {
+      return this.#format.rewrite(given, edits);
+    } catch (cause) {
+      throw new TypeError(`Expected message ${index} to be as it was when it was read.`, { cause });
+    }
   }
 
   /** Whether a block belongs to a call that an edit took away: without it, providers refuse the block. */
@@ -275,6 +315,19 @@ export class MessageView<Message> {
   #place(places: Place<Message>[]): void {
     this.#places = places;
     this.#standing = places.flatMap(({ standing }) => (standing === null ? [] : [standing]));
+  }
+}
+
+/** A reader makes entries of the right shape; what is in them may still be more than a history takes. */
+function assertHoldable(entry: PlacedEntry): void {
+  const at = entry.blocks[0]?.origin[0] ?? 0;
+  try {
+    assertIngestible(entry, at);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${reason}`, {
+      cause,
+    });
   }
 }
 

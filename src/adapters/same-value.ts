@@ -1,7 +1,9 @@
 // Whether two values of plain data say the same: how messages are recognized that an SDK builds anew.
 
-/** Levels of nesting that are compared. Nothing deeper passes ingestion; it also ends what holds itself. */
-const MAX_DEPTH = 256;
+import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
+
+/** Nothing deeper or larger is taken in; it also ends what holds itself, once or many times. */
+const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
 /** Tells of members that make no difference. */
 export type IsIgnored = (key: string, value: unknown) => boolean;
@@ -9,55 +11,71 @@ export type IsIgnored = (key: string, value: unknown) => boolean;
 /**
  * Deep equality on plain data: objects, arrays, primitives, besides these bytes, dates and URLs. A key
  * whose value is `undefined` is no different from one that is not there. Strings that are shared cost
- * nothing, whatever their length. Values nested more than 256 levels deep are not the same.
+ * nothing, whatever their length. Values nested more than 256 levels deep are not the same, nor are those with more
+ * than 1,000,000 values; what throws when it is looked at is the same as nothing.
  *
  * @param isIgnored @default nothing is
  */
 export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignoreNothing): boolean {
-  return isSame(a, b, isIgnored, 0);
+  try {
+    return new Comparison(isIgnored).isSame(a, b, 0);
+  } catch {
+    // Whoever takes such a value in is told; whoever asks whether it is known needs an answer.
+    return false;
+  }
 }
 
 const ignoreNothing: IsIgnored = () => false;
 
 type Members = Readonly<Record<string, unknown>>;
 
-function isSame(a: unknown, b: unknown, isIgnored: IsIgnored, depth: number): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
-    return Number.isNaN(a) && Number.isNaN(b);
-  }
-  if (depth > MAX_DEPTH || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-  if (Array.isArray(a)) return isSameList(a, b as readonly unknown[], isIgnored, depth);
-  if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array) === 0;
-  if (a instanceof Date) return a.getTime() === (b as Date).getTime();
-  if (a instanceof URL) return a.href === (b as URL).href;
-  return hasSameMembers(a as Members, b as Members, isIgnored, depth);
-}
+class Comparison {
+  readonly #isIgnored: IsIgnored;
+  #values = 0;
 
-function isSameList(
-  a: readonly unknown[],
-  b: readonly unknown[],
-  isIgnored: IsIgnored,
-  depth: number,
-): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at += 1) {
-    if (!isSame(a[at], b[at], isIgnored, depth + 1)) return false;
+  constructor(isIgnored: IsIgnored) {
+    this.#isIgnored = isIgnored;
   }
-  return true;
-}
 
-function hasSameMembers(a: Members, b: Members, isIgnored: IsIgnored, depth: number): boolean {
-  let unmatched = 0;
-  for (const key in a) {
-    const value = a[key];
-    if (value === undefined || isIgnored(key, value)) continue;
-    if (!isSame(value, b[key], isIgnored, depth + 1)) return false;
-    unmatched += 1;
+  isSame(a: unknown, b: unknown, depth: number): boolean {
+    if (a === b) return true;
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
+      return Number.isNaN(a) && Number.isNaN(b);
+    }
+    if (depth > maxDepth || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+    if (Array.isArray(a)) return this.#isSameList(a, b as readonly unknown[], depth);
+    if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array) === 0;
+    if (a instanceof Date) return a.getTime() === (b as Date).getTime();
+    if (a instanceof URL) return a.href === (b as URL).href;
+    return this.#hasSameMembers(a as Members, b as Members, depth);
   }
-  for (const key in b) {
-    const value = b[key];
-    if (value !== undefined && !isIgnored(key, value)) unmatched -= 1;
+
+  #isSameList(a: readonly unknown[], b: readonly unknown[], depth: number): boolean {
+    if (a.length !== b.length || !this.#mayCompare(a.length)) return false;
+    for (let at = 0; at < a.length; at += 1) {
+      if (!this.isSame(a[at], b[at], depth + 1)) return false;
+    }
+    return true;
   }
-  return unmatched === 0;
+
+  #hasSameMembers(a: Members, b: Members, depth: number): boolean {
+    let unmatched = 0;
+    for (const key in a) {
+      const value = a[key];
+      if (value === undefined || this.#isIgnored(key, value)) continue;
+      if (!this.#mayCompare(1) || !this.isSame(value, b[key], depth + 1)) return false;
+      unmatched += 1;
+    }
+    for (const key in b) {
+      const value = b[key];
+      if (value !== undefined && !this.#isIgnored(key, value)) unmatched -= 1;
+    }
+    return unmatched === 0;
+  }
+
+  /** Counts before it is compared: a sparse array can claim billions of elements. */
+  #mayCompare(values: number): boolean {
+    this.#values += values;
+    return this.#values <= maxValues;
+  }
 }

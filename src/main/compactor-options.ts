@@ -2,11 +2,13 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { SILENT_LOGGER } from './logger.js';
+import { SILENT_LOGGER, steadyLogger } from './logger.js';
 import type { Logger } from './logger.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
+import { parseOptions } from './parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
+import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';
 import type { Tokenizer } from './token-counter.js';
 
@@ -69,14 +71,9 @@ const OPTIONS_SCHEMA = z.strictObject({
   settings: EPHEMERAL_SETTINGS_SCHEMA.default({}),
   profile: EPHEMERAL_SETTINGS_SCHEMA.default({}),
   summarizer: z
-    .union(
-      [
-        z.custom<SummarizerOfProfile>(isFunction),
-        z.custom<Summarizer>((value) =>
-          isFunction((value as { generate?: unknown } | null | undefined)?.generate),
-        ),
-      ],
-      'expected an object with a generate function, or a function that returns one',
+    .custom<Summarizer | SummarizerOfProfile>(
+      (value) => isFunction(value) || isSummarizer(value),
+      'expected an object with a generate function, a contextLimit and perhaps a timeoutMs, or a function that returns one',
     )
     .optional(),
   promptDirectory: z.string().min(1).optional(),
@@ -110,9 +107,12 @@ export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & 
 
 type WithoutDefault = 'threads' | 'summarizer' | 'promptDirectory';
 
-/** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
+/**
+ * Checks options and fills in the defaults.
+ *
+ * @throws TypeError for what is no object of options; RangeError that names each option that is wrong.
+ */
 export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
-  const parsed = OPTIONS_SCHEMA.safeParse(options);
-  if (parsed.success) return parsed.data;
-  throw new RangeError(`Invalid compactor options.\n${z.prettifyError(parsed.error)}`);
+  const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options);
+  return { ...complete, logger: steadyLogger(complete.logger) };
 }

@@ -1,14 +1,20 @@
 // The front door: checks the options once, owns the pool of worker threads, makes sessions.
 
 import { randomUUID } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
 import type { IContent } from '../shared/content.js';
+import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
-import { CompressionStrategyError } from '../shared/errors.js';
+import { CompressionStrategyError, SummarizerError } from '../shared/errors.js';
+import { assertDensityOptions } from '../shared/density-problems.js';
+import { assertArray, assertFunction, assertString, readOptions } from '../shared/misuse.js';
+import { askHost } from './ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
+import { FormerSessions } from './former-sessions.js';
 import { HistoryService } from './history-service.js';
 import { nextTurn } from './offload/event-loop-turn.js';
 import { InlineOffload } from './offload/inline.js';
@@ -34,29 +40,41 @@ import { PromptResolver } from './prompts/prompt-resolver.js';
 import { createAgentRuntimeContext } from './settings/runtime-context.js';
 import { Settings } from './settings/settings.js';
 import { getCompressionStrategy } from './strategies/registry.js';
+import { isSummarizer } from './summarizer/summarizer.js';
+import { askForTodos } from './summarizer/todo.js';
 import type { Todo } from './summarizer/todo.js';
 import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
-import type { RestoredResponse, RestoreOptions } from './transcript/restore.js';
+import { removalLogPath } from './transcript/removal-log-path.js';
+import type { RestoredResponse } from './transcript/restore.js';
 import { restoreLatest } from './transcript/restore-latest.js';
+import type { OpenSession, RestoreOptions } from './transcript/restore-latest.js';
+import { assertSessionId } from './transcript/session-scope.js';
 import { TranscriptWriter } from './transcript/transcript-writer.js';
 import { TurnOrchestrator } from './turn-orchestrator.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
 
 /** What a session starts with. */
 export interface SessionOptions extends EditOptions {
-  /** Entries of a session that is taken up again. They are the session's from then on. */
+  /**
+   * Entries of a session that is taken up again. They are the session's from then on. With answers of a model
+   * among them they were sent before, by whichever process: see `edits`.
+   */
   readonly history?: readonly IContent[] | undefined;
-  /** @default a random UUID */
+  /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
   readonly sessionId?: string | undefined;
   /** What is known about the agent: its tools, how it includes files, its own workspace. */
   readonly density?: Partial<DensityOptions> | undefined;
   /**
-   * A file that everything which edits take away is written to before they land. Without it, what
-   * is pruned is gone.
+   * A directory for transcripts: everything which edits take away is written to a file of the session there, before
+   * they land. The file is named after the session's id, whatever that holds, as `removalLogPath` says. Without it,
+   * or `transcriptPath`, what is pruned is gone. One session has a file open at a time: where another container may
+   * have it, creating the session waits up to six seconds to see that it is gone.
    */
+  readonly transcriptDirectory?: string | undefined;
+  /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
   readonly transcriptPath?: string | undefined;
-  /** Asked for the agent's todos whenever a model summarizes. */
+  /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
   readonly overheadTokens?: number | undefined;
@@ -83,14 +101,16 @@ export interface Compactor extends AsyncDisposable {
    */
   createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
   /**
-   * Returns what a tool answered before an edit took it away, from the transcripts of all open sessions: also
-   * what earlier sessions recorded in these files. Of several calls with that id it gives the one that was
-   * recorded last. Where sessions belong to different users, name the session.
+   * Returns what a tool answered before an edit took it away, from the transcript of the open session that is named:
+   * also what earlier sessions of that id recorded in it. With `acrossSessions: true`, from the transcripts of all
+   * open sessions, whoever recorded it; that is for a host whose sessions all belong to one user. Of several calls
+   * with that id it gives the one that was recorded last.
    *
-   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no open session's transcript holds it,
-   * `TRANSCRIPT_READ_FAILED` when one that might could not be read.
+   * @throws TypeError when neither a session is named nor all are; CompressionStrategyError `NOT_IN_TRANSCRIPT` when
+   * no transcript of these holds it, `SESSION_AMBIGUOUS` when several open sessions have the id,
+   * `TRANSCRIPT_READ_FAILED` when a transcript that might hold it could not be read.
    */
-  restore(callId: string, options?: RestoreOptions): Promise<RestoredResponse>;
+  restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
   /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
   stats(): CompactorStats;
   /**
@@ -103,7 +123,7 @@ export interface Compactor extends AsyncDisposable {
 /**
  * Makes a compactor. Threads start with the first work for them, and do not keep the process alive.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws TypeError for what is no object of options; RangeError naming each option that is wrong.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
   return new ThreadedCompactor(completeCompactorOptions(options));
@@ -130,10 +150,11 @@ class ThreadedCompactor implements Compactor {
   readonly #pool: WorkerPool | undefined;
   readonly #meter = new OffloadMeter();
   readonly #host: ResidentHost | undefined;
-  /** The open ones, and their transcripts. */
-  readonly #sessions = new Map<TurnOrchestrator, TranscriptWriter | undefined>();
+  /** The open ones, and where they keep what goes. */
+  readonly #sessions = new Map<TurnOrchestrator, OpenSession>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
+  readonly #former = new FormerSessions();
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
@@ -143,17 +164,24 @@ class ThreadedCompactor implements Compactor {
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
   }
 
-  async createSession(options: SessionOptions = {}): Promise<TurnOrchestrator> {
+  async createSession(given: SessionOptions = {}): Promise<TurnOrchestrator> {
     this.#assertOpen();
+    const options = readSessionOptions(given);
     const { workspaceRoot, contextLimit } = this.#options;
-    const sessionId = options.sessionId ?? randomUUID();
+    const { sessionId = randomUUID() } = options;
+    assertSessionId(sessionId);
+    const transcriptPath = transcriptPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions(options);
     const settings = new Settings(this.#options.settings, this.#options.profile);
-    const canRecall = options.transcriptPath !== undefined;
+    const canRecall = transcriptPath !== undefined;
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
-    const densityOptions = { workspaceRoot, ...options.density };
+    const densityOptions = {
+      workspaceRoot,
+      ...options.density,
+      inclusionSyntaxes: options.density?.inclusionSyntaxes ?? SAFE_INCLUSION_SYNTAXES,
+    };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];
@@ -174,7 +202,7 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         overheadTokens,
       };
-      const session = await this.#startSession(options, about, place);
+      const session = await this.#startSession({ ...options, transcriptPath }, about, place);
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -200,6 +228,7 @@ class ThreadedCompactor implements Compactor {
       logger,
     });
     await takeIn(history, restored);
+    const isTakenUp = restored.some(({ speaker }) => speaker === 'ai');
     const compressionPrompt = await this.#resolvePrompt();
     const transcript =
       transcriptPath === undefined ? undefined : await TranscriptWriter.open(transcriptPath);
@@ -215,26 +244,29 @@ class ThreadedCompactor implements Compactor {
         return {
           ...(summarizer !== undefined && { summarizer }),
           ...(compressionPrompt !== undefined && { compressionPrompt }),
-          ...(activeTodos !== undefined && { activeTodos: activeTodos() }),
+          ...(activeTodos !== undefined && { activeTodos: askForTodos(activeTodos) }),
           ...(transcript !== undefined && { transcriptPath: transcript.path }),
         };
       },
       transcript,
-      onClose: () => {
+      takenUp: isTakenUp ? (this.#former.find(restored) ?? null) : undefined,
+      onClose: (windows) => {
         offload.close?.();
         this.#sessions.delete(session);
+        if (about.edits !== 'every-turn') this.#former.keep(history.trace, windows);
       },
       logger,
     });
-    this.#sessions.set(session, transcript);
+    const { sessionId } = about;
+    const directory = transcriptPath === undefined ? undefined : dirname(resolve(transcriptPath));
+    this.#sessions.set(session, { sessionId, transcript, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;
   }
 
-  restore(callId: string, options: RestoreOptions = {}): Promise<RestoredResponse> {
-    const transcripts = [...this.#sessions.values()].filter((writer) => writer !== undefined);
-    return restoreLatest(transcripts, callId, options);
+  restore(callId: string, options: RestoreOptions): Promise<RestoredResponse> {
+    return restoreLatest([...this.#sessions.values()], callId, options);
   }
 
   stats(): CompactorStats {
@@ -294,7 +326,15 @@ class ThreadedCompactor implements Compactor {
 
   #summarizerOf(profile: string | undefined): CompressionInputs['summarizer'] {
     const { summarizer } = this.#options;
-    return typeof summarizer === 'function' ? summarizer(profile) : summarizer;
+    if (typeof summarizer !== 'function') return summarizer;
+    const failed = (message: string, failure?: ErrorOptions): Error =>
+      new SummarizerError(message, 'SUMMARIZER_FAILED', failure);
+    return askHost(
+      'The summarizer function',
+      () => summarizer(profile),
+      failed,
+      (answer) => (isSummarizer(answer) ? answer : undefined),
+    );
   }
 
   #assertOpen(): void {
@@ -306,9 +346,43 @@ class ThreadedCompactor implements Compactor {
   }
 }
 
+/** @throws TypeError when both a file and a directory are given, or the directory is none. */
+function transcriptPathOf(
+  { transcriptPath, transcriptDirectory }: SessionOptions,
+  sessionId: string,
+): string | undefined {
+  if (transcriptDirectory === undefined) return transcriptPath;
+  if (transcriptPath !== undefined) {
+    throw new TypeError('Expected transcriptDirectory or transcriptPath, got both.');
+  }
+  if (transcriptDirectory === '') {
+    throw new TypeError('Expected transcriptDirectory to be the path of a directory.');
+  }
+  return removalLogPath(transcriptDirectory, sessionId);
+}
+
+/**
+ * Reads what a session is to start with, and checks what nobody else does.
+ *
+ * @throws TypeError for options that are of another type.
+ */
+function readSessionOptions(given: SessionOptions): SessionOptions {
+  const options = readOptions('session options', given);
+  const { history, transcriptDirectory, transcriptPath, activeTodos } = options;
+  if (history !== undefined) assertArray('history', history);
+  if (transcriptDirectory !== undefined) assertString('transcriptDirectory', transcriptDirectory);
+  if (transcriptPath !== undefined) assertString('transcriptPath', transcriptPath);
+  if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
+  if (options.density === undefined) return options;
+  const density = readOptions('density', options.density);
+  assertDensityOptions('density', density);
+  return { ...options, density };
+}
+
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {
   for (let start = 0; start < contents.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
-    history.addAll(contents.slice(start, start + ENTRIES_PER_TURN), undefined, start);
+    const end = start + ENTRIES_PER_TURN;
+    history.addAll(Array.prototype.slice.call(contents, start, end), undefined, start);
   }
 }

@@ -6,10 +6,20 @@ import type { IContent } from '../shared/content.js';
 import { applyDensityResult, validateDensityResult } from '../shared/density.js';
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CompressionStrategyError } from '../shared/errors.js';
+import {
+  asObject,
+  assertArray,
+  assertFunction,
+  assertNumber,
+  assertString,
+  elementAt,
+  readOptions,
+} from '../shared/misuse.js';
+import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
+import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
-import { assertIngestible, DEFAULT_INGESTION_LIMITS } from './ingestion.js';
-import type { IngestionLimits } from './ingestion.js';
+import { HistoryTrace } from './history-trace.js';
 import { SILENT_LOGGER } from './logger.js';
 import type { Logger } from './logger.js';
 import { SafeEmitter } from './safe-emitter.js';
@@ -43,14 +53,19 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #entries: IContent[] = [];
   #revision = 0;
   #additions = 0;
+  #trace = new HistoryTrace();
   /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
   #queued: IContent[] | undefined;
   #modelName: string | undefined;
+  #isClosed = false;
 
-  constructor(options: HistoryServiceOptions = {}) {
+  /** @throws TypeError or RangeError for options that are not what they have to be. */
+  constructor(given: HistoryServiceOptions = {}) {
+    const options = readOptions('history options', given);
     super(options.logger ?? SILENT_LOGGER);
+    if (options.countEntries !== undefined) assertFunction('countEntries', options.countEntries);
     this.#mirror = options.mirror;
-    this.#limits = { ...DEFAULT_INGESTION_LIMITS, ...options.limits };
+    this.#limits = completeLimits(options.limits);
     this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {
       this.#announceTokens();
     });
@@ -76,6 +91,11 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#additions;
   }
 
+  /** What was added from outside since the history began or was cleared; another object after that. */
+  get trace(): HistoryTrace {
+    return this.#trace;
+  }
+
   /** The model that the session talks to, as it was named last. */
   get modelName(): string | undefined {
     return this.#modelName;
@@ -95,7 +115,8 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * Appends an entry. While a compression runs it is queued, and stands behind what that leaves.
    *
    * @param modelName the model that the session talks to, for a counter that wants to know
-   * @throws TypeError when the entry is not what a history can hold; nothing changes then.
+   * @throws TypeError when the entry is not what a history can hold; CompressionStrategyError `CLOSED` when the
+   * session is. Nothing changes then.
    */
   add(content: IContent, modelName?: string): void {
     this.addAll([content], modelName);
@@ -105,30 +126,54 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * Appends entries in their order: all, or none when one of them cannot be held.
    *
    * @param firstPosition what the first of them is called in messages, when they are a part of something longer
-   * @throws TypeError naming the entry, block and path at fault.
+   * @throws as `add` does, naming the entry, block and path at fault.
    */
   addAll(contents: readonly IContent[], modelName?: string, firstPosition: number = 0): void {
-    if (!Array.isArray(contents)) {
-      throw new TypeError(`Expected an array of entries, got ${typeof contents}.`);
-    }
-    // The iterator sees the holes of a sparse array, which forEach would skip.
-    for (const [at, content] of contents.entries()) {
+    this.assertOpen();
+    assertArray('the entries', contents);
+    assertNumber('firstPosition', firstPosition);
+    if (modelName !== undefined) assertString('modelName', modelName);
+    // By index: an array may have methods of its own, and holes.
+    const entries: IContent[] = [];
+    for (let at = 0; at < contents.length; at += 1) {
+      const content = elementAt('the entries', contents, at);
       assertIngestible(content, firstPosition + at, this.#limits);
+      entries.push(content);
     }
-    this.#additions += contents.length;
+    this.#additions += entries.length;
+    for (const entry of entries) this.#trace.add(entry);
     this.#modelName = modelName ?? this.#modelName;
-    if (this.#queued === undefined) this.#append(contents);
-    else this.#queued = this.#queued.concat(contents);
+    if (this.#queued === undefined) this.#append(entries);
+    else this.#queued = this.#queued.concat(entries);
   }
 
-  /** Names the model that the session talks to from now on, as `add` does with an entry. */
+  /**
+   * Takes nothing in any more. What is under way ends as it would have, and what there is can be read. May be called
+   * again.
+   */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** @throws CompressionStrategyError `CLOSED` once the history was closed. */
+  assertOpen(): void {
+    if (!this.#isClosed) return;
+    throw new CompressionStrategyError(
+      'The session is closed; create another one to go on.',
+      'CLOSED',
+    );
+  }
+
+  /** Names the model that the session talks to from now on, as `add` does with an entry. @throws TypeError for no string. */
   nameModel(modelName: string): void {
+    assertString('modelName', modelName);
     this.#modelName = modelName;
   }
 
   /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
   clear(): void {
     this.#entries = [];
+    this.#trace = new HistoryTrace();
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();
@@ -188,6 +233,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * so that it needs none.
    */
   weigh(content: IContent, tokens: number): void {
+    this.#assertEntries([content]);
     this.#ledger.weigh(content, tokens);
   }
 
@@ -197,7 +243,8 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /** Tokens of each of these entries, in their order. Those of the history are not counted again. */
-  countEach(contents: readonly IContent[]): Promise<readonly number[]> {
+  async countEach(contents: readonly IContent[]): Promise<readonly number[]> {
+    this.#assertEntries(contents);
     return this.#ledger.countEach(contents);
   }
 
@@ -219,6 +266,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
     this.#assertCurrent(base);
     validateDensityResult(result, base?.length ?? this.#entries.length);
+    this.#assertEntries([...result.replacements.values()]);
     const replaced = [...result.replacements.keys()];
     const gone = [...result.removals, ...replaced].flatMap((index) => this.#entries[index] ?? []);
     applyDensityResult(this.#entries, result);
@@ -260,7 +308,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * something would be lost
    */
   replaceAll(contents: readonly IContent[], base: DensityBase): boolean {
+    assertBase(base);
     if (base.revision !== this.#revision || base.length !== this.#entries.length) return false;
+    this.#assertEntries(contents);
     const former = this.#entries;
     this.#entries = contents.slice();
     this.#revision += 1;
@@ -285,8 +335,20 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     });
   }
 
+  /** Those that were counted or weighed came in as entries. */
+  #assertEntries(contents: readonly IContent[]): void {
+    assertArray('the entries', contents);
+    for (let at = 0; at < contents.length; at += 1) {
+      const content = elementAt('the entries', contents, at);
+      if (this.#ledger.countedTokens(content as IContent) !== undefined) continue;
+      assertIngestible(content, at, this.#limits);
+    }
+  }
+
   #assertCurrent(base: DensityBase | undefined): void {
-    if (base === undefined || base.revision === this.#revision) return;
+    if (base === undefined) return;
+    assertBase(base);
+    if (base.revision === this.#revision) return;
     throw new CompressionStrategyError(
       `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
       'DENSITY_STALE',
@@ -296,6 +358,23 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #announceTokens(): void {
     this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
   }
+}
+
+/** @throws TypeError for what is no state of a history. */
+function assertBase(base: DensityBase): void {
+  const { revision, length } = asObject(base, 'base', 'the state of a history');
+  assertNumber('revision', revision);
+  assertNumber('length', length);
+}
+
+/** @throws RangeError for a limit that is no number of at least 0. */
+function completeLimits(limits: Partial<IngestionLimits> = {}): IngestionLimits {
+  const complete = { ...DEFAULT_INGESTION_LIMITS, ...readOptions('limits', limits) };
+  for (const [name, limit] of Object.entries(complete)) {
+    if (typeof limit === 'number' && limit >= 0) continue;
+    throw new RangeError(`Expected ${name} to be a number of at least 0, got ${typeof limit}.`);
+  }
+  return complete;
 }
 
 function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {

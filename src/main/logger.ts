@@ -1,5 +1,7 @@
 // Where ctxfold tells what it does. `console` is one; the default says nothing.
 
+import { types } from 'node:util';
+
 /** Receives messages for people, with details as data. Never content of a history. */
 export interface Logger {
   debug(message: string, details?: object): void;
@@ -13,3 +15,30 @@ export const SILENT_LOGGER: Logger = {
   warn: () => undefined,
   error: () => undefined,
 };
+
+/**
+ * A logger that does as this one and never throws: nobody's turn ends because a message was not written. That it
+ * failed is told once, as a warning of the process, without what it threw, which may hold anything.
+ */
+export function steadyLogger(logger: Logger): Logger {
+  let isTold = false;
+  const tell = (): void => {
+    if (isTold) return;
+    isTold = true;
+    process.emitWarning('The logger threw or rejected; its failures are ignored from here on.', {
+      type: 'CtxfoldWarning',
+      code: 'CTXFOLD_LOGGER_FAILED',
+    });
+  };
+  const write =
+    (level: keyof Logger) =>
+    (message: string, details?: object): void => {
+      try {
+        const returned: unknown = Reflect.apply(logger[level], logger, [message, details]);
+        if (types.isPromise(returned)) returned.catch(tell);
+      } catch {
+        tell();
+      }
+    };
+  return { debug: write('debug'), warn: write('warn'), error: write('error') };
+}

@@ -1,16 +1,21 @@
 // Where token counts come from: the exact encoding wherever the offload runs it, an estimate, or a
 // counter that the user brings.
 
+import { types } from 'node:util';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { countEntryTokens } from '../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import { nextTurn } from './offload/event-loop-turn.js';
 import type { Offload } from './offload/offload.js';
+import { isTokenCount } from './token-ledger.js';
 import type { CountEntries } from './token-ledger.js';
 
 /** A counter of the user's own. It runs on the thread of the turn loop, so it had better be quick. */
 export interface TokenCounter {
-  /** Tokens of a text of at most 512 UTF-16 units, for the model that the session talks to, if it is known. */
+  /**
+   * Tokens of a text of at most 512 UTF-16 units, for the model that the session talks to, if it is known: a number of
+   * at least 0. When it throws or returns anything else, the count has failed, and estimates stand in.
+   */
   countTokens(text: string, modelName: string | undefined): number;
 }
 
@@ -30,9 +35,12 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
     const counts: number[] = [];
     const countPiece = (text: string): number => {
       const count: unknown = tokenizer.countTokens(text, modelName);
-      if (typeof count === 'number') return count;
+      // Not only the sum: what is too much in one piece must not hide what is missing in another.
+      if (isTokenCount(count)) return count;
+      // A counter that is asynchronous may reject, and nobody waits for it.
+      if (types.isPromise(count)) count.catch(() => undefined);
       throw new CompressionStrategyError(
-        `The tokenizer's countTokens returned ${typeof count}; it has to return a number.`,
+        `The tokenizer's countTokens returned ${typeof count === 'number' ? count : typeof count}; it has to return a number of at least 0, and no promise of one.`,
         'TOKEN_COUNT_FAILED',
       );
     };

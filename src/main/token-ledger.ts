@@ -3,8 +3,10 @@
 
 import type { IContent } from '../shared/content.js';
 import { asError, CompressionStrategyError } from '../shared/errors.js';
+import { isArray } from '../shared/misuse.js';
 import { fixedEntryTokens } from '../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN, entryCharacters } from '../shared/tokens/estimate.js';
+import { withDeadline } from './with-deadline.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
 export type CountEntries = (
@@ -29,6 +31,16 @@ const MAX_CHARACTERS_PER_TOKEN = 8;
 
 /** Tokens of plain English that the learning begins with, so that one short entry does not decide. */
 const PRIOR_TOKENS = 32;
+
+/** Time that one batch may take. Far more than any counter needs; what counts in workers has deadlines of its own. */
+const COUNT_TIMEOUT_MS = 300_000;
+
+function countTimeout(): Error {
+  return new CompressionStrategyError(
+    `The counter gave no answer within ${COUNT_TIMEOUT_MS} ms.`,
+    'TOKEN_COUNT_FAILED',
+  );
+}
 
 /** Keeps the books of one history. */
 export class TokenLedger {
@@ -107,7 +119,7 @@ export class TokenLedger {
   /**
    * Resolves when every entry is counted.
    *
-   * @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when counting failed; the entries keep
+   * @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when counting failed, or gave what are no counts; the entries keep
    * their estimates, and the next call counts them again.
    */
   async settle(): Promise<void> {
@@ -134,19 +146,19 @@ export class TokenLedger {
 
   /** Notes the tokens of an entry that may come in, when they are known without a count. */
   weigh(content: IContent, tokens: number): void {
-    this.#weighed.set(content, wholeTokens(tokens));
+    this.#weighed.set(content, isTokenCount(tokens) ? Math.ceil(tokens) : 0);
   }
 
   /** Tokens of each entry; those of the history from the books, others counted now and remembered. */
   async countEach(contents: readonly IContent[]): Promise<readonly number[]> {
     const tokens = contents.map((content) => this.countedTokens(content));
     const unknown = contents.filter((_, at) => tokens[at] === undefined);
-    const counts = unknown.length === 0 ? [] : await this.#countEntries(unknown, this.#modelName);
+    const counts = unknown.length === 0 ? [] : await this.#countsOf(unknown);
     unknown.forEach((content, at) => {
       this.weigh(content, counts[at] ?? 0);
     });
     let next = 0;
-    return tokens.map((known) => known ?? wholeTokens(counts[next++]));
+    return tokens.map((known) => known ?? counts[next++] ?? 0);
   }
 
   /** Sums the books anew; equal to `total` unless there is a defect. */
@@ -210,9 +222,9 @@ export class TokenLedger {
 
   async #count(batch: readonly IContent[]): Promise<void> {
     try {
-      const counts = await this.#countEntries(batch, this.#modelName);
+      const counts = await this.#countsOf(batch);
       batch.forEach((content, at) => {
-        this.#enter(content, wholeTokens(counts[at]));
+        this.#enter(content, counts[at] ?? 0);
       });
       this.#onChange(this.total);
     } catch (error) {
@@ -222,6 +234,14 @@ export class TokenLedger {
         batch.filter((content) => this.#isUncounted(content)),
       );
     }
+  }
+
+  /** Counts by whoever counts, which may be anybody's code. */
+  async #countsOf(contents: readonly IContent[]): Promise<readonly number[]> {
+    const counts = await withDeadline(COUNT_TIMEOUT_MS, undefined, countTimeout, async () =>
+      this.#countEntries(contents, this.#modelName),
+    );
+    return wholeCounts(counts, contents.length);
   }
 
   #isUncounted(content: IContent): boolean {
@@ -251,7 +271,17 @@ export class TokenLedger {
   }
 }
 
-/** A count that is no number, or below nothing, counts as nothing. */
-function wholeTokens(count: number | undefined): number {
-  return count !== undefined && count > 0 && Number.isFinite(count) ? Math.ceil(count) : 0;
+/** Whether this can be a number of tokens: 0 or more, and finite. A fraction is rounded up. */
+export function isTokenCount(count: unknown): count is number {
+  return typeof count === 'number' && count >= 0 && Number.isFinite(count);
+}
+
+/** The counts of a batch, whole. @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when that is not one count for each. */
+function wholeCounts(counts: unknown, entries: number): readonly number[] {
+  const given = isArray(counts) || counts instanceof Int32Array ? Array.from(counts) : [];
+  if (given.length === entries && given.every(isTokenCount)) return given.map(Math.ceil);
+  throw new CompressionStrategyError(
+    `Expected ${entries} numbers of at least 0, one for each entry, got something else from the counter.`,
+    'TOKEN_COUNT_FAILED',
+  );
 }

@@ -3,6 +3,7 @@
 import type { CompressionInputs } from './pre-send/compression-context.js';
 import type { ContextGaugeOptions } from './pre-send/context-gauge.js';
 import type { EditOptions } from './pre-send/edit-options.js';
+import type { FormerWindows } from './pre-send/replay-edits.js';
 import type { SessionParts } from './pre-send/session-parts.js';
 import type { Settings } from './settings/settings.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
@@ -21,6 +22,11 @@ export interface TurnOrchestratorOptions
   readonly transcript?: TranscriptWriter | undefined;
   /** Milliseconds that only grow. @default performance.now */
   readonly now?: (() => number) | undefined;
-  /** Told once when the session was closed. */
-  readonly onClose?: (() => void) | undefined;
+  /**
+   * That the history holds answers of a model, and so was sent before; with what is known of the session
+   * that did, or `null`. @default nothing of it was sent
+   */
+  readonly takenUp?: FormerWindows | null | undefined;
+  /** Told once when the session was closed, and what to keep of it. */
+  readonly onClose?: ((windows: FormerWindows) => void) | undefined;
 }

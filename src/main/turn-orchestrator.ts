@@ -1,16 +1,16 @@
 // The pre-send window of one session: what happens to its history, in which order, before each model
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IContent } from '../shared/content.js';
 import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
-import { abortable } from './abortable.js';
-import type { HistoryService } from './history-service.js';
+import { asObject, assertString, isInstance, isRecord } from '../shared/misuse.js';
+import { abortable, settledWithin } from './abortable.js';
+import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { AutomaticCompression } from './pre-send/automatic-compression.js';
-import { historyContext } from './pre-send/compression-context.js';
+import { compressionContext } from './pre-send/compression-context.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
 import { runCompressionStep } from './pre-send/compression-step.js';
 import { ContextGauge } from './pre-send/context-gauge.js';
@@ -18,12 +18,13 @@ import type { ContextUsage, UsageReport, UsageReportOutcome } from './pre-send/c
 import { CostMeter } from './pre-send/cost-meter.js';
 import type { CostReport } from './pre-send/cost-meter.js';
 import { DensityPruner } from './pre-send/density-pruner.js';
-import { EditGate } from './pre-send/edit-gate.js';
 import { completeEditOptions } from './pre-send/edit-options.js';
+import { recordEdits } from './pre-send/edit-recording.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
 import { PrunedReads } from './pre-send/pruned-reads.js';
 import type { PrunedContent } from './pre-send/pruned-reads.js';
+import type { FormerWindows } from './pre-send/replay-edits.js';
 import type {
   CompressedEvent,
   FittedEvent,
@@ -34,14 +35,13 @@ import type {
 import { SentHistory } from './pre-send/sent-history.js';
 import { currentDensityConfig, currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
+import { readAbortOptions, readCall } from './pre-send/call-arguments.js';
 import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
-import { withContextLimit } from './settings/runtime-context.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext, CompressionStrategy } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
-import { recordRemovalsTo } from './transcript/removal-recorder.js';
 import type { RestoredResponse } from './transcript/restore.js';
 import type { TranscriptWriter } from './transcript/transcript-writer.js';
 import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
@@ -69,27 +69,29 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   readonly #pruned: PrunedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #transcript: TranscriptWriter | undefined;
-  readonly #onClose: () => void;
+  readonly #onClose: (windows: FormerWindows) => void;
   #closing: Promise<void> | undefined;
   /** Ends when the window that is open now has closed. Windows of one session never overlap. */
   #openWindow: Promise<unknown> = Promise.resolve();
 
   /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: TurnOrchestratorOptions) {
+    if (!(isRecord(options) && isInstance(options.history, HistoryService)))
+      throw new TypeError('Expected the parts of a session; make one with `createSession`.');
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;
     this.settings = options.settings;
-    const { transcript, sessionId, history, now = () => performance.now() } = options;
+    const { transcript, history, takenUp, now = () => performance.now() } = options;
+    const isTakenUp = takenUp !== undefined;
     const edits = completeEditOptions(options);
-    this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now });
+    this.#sent = new SentHistory({ history, cacheTtlMs: edits.cacheTtlMs, now, isTakenUp });
     this.#costs = new CostMeter({ history, sent: this.#sent });
-    const recorder = transcript === undefined ? undefined : recordRemovalsTo(transcript);
     this.#parts = {
       ...options,
-      recordChanges:
-        recorder &&
-        ((kind, changes, signal) => recorder.record(changes, { sessionId, kind, signal })),
+      recordChanges: recordEdits(options, (error) => {
+        this.notify('recordingFailed', { error });
+      }),
       noteRewrite: (rewrite) => {
         this.#sent.noteRewrite(rewrite);
       },
@@ -104,7 +106,9 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * contextLimit(), now });
     this.#density = new DensityPruner({
       parts: this.#parts,
-      gate: new EditGate({ ...edits, parts: this.#parts, sent: this.#sent }),
+      edits,
+      sent: this.#sent,
+      takenUp,
       telemetry: this.#telemetry,
       tell: (event): void => {
         this.#guard.noteShrunk(event.tokensAfter);
@@ -117,7 +121,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       guard: this.#guard,
       fits: (pendingTokens) => this.#gauge.fits(pendingTokens),
       isDue: (pendingTokens) => this.shouldCompress(pendingTokens),
-      compress: (promptId, given) => this.performCompression(promptId, given),
+      compress: (promptId, given) => this.#compress(promptId, given),
       tellHeld: (event) => {
         this.#telemetry.noteHeld(event);
         this.notify('compressed', event);
@@ -144,18 +148,20 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @param promptId names the turn, for logs
    * @param pendingTokens the model's tokens that the request will hold besides history and overhead
    * @param source who asks, for logs
-   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`.
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `TRANSCRIPT_WRITE_FAILED`
+   * when the history does not fit without an edit that cannot be recorded.
    */
   ensureCompressionBeforeSend(
     promptId: string,
     pendingTokens: number = 0,
     source: string = 'send',
-    options: AbortOptions = {},
+    given: AbortOptions = {},
   ): Promise<PreSendResult> {
-    assertTokens('pendingTokens', pendingTokens);
+    const options = readCall(promptId, given, pendingTokens);
+    assertString('source', source);
     const window = this.#openWindow.then(() => {
       options.signal?.throwIfAborted();
-      this.#assertOpen();
+      this.history.assertOpen();
       this.#parts.logger.debug('pre-send window opens', { promptId, source, pendingTokens });
       return this.#telemetry.watchWindow({ promptId, source, pendingTokens, ...options }, () =>
         this.#runWindow(promptId, pendingTokens, options),
@@ -193,6 +199,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError for what is no number of tokens.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
+    asObject(report, 'the report of usage', 'an object');
     const outcome = this.#gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
     return outcome;
@@ -214,22 +221,31 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
    *
    * @returns what changed, or `null`
    */
-  ensureDensityOptimized(options: AbortOptions = {}): Promise<OptimizedEvent | null> {
+  async ensureDensityOptimized(given: AbortOptions = {}): Promise<OptimizedEvent | null> {
+    const options = readAbortOptions(given);
+    this.history.assertOpen();
     return this.#prune(0, options);
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
-    return this.#isOverThreshold(pendingTokens);
+    assertTokens('pendingTokens', pendingTokens);
+    return this.history.getTotalTokens() >= this.#thresholdTokens(pendingTokens);
   }
 
   /**
    * Compresses the history by the strategy, and puts the result in place when it is smaller. Entries
    * added meanwhile wait and follow. To be called in the pre-send window only.
    *
-   * @throws what the strategy threw; the history is as before.
+   * @throws what the strategy threw; `CLOSED` when the session is. The history is as before.
    */
-  performCompression(promptId: string, options: AbortOptions = {}): Promise<CompressedEvent> {
+  async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
+    const options = readCall(promptId, given);
+    this.history.assertOpen();
+    return this.#compress(promptId, options);
+  }
+
+  #compress(promptId: string, options: AbortOptions): Promise<CompressedEvent> {
     const strategy = currentStrategy(this.#parts);
     const step = { step: 'compressed', strategy: strategy.name, ...options } as const;
     const former = this.history.getRawHistory();
@@ -259,9 +275,10 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   async enforceContextWindow(
     promptId: string,
     pendingTokens: number = 0,
-    options: AbortOptions = {},
+    given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
-    assertTokens('pendingTokens', pendingTokens);
+    const options = readCall(promptId, given, pendingTokens);
+    this.history.assertOpen();
     await abortable(this.history.waitForTokenUpdates(), options.signal);
     if (this.#gauge.fits(pendingTokens)) return null;
     await this.#prune(pendingTokens, options);
@@ -273,7 +290,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   }
 
   /** What a strategy is given to compress the history as it stands. */
-  buildCompressionContext(promptId: string, options: AbortOptions = {}): CompressionContext {
+  buildCompressionContext(promptId: string, given: AbortOptions = {}): CompressionContext {
+    const options = readCall(promptId, given);
     return this.#contextOf(currentStrategy(this.#parts), promptId, options);
   }
 
@@ -297,26 +315,25 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
   /**
    * Returns what a tool answered before an edit took it away.
    *
-   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when the session's transcript does not hold
-   * it, or there is no transcript.
+   * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no transcript of the session holds it.
    */
-  restore(callId: string): Promise<RestoredResponse> {
+  async restore(callId: string): Promise<RestoredResponse> {
+    assertString('callId', callId);
     if (this.#transcript !== undefined) {
       return this.#transcript.restore(callId, { sessionId: this.sessionId });
     }
-    return Promise.reject(
-      new CompressionStrategyError(
-        `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptPath.`,
-        'NOT_IN_TRANSCRIPT',
-      ),
+    throw new CompressionStrategyError(
+      'The session keeps no transcript to restore the call from; create it with transcriptDirectory or transcriptPath.',
+      'NOT_IN_TRANSCRIPT',
     );
   }
 
   /**
    * Closes the session's transcript, when the window that is open has closed or five seconds have
-   * passed. Final; may be called again.
+   * passed. Nothing is taken in or compressed from the call on; what there is can be read. Final; may be called again.
    */
   close(): Promise<void> {
+    this.history.close();
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
@@ -328,8 +345,8 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
 
   #prune(pendingTokens: number, options: AbortOptions): Promise<OptimizedEvent | null> {
     // What does not fit is over the threshold as well, which is a share of the window.
-    const isForced = (): boolean => this.#isOverThreshold(pendingTokens);
-    return this.#density.pruneWhenDirty(isForced, options);
+    const fits = (): boolean => this.#gauge.fits(pendingTokens);
+    return this.#density.pruneWhenDirty(() => this.#thresholdTokens(pendingTokens), fits, options);
   }
 
   async #fit(pendingTokens: number, options: AbortOptions): Promise<FittedEvent | null> {
@@ -355,44 +372,25 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
     if (pruned !== null) this.notify('pruned', { step, ...pruned });
   }
 
-  /** The host is not asked for what a strategy without a model has no use for. */
   #contextOf(
     { requiresLLM }: CompressionStrategy,
     promptId: string,
     options: AbortOptions,
   ): CompressionContext {
-    // Strategies count as the history does: to them the window is as large as it is in those tokens.
     const { windowTokens } = this.#gauge.budget;
-    const runtimeContext = withContextLimit(this.#parts.runtimeContext, windowTokens);
-    return {
-      ...historyContext({ ...this.#parts, runtimeContext }, promptId, options),
-      ...(requiresLLM && this.#compressionInputs()),
-    };
+    const forModel = requiresLLM ? this.#compressionInputs : undefined;
+    return compressionContext(this.#parts, { windowTokens, forModel }, promptId, options);
   }
 
   async #shutDown(): Promise<void> {
     // Not forever: a strategy of the user's own may never come back.
-    const deadline = new AbortController();
-    await Promise.race([
-      this.#openWindow,
-      sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false, signal: deadline.signal }),
-    ]).finally(() => {
-      deadline.abort();
-    });
+    await settledWithin(CLOSE_TIMEOUT_MS, this.#openWindow);
     await this.#transcript?.close();
-    this.#onClose();
+    this.#onClose(this.#density.windows);
   }
 
-  #assertOpen(): void {
-    if (this.#closing === undefined) return;
-    throw new CompressionStrategyError(
-      'The session is closed; create another one to go on.',
-      'CLOSED',
-    );
-  }
-
-  #isOverThreshold(pendingTokens: number): boolean {
+  #thresholdTokens(pendingTokens: number): number {
     const threshold = this.#parts.runtimeContext.ephemerals.compressionThreshold();
-    return this.#gauge.reaches(threshold, pendingTokens);
+    return this.#gauge.budget.thresholdTokens(threshold, pendingTokens);
   }
 }

@@ -4,6 +4,16 @@
 import type { IContent } from './content.js';
 import { CompressionStrategyError } from './errors.js';
 import type { WorkingSetRules } from './density/rules/working-set-rules.js';
+import { types } from 'node:util';
+import {
+  asObject,
+  assertArray,
+  assertNumber,
+  elementAt,
+  isArray,
+  kindOf,
+  refuse,
+} from './misuse.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
 /** What a response's `result` becomes when recency pruning drops its payload. */
@@ -17,11 +27,23 @@ export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 export type PlaceholderForm = 'pointer' | 'informative' | 'recallable';
 
 /**
- * How file inclusions look in human entries. `delimited`: within one text block, a line
- * `--- <path> ---`, the content, a line `--- End of content ---`. `referenced-files`: Gemini CLI's
- * parts, one text block each.
+ * How file inclusions look in human entries, and which of them are trusted.
+ *
+ * - `delimited`: within one text block, a line `--- <path> ---`, the content, a line `--- End of content ---`. Any text
+ *   that looks so counts, also inside what a user pasted or included: it can cut an earlier inclusion of any file.
+ * - `asked-for`: the same shape, in entries that ask for each of these files by `@path` in front of the first.
+ * - `referenced-files`: Gemini CLI's parts, one text block each. A block cannot look like four of them.
  */
-export type InclusionSyntax = 'delimited' | 'referenced-files';
+export type InclusionSyntax = 'delimited' | 'asked-for' | 'referenced-files';
+
+/** What the specification has, for who calls a pass by himself. */
+export const DOCUMENTED_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = ['delimited'];
+
+/** What sessions, adapters and presets go by: what an included text says cannot cut another inclusion. */
+export const SAFE_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = [
+  'asked-for',
+  'referenced-files',
+];
 
 /** What a density pass does. The optional fields widen it; without them the result is the documented one. */
 export interface DensityConfig {
@@ -37,7 +59,7 @@ export interface DensityConfig {
   readonly workspaceRoot: string;
   /** Which tools read and write files. @default DEFAULT_TOOL_CATALOG */
   readonly toolCatalog?: ToolCatalog;
-  /** Which inclusion shapes are recognized. @default ['delimited'] */
+  /** Which inclusion shapes are recognized. @default ['delimited'], and ['asked-for', 'referenced-files'] in sessions */
   readonly inclusionSyntaxes?: readonly InclusionSyntax[];
   /** Whether a write of a part of a file supersedes earlier reads of it. @default true, and false with a working set */
   readonly partialWritesSupersede?: boolean;
@@ -124,6 +146,7 @@ export function isSameBase(a: DensityBase, b: DensityBase): boolean {
 
 /** Whether a result changes nothing. */
 export function isEmptyDensityResult(result: DensityResult): boolean {
+  assertDensityResult(result);
   return result.removals.length === 0 && result.replacements.size === 0;
 }
 
@@ -135,6 +158,8 @@ export function isEmptyDensityResult(result: DensityResult): boolean {
  * removed and replaced.
  */
 export function validateDensityResult(result: DensityResult, length: number): void {
+  assertDensityResult(result);
+  assertNumber('length', length);
   const removed = new Set<number>();
   for (const index of result.removals) {
     assertInBounds('removal', index, length);
@@ -157,10 +182,23 @@ export function validateDensityResult(result: DensityResult, length: number): vo
   }
 }
 
+/** @throws TypeError for what is no density result. */
+function assertDensityResult(result: unknown): void {
+  const { removals, replacements } = asObject(result, 'the density result', 'an object');
+  if (!isArray(removals)) refuse('removals of the density result', 'an array', removals);
+  // By index: what is in the list may be a getter.
+  for (let at = 0; at < removals.length; at += 1) {
+    if (elementAt('removals', removals, at) === undefined)
+      refuse(`removal ${at}`, 'an index', undefined);
+  }
+  if (types.isMap(replacements)) return;
+  refuse('replacements of the density result', 'a Map', replacements);
+}
+
 function assertInBounds(kind: string, index: number, length: number): void {
   if (Number.isInteger(index) && index >= 0 && index < length) return;
   throw new CompressionStrategyError(
-    `DensityResult ${kind} index ${String(index)} is out of bounds [0, ${length}); ` +
+    `DensityResult ${kind} index ${typeof index === 'number' ? index : typeof index} is out of bounds [0, ${length}); ` +
       'compute the result from the history that it is applied to.',
     'DENSITY_OUT_OF_BOUNDS',
   );
@@ -174,6 +212,7 @@ function assertInBounds(kind: string, index: number, length: number): void {
  * @throws CompressionStrategyError as `validateDensityResult` does, before anything changes.
  */
 export function applyDensityResult(history: IContent[], result: DensityResult): void {
+  assertArray('history', history);
   validateDensityResult(result, history.length);
   for (const [index, replacement] of result.replacements) history[index] = replacement;
   removeEntries(history, ascending(result.removals));
@@ -187,10 +226,12 @@ export function applyDensityResult(history: IContent[], result: DensityResult): 
  */
 export function mapIndex(result: DensityResult, index: number): number | null {
   if (!Number.isInteger(index) || index < 0) {
-    throw new RangeError(`Expected an index of the history before the edit, got ${String(index)}.`);
+    throw new RangeError(`Expected an index of the history before the edit, got ${kindOf(index)}.`);
   }
+  assertDensityResult(result);
   let shift = 0;
   for (const removed of result.removals) {
+    assertNumber('each removal', removed);
     if (removed === index) return null;
     if (removed < index) shift += 1;
   }

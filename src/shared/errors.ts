@@ -1,6 +1,8 @@
 // The one error hierarchy of the package, its closed set of codes, and the plain form in which an
 // error crosses a thread (structured clone would drop class, name and code).
 
+import { shownText } from './shown-text.js';
+
 /** Every code an error of this package can carry. */
 export const ERROR_CODES = [
   'UNKNOWN_STRATEGY',
@@ -18,6 +20,7 @@ export const ERROR_CODES = [
   'SUMMARIZER_UNREACHABLE',
   'SUMMARIZER_MISSING',
   'SUMMARIZER_WINDOW_TOO_SMALL',
+  'TODOS_FAILED',
   'CONTEXT_WINDOW_EXCEEDED',
   'TOKEN_COUNT_FAILED',
   'WORKER_FAILED',
@@ -34,13 +37,20 @@ export const ERROR_CODES = [
   'TRANSCRIPT_WRITE_FAILED',
   'TRANSCRIPT_READ_FAILED',
   'NOT_IN_TRANSCRIPT',
+  'SESSION_AMBIGUOUS',
   'PROFILE_UNREADABLE',
   'PROFILE_WRITE_FAILED',
+  'CALLBACK_FAILED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The base of every error that ctxfold throws for a reason of its own. Misuse of an argument is a `TypeError` or `RangeError`. */
+/**
+ * The base of every error that ctxfold throws for a reason of its own. Misuse of an argument is a `TypeError` or
+ * `RangeError`. A `message` of any of them holds names, numbers, places and paths that were given, and no content of
+ * a session. A `cause` is what it is: what a provider, a tokenizer or a host's function has thrown may quote
+ * anything, so log causes only where content may go.
+ */
 export class CompressionStrategyError extends Error {
   readonly code: ErrorCode;
 
@@ -57,7 +67,7 @@ export class UnknownStrategyError extends CompressionStrategyError {
 
   constructor(strategyName: string, known: readonly string[]) {
     super(
-      `Unknown compression strategy ${JSON.stringify(strategyName)}. Use one of: ${known.join(', ')}.`,
+      `Unknown compression strategy ${typeof strategyName === 'string' ? shownText(strategyName) : typeof strategyName}. Use one of: ${known.join(', ')}.`,
       'UNKNOWN_STRATEGY',
     );
     this.strategyName = strategyName;
@@ -89,9 +99,7 @@ export type SummaryRejectionReason =
   /** The model asked for a tool although it was given none. */
   | 'tool-call'
   /** The provider withheld content, or reported an error in place of an end. */
-  | 'withheld'
-  /** The prompt asks for a `<state_snapshot>`, and there is none. */
-  | 'no-snapshot';
+  | 'withheld';
 
 /** A summary that is not fit to stand in for what it summarizes. The history is as it was before. */
 export class SummaryRejectedError extends CompressionExecutionError {
@@ -150,9 +158,18 @@ export class ContextWindowExceededError extends CompressionStrategyError {
 /** A failure of the thread pool or of a task on it. */
 export class WorkerPoolError extends CompressionStrategyError {}
 
-/** What was thrown, as an error. */
+/** What was thrown, as an error; never throws itself. */
 export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  return isError(thrown) ? thrown : new Error(describe(thrown));
+}
+
+/** Whether this is an error. A proxy that is revoked, or throws when it is asked, is none. */
+function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false;
+  }
 }
 
 /** An error as plain data. */
@@ -168,7 +185,7 @@ const MAX_CAUSES = 8;
 
 /** Turns anything that was thrown into plain data; never throws itself. */
 export function toWireError(thrown: unknown, depth: number = 0): WireError {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: describe(thrown) };
+  if (!isError(thrown)) return { name: 'Error', message: describe(thrown) };
   const code = (thrown as { code?: unknown }).code;
   return {
     name: thrown.name,
@@ -178,6 +195,21 @@ export function toWireError(thrown: unknown, depth: number = 0): WireError {
     ...(thrown.cause !== undefined &&
       depth < MAX_CAUSES && { cause: toWireError(thrown.cause, depth + 1) }),
   };
+}
+
+/** Whether this is an error as plain data, its causes included. */
+export function isWireError(value: unknown): value is WireError {
+  let link: unknown = value;
+  for (let depth = 0; depth <= MAX_CAUSES; depth += 1) {
+    if (typeof link !== 'object' || link === null) return false;
+    const { name, message, code, stack, cause } = link as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || typeof message !== 'string') return false;
+    if (![code, stack].every((text) => text === undefined || typeof text === 'string'))
+      return false;
+    if (cause === undefined) return true;
+    link = cause;
+  }
+  return false;
 }
 
 /** Makes an error of its plain form: ctxfold's own class when the code is one of ours, else the built-in of that name. */

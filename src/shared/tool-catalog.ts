@@ -1,6 +1,8 @@
 // What is known about an agent's tools: which read files, which write them, where their calls name the
 // paths, and which search or run commands. Plain data, so that a catalog can cross threads and be written as JSON.
 
+import { assertToolCatalog, assertToolUse } from './density-problems.js';
+
 /** One way in which a tool touches files. */
 export interface FileUse extends UseCondition {
   readonly access: 'read' | 'write';
@@ -62,7 +64,12 @@ export function readsFile(
   pathKeys: readonly string[] = PATH_KEYS,
   lineKeys?: LineKeys,
 ): readonly FileUse[] {
-  return [{ access: 'read', extent, pathKeys, ...(lineKeys !== undefined && { lineKeys }) }];
+  return checked({
+    access: 'read',
+    extent,
+    pathKeys,
+    ...(lineKeys !== undefined && { lineKeys }),
+  });
 }
 
 /** Makes the entry of a tool that writes. `pathKeys` defaults to `file_path`, `absolute_path`, `path`. */
@@ -70,7 +77,7 @@ export function writesFile(
   extent: FileUse['extent'],
   pathKeys: readonly string[] = PATH_KEYS,
 ): readonly FileUse[] {
-  return [{ access: 'write', extent, pathKeys }];
+  return checked({ access: 'write', extent, pathKeys });
 }
 
 /** Makes the entry of a tool that searches. */
@@ -82,7 +89,13 @@ export function searches(): readonly SearchUse[] {
 export function runsCommands(
   commandKeys: readonly string[] = ['command', 'cmd'],
 ): readonly CommandUse[] {
-  return [{ access: 'run', commandKeys }];
+  return checked({ access: 'run', commandKeys });
+}
+
+/** What is written in code may be wrong as well, and would show only when no call is recognized. */
+function checked<Use extends ToolUse>(use: Use): readonly Use[] {
+  assertToolUse(use);
+  return [use];
 }
 
 /** The read and write tools that the specification names, and no others. */
@@ -98,7 +111,9 @@ export const DEFAULT_TOOL_CATALOG: ToolCatalog = {
   delete_line_range: writesFile('part'),
 };
 
-/** Returns a catalog with the tools of both; where both know a tool, `additions` wins. */
+/** Returns a catalog with the tools of both; where both know a tool, `additions` wins. @throws TypeError for what is no catalog. */
 export function extendToolCatalog(base: ToolCatalog, additions: ToolCatalog): ToolCatalog {
+  assertToolCatalog('base', base);
+  assertToolCatalog('additions', additions);
   return { ...base, ...additions };
 }

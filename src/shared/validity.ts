@@ -4,6 +4,7 @@
 import { carriesContent, hasSubstance } from './content.js';
 import type { IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
+import { assertHistory } from './ingestion.js';
 import type { Violation } from './violation.js';
 
 /**
@@ -13,11 +14,15 @@ import type { Violation } from './violation.js';
  * A response belongs to the nearest earlier call with its id that has no response yet; one that is
  * not complete leaves its call open. An open call is valid until an ai or human entry follows.
  * Takes time linear in the size of both histories.
+ *
+ * @throws TypeError for what is no history: an array of entries that `history.add` would take.
  */
 export function findViolations(
   history: readonly IContent[],
   base?: readonly IContent[],
 ): readonly Violation[] {
+  assertHistory('the history', history);
+  if (base !== undefined) assertHistory('the base', base);
   const violations = [
     ...history.flatMap(findEntryViolations),
     ...findPairingViolations(history),

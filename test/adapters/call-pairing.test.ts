@@ -1,5 +1,53 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallPairing } from '../../src/adapters/call-pairing.js';
+import type { ToolUseName } from '../../src/adapters/call-pairing.js';
+import { runs } from '../support/scale.js';
+
+/** What a model and its tools do, of which few ids and names are known so that they repeat. */
+const USE: fc.Arbitrary<ToolUseName> = fc.record(
+  { id: fc.constantFrom('a', 'b', 'c'), name: fc.constantFrom('run', 'read') },
+  { requiredKeys: [] },
+);
+const DEED = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('call' as const), use: USE }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('answer' as const),
+      use: USE,
+      isComplete: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('step' as const) }) },
+);
+
+/** The pairing as it reads in a sentence: looks at all open calls for each response. */
+class NaivePairing {
+  #open: (ToolUseName & { readonly blockId: string; readonly step: number })[] = [];
+  #step = 0;
+
+  beginStep(): void {
+    this.#step += 1;
+  }
+
+  call(use: ToolUseName, blockId: string): void {
+    this.#open.push({ ...use, blockId, step: this.#step });
+  }
+
+  answer({ id, name }: ToolUseName, isComplete: boolean): string | undefined {
+    const open = [
+      ...this.#open.filter(({ step }) => step === this.#step),
+      ...this.#open.filter(({ step }) => step < this.#step),
+    ];
+    const unnamed = open.filter((call) => id === undefined || call.id === undefined);
+    const found =
+      (id === undefined ? undefined : open.find((call) => call.id === id)) ??
+      unnamed.find((call) => name === undefined || call.name === name);
+    if (isComplete) this.#open = this.#open.filter((call) => call !== found);
+    return found?.blockId;
+  }
+}
 
 describe('CallPairing', () => {
   it('pairs by id where there is one', () => {
@@ -58,5 +106,29 @@ describe('CallPairing', () => {
     ];
     expect(new Set(ids).size).toBe(4);
     expect(ids[0]).toBe('#0.1');
+  });
+
+  it('pairs as looking at all open calls for each response does', () => {
+    let paired = 0;
+    fc.assert(
+      fc.property(fc.array(DEED, { maxLength: 300, size: 'max' }), (deeds) => {
+        const pairing = new CallPairing();
+        const naive = new NaivePairing();
+        for (const [at, deed] of deeds.entries()) {
+          if (deed.kind === 'step') {
+            pairing.beginStep();
+            naive.beginStep();
+          } else if (deed.kind === 'call') naive.call(deed.use, pairing.call(deed.use, [at, 0]));
+          else {
+            const expected = naive.answer(deed.use, deed.isComplete);
+            const { blockId } = pairing.answer(deed.use, [at, 0], deed.isComplete);
+            expect(blockId).toBe(expected ?? `#${at}.0`);
+            if (expected !== undefined) paired += 1;
+          }
+        }
+      }),
+      { numRuns: runs(2_000) },
+    );
+    expect(paired).toBeGreaterThan(1_000);
   });
 });

@@ -17,6 +17,7 @@ import {
 } from '../support/plain-message-format.js';
 import type { PlainMessage } from '../support/plain-message-format.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+import { runs } from '../support/scale.js';
 
 let compactor: Compactor;
 let sessions: TurnOrchestrator[];
@@ -259,6 +260,38 @@ describe('Conversations', () => {
     expect(await conversations.compact([])).toEqual([]);
   });
 
+  it('is as it was after messages that were refused, in the session that it was in', async () => {
+    const conversations = conversationsWith();
+    await conversations.compact(start);
+    const refused: unknown[] = [
+      [...start, null],
+      // A call is read before what is wrong comes, and must not be remembered.
+      [...start, assistant(call('2', 'write_file', 'a.ts')), { role: 'nobody', parts: [] }],
+      // More than an entry of a history holds.
+      [...start, user('x'.repeat(9_000_000))],
+      [null],
+    ];
+    for (const messages of refused) {
+      const compacting = conversations.compact(messages as PlainMessage[]);
+      await expect(compacting).rejects.toThrow(TypeError);
+    }
+    expect(await conversations.compact([...start, ...write])).toEqual(compacted);
+    expect(sessions).toHaveLength(1);
+    expect(conversations.report()).toHaveLength(1);
+  });
+
+  it('keeps a conversation with a name when messages are refused that would begin it anew', async () => {
+    const conversations = conversationsWith();
+    const named = { conversationId: 'a' };
+    await conversations.compact(start, named);
+    const clear = vi.spyOn(sessions[0]?.history ?? expect.fail('no session'), 'clear');
+    const other = [user('another beginning'), null] as unknown as PlainMessage[];
+    await expect(conversations.compact(other, named)).rejects.toThrow(TypeError);
+    expect(clear).not.toHaveBeenCalled();
+    expect(await conversations.compact([...start, ...write], named)).toEqual(compacted);
+    expect(sessions).toHaveLength(1);
+  });
+
   it('recovers when the session could not be made', async () => {
     const conversations = conversationsWith();
     const createSession = vi.spyOn(compactor, 'createSession');
@@ -359,7 +392,7 @@ describe('Conversations', () => {
           expect(sessions).toHaveLength(before + 1);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

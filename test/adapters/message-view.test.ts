@@ -14,6 +14,7 @@ import {
   user,
 } from '../support/plain-message-format.js';
 import type { PlainMessage, PlainPart } from '../support/plain-message-format.js';
+import { runs } from '../support/scale.js';
 
 type Edits = ReadonlyMap<number, readonly ContentBlock[] | null>;
 
@@ -190,7 +191,7 @@ describe('MessageView', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

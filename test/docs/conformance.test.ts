@@ -1,8 +1,8 @@
 // Keeps docs/conformance.md true: it has every id of the specification, and what it cites exists.
 
 import { existsSync, readFileSync } from 'node:fs';
-import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { citationsIn, citing, missingTests, tableRows } from '../support/cited-tests.js';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 const DOCUMENT = readFileSync(new URL('docs/conformance.md', REPOSITORY), 'utf8');
@@ -72,82 +72,10 @@ const IDS = [
   ...numbered('ERR', ERRORS),
 ];
 
-/** The cells of every row of every table, without heads and rules. */
-const ROWS = DOCUMENT.split('\n')
-  .filter((line) => line.startsWith('|'))
-  .map((line) =>
-    line
-      .split('|')
-      .map((cell) => cell.trim())
-      .slice(1, -1),
-  )
-  .filter(([first = '', second]) => second !== 'rule' && !/^-+$/.test(first));
-
-interface Citation {
-  readonly file: string;
-  readonly name: string;
-}
-
-/** Lists what a cell cites as `file › name`. */
-function citationsIn(cell: string): Citation[] {
-  return [...cell.matchAll(/`([^`›]+) › ([^`]+)`/g)].map(([, file = '', name = '']) => ({
-    file,
-    name,
-  }));
-}
+/** The rows of every table, without heads. */
+const ROWS = tableRows(DOCUMENT).filter(([, second]) => second !== 'rule');
 
 const CITATIONS = ROWS.flatMap((cells) => citationsIn(cells[3] ?? ''));
-
-/** The titles of a file's tests, and all of its strings. */
-interface TestFile {
-  readonly titles: readonly string[];
-  readonly strings: ReadonlySet<string>;
-}
-
-function readTestFile(file: string): TestFile {
-  const source = readFileSync(new URL(`test/${file}`, REPOSITORY), 'utf8');
-  const titles: string[] = [];
-  const strings = new Set<string>();
-  const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node)) strings.add(node.text);
-    if (ts.isCallExpression(node) && isTest(node.expression)) {
-      const [title] = node.arguments;
-      if (title !== undefined && ts.isStringLiteralLike(title)) titles.push(title.text);
-      else if (title !== undefined && ts.isTemplateExpression(title)) {
-        titles.push(title.getText().slice(1, -1));
-      }
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(ts.createSourceFile(file, source, ts.ScriptTarget.ES2022, true));
-  return { titles, strings };
-}
-
-/** Whether an expression is `it`, `test`, or made of one of them: `it.each([…])`, `` it.each`…` ``. */
-function isTest(expression: ts.Expression): boolean {
-  if (ts.isIdentifier(expression)) return ['it', 'test'].includes(expression.text);
-  if (ts.isTaggedTemplateExpression(expression)) return isTest(expression.tag);
-  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression)) {
-    return isTest(expression.expression);
-  }
-  return false;
-}
-
-/** Whether a file has a test of that name: a title as it is, or one filled in with strings of the file. */
-function hasTest({ titles, strings }: TestFile, name: string): boolean {
-  return titles.some((title) => {
-    if (title === name) return true;
-    const filled = titlePattern(title).exec(name)?.slice(1) ?? [];
-    return filled.length > 0 && filled.every((text) => strings.has(text));
-  });
-}
-
-function titlePattern(title: string): RegExp {
-  const literals = title.split(/%[sdifj]|\$[\w.]+/).map((text) => {
-    return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  });
-  return new RegExp(`^${literals.join('(.+)')}$`);
-}
 
 describe('docs/conformance.md', () => {
   it('has a row for every id of the specification and every decision', () => {
@@ -166,15 +94,14 @@ describe('docs/conformance.md', () => {
       expect(cells, cells[0]).toHaveLength(4);
       const cited = citationsIn(cells[3] ?? '');
       expect(cited.length, cells[0]).toBeGreaterThan(0);
-      expect(cited.map(({ file, name }) => `\`${file} › ${name}\``).join(' <br> ')).toBe(cells[3]);
+      expect(citing(cited)).toBe(cells[3]);
     }
   });
 
   it.each([...new Set(CITATIONS.map(({ file }) => file))])('cites tests that exist: %s', (file) => {
     expect(existsSync(new URL(`test/${file}`, REPOSITORY))).toBe(true);
-    const known = readTestFile(file);
     const cited = CITATIONS.filter((citation) => citation.file === file).map(({ name }) => name);
-    expect(cited.filter((name) => !hasTest(known, name))).toEqual([]);
+    expect(missingTests(file, cited)).toEqual([]);
   });
 
   it('names sources and pages that exist', () => {

@@ -130,7 +130,6 @@ describe('ctxfold replay with a model', () => {
 
   test.each([
     ['cut-off', { ...SNAPSHOT, finishReason: 'length' }],
-    ['no-snapshot', { kind: 'text', text: 'I would rather not.' }],
     ['tool-call', { kind: 'tool-call', name: 'Bash' }],
   ] as const)('a summary rejected as %s ends it with 5', async (reason, answer) => {
     const { baseUrl } = await startLoopbackModel(answer);

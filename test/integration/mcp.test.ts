@@ -18,6 +18,7 @@ import {
   toolResponse,
 } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../support/run-command.js';
 
 const COMMAND = path.resolve('dist/main/cli/main.js');
 const ORIGINAL = 'first \u0000\ud800\nsecond 😀\n'.repeat(50);
@@ -81,6 +82,42 @@ describe('ctxfold mcp', () => {
     expect(await answerOf(client, 'recall', { id })).toBe(ORIGINAL);
     expect(await answerOf(client, 'list_removed', {})).toContain('"call_1" [look');
   });
+
+  it('keeps to the session that it was told, and names none when there are several', async () => {
+    const transcriptPath = await temporaryPath();
+    const settings = {
+      'compression.density.recencyPruning': true,
+      'compression.density.recencyRetention': 1,
+    } as const;
+    for (const sessionId of ['session-of-ann', 'session-of-bob']) {
+      const compactor = createCompactor({ settings, offload: 'inline' });
+      const history = ['call_1', 'call_2'].flatMap((id) => [
+        aiContent([toolCall(id, 'look', { path: 'a.ts' })]),
+        toolContent([toolResponse(id, 'look', `secret of ${sessionId}`)]),
+      ]);
+      const session = await compactor.createSession({ sessionId, transcriptPath, history });
+      await session.ensureCompressionBeforeSend('p');
+      await compactor.close();
+    }
+    const given = ['--transcript', transcriptPath];
+    const ofAnn = await connect(...given, '--session', 'session-of-ann');
+    expect(await answerOf(ofAnn, 'recall', { id: 'call_1' })).toBe('secret of session-of-ann');
+    expect(await answerOf(ofAnn, 'list_removed', {})).toMatch(/^1 of 1:/);
+    const ofAll = await connect(...given, '--all-sessions');
+    expect(await answerOf(ofAll, 'recall', { id: 'call_1' })).toBe('secret of session-of-bob');
+
+    const { code, stdout, stderr } = await runCommand(['mcp', ...given]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/--session <id>.*--all-sessions/);
+    expect(stderr).not.toMatch(/ann|bob/);
+    const wrong = [
+      ['--session', ''],
+      ['--session', 'x', '--all-sessions'],
+    ];
+    for (const args of wrong) {
+      expect((await runCommand(['mcp', ...given, ...args])).code).toBe(2);
+    }
+  }, 60_000);
 
   it('writes nothing but the protocol, and ends when its input does', async () => {
     const child = spawn(process.execPath, [COMMAND, 'mcp', '--transcript', await temporaryPath()]);

@@ -11,6 +11,7 @@ import {
   arbitraryWorkingSetRules,
   WORKING_TOOLS,
 } from '../support/arbitrary-working-history.js';
+import { runs, sightings } from '../support/scale.js';
 
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot', 'resident'];
 
@@ -171,7 +172,7 @@ describe('offload', () => {
             await expectEqual(limit, entries, made, 3, options, style);
           },
         ),
-        { numRuns: 120, interruptAfterTimeLimit: 20_000 },
+        { numRuns: runs(120), interruptAfterTimeLimit: 20_000 },
       );
     },
     60_000,
@@ -192,9 +193,9 @@ describe('offload', () => {
             await expectEqual(limit, prolonged(entries, 420), made, start, options, style);
           },
         ),
-        { numRuns: 25, interruptAfterTimeLimit: 20_000 },
+        { numRuns: runs(25), interruptAfterTimeLimit: 20_000 },
       );
-      expect(seen.residentPassesOfAuto).toBeGreaterThan(10);
+      expect(seen.residentPassesOfAuto).toBeGreaterThan(sightings(10));
     },
     60_000,
   );

@@ -69,7 +69,7 @@ describe('createSession with a transcript', () => {
       }
       const [first] = gone;
       if (first === undefined) throw new Error('Nothing is gone.');
-      expect((await restore(path, first.callId)).response).toEqual(first);
+      expect((await restore(path, first.callId, { sessionId: 's' })).response).toEqual(first);
 
       const reading = readRemovals(path);
       let records = 0;

@@ -3,7 +3,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
-import { abortable } from '../../src/main/abortable.js';
+import { abortable, whenAborted } from '../../src/main/abortable.js';
 import { deferred } from '../support/session-bench.js';
 
 describe('abortable', () => {
@@ -38,5 +38,21 @@ describe('abortable', () => {
       work[end](new Error('late'));
       await work.promise.catch(() => undefined);
     }
+  });
+});
+
+describe('whenAborted', () => {
+  it('adds one listener however many wait, calls each of them once, and none that was called off', () => {
+    const controller = new AbortController();
+    const called: number[] = [];
+    const stops = Array.from({ length: 100 }, (_, at) =>
+      whenAborted(controller.signal, () => called.push(at)),
+    );
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+    for (const stop of stops.slice(2)) stop();
+    controller.abort();
+    for (const stop of stops) stop();
+    expect(called).toEqual([0, 1]);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 });

@@ -7,6 +7,7 @@ import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { NO_EDITS } from '../../src/shared/density.js';
 import type { DensityBase, DensityResult } from '../../src/shared/density.js';
+import { runs } from '../support/scale.js';
 
 /** An entry's text is its weight in tokens. */
 const entryOf = (tokens: number): IContent => humanText(String(tokens));
@@ -212,7 +213,7 @@ describe('HistoryService', () => {
           };
         }, sequence),
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -15,6 +15,7 @@ import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
 import { describeHistory, historyOf } from '../support/notation.js';
 import { outcomeOf } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
 
 const METADATA = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
 
@@ -294,7 +295,7 @@ describe('HistoryService', () => {
           await history.recalculateTotalTokens();
           expect(history.getTotalTokens()).toBe(total);
         }),
-        { numRuns: 200 },
+        { numRuns: runs(200) },
       );
     });
   });

@@ -17,6 +17,7 @@ import {
 import type { IContent } from '../../src/shared/content.js';
 import { findViolations } from '../../src/shared/validity.js';
 import { openSession, strategyOf } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
 
 const ENOUGH = 'the turn was called off';
 
@@ -176,7 +177,7 @@ describe('TurnOrchestrator in any order of events', () => {
   it('loses, doubles and moves nothing', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), happenings, (scheduler, script) => play(scheduler, script)),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 });

@@ -24,9 +24,12 @@ import type { WorkingSetRules } from '../../src/shared/density/rules/working-set
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './transcript/recording.js';
+import { runs, sightings } from '../support/scale.js';
 
 /** A result that looks like what a session puts in place of one. */
 const LOOKALIKE = '[look: src/0.ts — success, 2 lines]';
+/** Sessions of one user, who may have all of them back. */
+const ALL = { acrossSessions: true } as const;
 const POINTERS = {
   'compression.density.placeholder': 'pointer',
   'compression.strategy': 'high-density',
@@ -207,8 +210,8 @@ describe('Compactor', () => {
 
     const restored = await session.restore('run');
     expect(restored.response.result).toBe(output);
-    expect((await restore(transcriptPath, 'run')).response.result).toBe(output);
-    const listed = await listRemoved(transcriptPath);
+    expect((await restore(transcriptPath, 'run', session)).response.result).toBe(output);
+    const listed = await listRemoved(transcriptPath, session);
     expect(listed.map(({ callId, size }) => [callId, size?.amount])).toEqual([['run', 201]]);
   });
 
@@ -248,21 +251,21 @@ describe('Compactor', () => {
           const leftNow = next.history.getAll();
           seen.afterRestart += await expectOriginals(again, results, leftNow);
           await again.close();
-          const listed = await listRemoved(transcriptPath);
+          const listed = await listRemoved(transcriptPath, ALL);
           seen.removed += listed.length;
           for (const { callId } of listed) {
-            const { response } = await restore(transcriptPath, callId);
+            const { response } = await restore(transcriptPath, callId, ALL);
             const original = results[Number(callId.slice('call_'.length))];
             expect(JSON.stringify(response.result)).toBe(JSON.stringify(original));
           }
         },
       ),
-      { numRuns: 150, examples: [[[0, LOOKALIKE, LOOKALIKE, LOOKALIKE], POINTERS, 165]] },
+      { numRuns: runs(150), examples: [[[0, LOOKALIKE, LOOKALIKE, LOOKALIKE], POINTERS, 165]] },
     );
-    expect(seen.recalled).toBeGreaterThan(200);
-    expect(seen.afterRestart).toBeGreaterThan(200);
-    expect(seen.lookalikes).toBeGreaterThan(20);
-    expect(seen.removed).toBeGreaterThan(200);
+    expect(seen.recalled).toBeGreaterThan(sightings(200));
+    expect(seen.afterRestart).toBeGreaterThan(sightings(200));
+    expect(seen.lookalikes).toBeGreaterThan(sightings(20));
+    expect(seen.removed).toBeGreaterThan(sightings(200));
 
     async function expectOriginals(
       compactor: Compactor,
@@ -275,7 +278,7 @@ describe('Compactor', () => {
         const callId = `call_${at}`;
         const json = JSON.stringify(original);
         if (JSON.stringify(present.get(callId)) === json) continue;
-        const { response } = await compactor.restore(callId);
+        const { response } = await compactor.restore(callId, ALL);
         expect(response.result).toStrictEqual(original);
         expect(JSON.stringify(response.result)).toBe(json);
         recalled += 1;
@@ -300,10 +303,10 @@ describe('Compactor', () => {
       history: talkOf(['of two', 'y', 'z']),
       transcriptPath: paths[1],
     });
-    expect((await compactor.restore('call_1')).response.result).toBe('y');
-    const { sessionId } = await compactor.restore('call_0');
-    const latest = (await restore(paths[1], 'call_0')).recordedAt;
-    const earlier = (await restore(paths[0], 'call_0')).recordedAt;
+    expect((await compactor.restore('call_1', ALL)).response.result).toBe('y');
+    const { sessionId } = await compactor.restore('call_0', ALL);
+    const latest = (await restore(paths[1], 'call_0', ALL)).recordedAt;
+    const earlier = (await restore(paths[0], 'call_0', ALL)).recordedAt;
     expect(latest > earlier ? ['two'] : ['one', 'two']).toContain(sessionId);
     const ofOne = await compactor.restore('call_0', { sessionId: 'one' });
     expect(ofOne.response.result).toBe('of one');
@@ -311,15 +314,15 @@ describe('Compactor', () => {
 
   it('says that no session has it, or that none keeps a transcript', async () => {
     const compactor = openCompactor();
-    await expect(compactor.restore('call_0')).rejects.toMatchObject({
+    await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject({
       code: 'NOT_IN_TRANSCRIPT',
       message: expect.stringContaining('transcriptPath'),
     });
     const transcriptPath = await temporaryPath();
     const session = await compactor.createSession({ history: talkOf(['a']), transcriptPath });
     const expected = { code: 'NOT_IN_TRANSCRIPT', message: expect.stringContaining('call_0') };
-    await expect(compactor.restore('call_0')).rejects.toMatchObject(expected);
+    await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject(expected);
     await session.close();
-    await expect(compactor.restore('call_0')).rejects.toThrow('transcriptPath');
+    await expect(compactor.restore('call_0', ALL)).rejects.toThrow('transcriptPath');
   });
 });

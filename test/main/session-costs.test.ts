@@ -10,6 +10,7 @@ import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';
 import { keepLast, openNoted, openSession } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
 
 const NOTHING: RequestTokens = { sentTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
@@ -168,7 +169,7 @@ describe('TurnOrchestrator', () => {
           });
         },
       );
-      await fc.assert(property, { numRuns: 1_000 });
+      await fc.assert(property, { numRuns: runs(1_000) });
     });
   });
 });

@@ -24,6 +24,7 @@ import {
 } from '../support/session-bench.js';
 import type { BenchParts } from '../support/session-bench.js';
 import { temporaryPath } from './transcript/recording.js';
+import { runs } from '../support/scale.js';
 
 /** A read, and the write that makes it stale. */
 const READ = 'h a:r1 t:r1';
@@ -349,7 +350,7 @@ describe('TurnOrchestrator', () => {
             });
           },
         );
-        await fc.assert(property, { numRuns: 1_000 });
+        await fc.assert(property, { numRuns: runs(1_000) });
       },
     );
 
@@ -371,7 +372,7 @@ describe('TurnOrchestrator', () => {
           expect(batched.history.getAll()).toEqual(once.history.getAll());
         },
       );
-      await fc.assert(property, { numRuns: 500 });
+      await fc.assert(property, { numRuns: runs(500) });
     });
 
     it(
@@ -391,7 +392,7 @@ describe('TurnOrchestrator', () => {
             expect(batched).toEqual(everyTurn);
           },
         );
-        await fc.assert(property, { numRuns: 500 });
+        await fc.assert(property, { numRuns: runs(500) });
       },
     );
 
@@ -409,7 +410,7 @@ describe('TurnOrchestrator', () => {
             });
           },
         );
-        await fc.assert(property, { numRuns: 500 });
+        await fc.assert(property, { numRuns: runs(500) });
       },
     );
 
@@ -435,7 +436,7 @@ describe('TurnOrchestrator', () => {
             });
           },
         );
-        await fc.assert(property, { numRuns: 1_000 });
+        await fc.assert(property, { numRuns: runs(1_000) });
       },
     );
 
@@ -458,7 +459,7 @@ describe('TurnOrchestrator', () => {
             });
           },
         );
-        await fc.assert(property, { numRuns: 1_000 });
+        await fc.assert(property, { numRuns: runs(1_000) });
       },
     );
   });

@@ -18,6 +18,7 @@ import { findViolations } from '../../src/shared/validity.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';
 import { keepLast, openNoted, openSession, strategyOf } from '../support/session-bench.js';
+import { runs, sightings } from '../support/scale.js';
 
 function listen(session: TurnOrchestrator): PrunedEvent[] {
   const told: PrunedEvent[] = [];
@@ -193,9 +194,9 @@ describe('TurnOrchestrator', () => {
           holdTo(session.history.getRawHistory(), history, told);
           toldOf += told.length;
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
-      expect(toldOf).toBeGreaterThan(20);
+      expect(toldOf).toBeGreaterThan(sightings(20));
     });
   });
 });
@@ -250,7 +251,9 @@ function absolute(file: string): string {
 
 function inclusionPaths({ speaker, blocks }: IContent): readonly string[] {
   if (speaker !== 'human') return [];
-  return findInclusions(blocks, ['delimited']).map((found) => absolute(found.path));
+  return findInclusions(blocks, { workspaceRoot: WORKSPACE_ROOT }).map((found) =>
+    absolute(found.path),
+  );
 }
 
 /** The complete responses of a history. */

@@ -199,7 +199,6 @@ describe('compression.fallbackToTruncation', () => {
 
   it.each([
     ['middle-out', 'a summarizer that fails', overloaded(), 'SUMMARIZER_FAILED'],
-    ['one-shot', 'a summary that is none', scriptedSummarizer('sure!'), 'SUMMARY_REJECTED'],
     ['one-shot', 'no summarizer', undefined, 'SUMMARIZER_MISSING'],
   ] as const)('without it, %s gives on %s', async (strategy, _, summarizer, code) => {
     const session = await open({ summarizer, settings: dueBy(strategy) });
@@ -215,6 +214,19 @@ describe('compression.fallbackToTruncation', () => {
     expect(session.history.getAll().every((entry, at) => entry === before[at])).toBe(true);
     expect(session.history.length).toBe(before.length);
     expect(session.history.isCompressing).toBe(false);
+  });
+
+  it('without it, a summary that is unfit fails no window whose history fits', async () => {
+    const summarizer = scriptedSummarizer({ text: snapshot('half'), finishReason: 'length' });
+    const session = await open({ summarizer, settings: dueBy('one-shot') });
+    const before = session.history.getAll();
+    const failed = vi.fn();
+    session.on('compressionFailed', failed);
+    expect(await compressionOf(session)).toBeNull();
+    const error = expect.objectContaining({ code: 'SUMMARY_REJECTED', reason: 'cut-off' }) as Error;
+    expect(failed).toHaveBeenCalledExactlyOnceWith({ error });
+    expect(session.history.getAll()).toEqual(before);
+    await expect(session.performCompression('p2')).rejects.toMatchObject({ reason: 'cut-off' });
   });
 
   it('is for summaries alone: what else fails is given on', async () => {
@@ -293,7 +305,7 @@ describe('compression.profile', () => {
     session.settings.set('compression.fallbackToTruncation', true);
     expect(await compressionOf(session)).toMatchObject({
       strategy: 'top-down-truncation',
-      fallbackFrom: { strategy: 'one-shot', error: { message: 'no model by the name of gone' } },
+      fallbackFrom: { strategy: 'one-shot', error: { code: 'SUMMARIZER_FAILED' } },
     });
   });
 });

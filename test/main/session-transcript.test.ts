@@ -24,6 +24,8 @@ import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js'
 import { deferred, outcomeOf } from '../support/session-bench.js';
 import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
 import { openWith, systemError, temporaryPath } from './transcript/recording.js';
+import { runs } from '../support/scale.js';
+import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 type Options = CompactorOptions & SessionOptions & { readonly strategy?: CompressionStrategyName };
 
@@ -194,7 +196,7 @@ describe('TurnOrchestrator with a transcript', () => {
       const situations = fc.record({
         history: arbitraryHistory({ maxEntries: 60 }),
         strategy: fc.constantFrom(...COMPRESSION_STRATEGIES, 'high-density' as const),
-        share: fc.double({ min: 0.1, max: 1, noNaN: true }),
+        share: arbitraryRatio(0.1, 1),
         windows: fc.integer({ min: 1, max: 6 }),
         recencyPruning: fc.boolean(),
       });
@@ -229,7 +231,7 @@ describe('TurnOrchestrator with a transcript', () => {
             await session.close();
           },
         ),
-        { numRuns: 250 },
+        { numRuns: runs(250) },
       );
       expect(restored).toBeGreaterThan(0);
     });
@@ -293,9 +295,64 @@ describe('TurnOrchestrator with a transcript', () => {
       });
       const compressed = vi.fn();
       session.on('compressed', compressed);
-      expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe(DISK_FULL);
+      // It fits without.
+      const { compressed: outcome } = await session.ensureCompressionBeforeSend('p1');
+      expect(outcome).toBeNull();
       expect(compressed).not.toHaveBeenCalled();
       expect(session.history.getAll()).toEqual(history);
+    });
+  });
+
+  describe('when the disk is full and the history fits', () => {
+    it('leaves edits out, and says so once until it works again', async () => {
+      let isFull = true;
+      failWrites(() => isFull);
+      const logger = { ...SILENT_LOGGER, warn: vi.fn() };
+      const session = await open({
+        history: fullHistory(),
+        transcriptPath: await temporaryPath(),
+        contextLimit: 200_000,
+        logger,
+      });
+      const failed = vi.fn();
+      session.on('recordingFailed', failed);
+      const turn = async (): Promise<boolean> => {
+        // One more read of which one copy is superfluous.
+        session.history.addAll(historyOf(`h:again+@b.ts(${'x'.repeat(600)}) a:done h:next`));
+        return (await session.ensureCompressionBeforeSend('p')).optimized !== null;
+      };
+      const before = session.history.getAll();
+      expect([await turn(), await turn(), await turn()]).toEqual([false, false, false]);
+      expect(session.history.getAll().slice(0, before.length)).toEqual(before);
+      expect(session.densityDirty).toBe(true);
+      expect(failed.mock.calls).toMatchObject([[{ error: { code: DISK_FULL } }]]);
+      expect(logger.warn).toHaveBeenCalledTimes(1);
+      isFull = false;
+      expect((await session.ensureCompressionBeforeSend('p')).optimized).not.toBeNull();
+      isFull = true;
+      expect([await turn(), await turn()]).toEqual([false, false]);
+      expect(failed).toHaveBeenCalledTimes(2);
+      await expectRestorable(session, responsesOf(fullHistory()));
+    });
+
+    it.each(COMPRESSION_STRATEGIES)('leaves a compression out (%s)', async (strategy) => {
+      let isFull = true;
+      failWrites(() => isFull);
+      const session = await open({
+        history: fullHistory(),
+        transcriptPath: await temporaryPath(),
+        contextLimit: 30_000,
+        settings: { 'compression.strategy': strategy, 'compression.threshold': 0.2 },
+      });
+      const failed = vi.fn();
+      session.on('recordingFailed', failed);
+      const left = await session.ensureCompressionBeforeSend('p1');
+      expect(left).toMatchObject({ optimized: null, compressed: null, fitted: null });
+      expect(session.history.getAll()).toEqual(fullHistory());
+      expect(failed).toHaveBeenCalledTimes(1);
+      isFull = false;
+      const { compressed } = await session.ensureCompressionBeforeSend('p2');
+      expect(compressed?.outcome).toBe('applied');
     });
   });
 

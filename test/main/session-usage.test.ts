@@ -12,6 +12,8 @@ import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import { historyOf } from '../support/notation.js';
 import { entries, keepLast, openNoted, openSession, strategyOf } from '../support/session-bench.js';
 import type { BenchParts } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
+import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 const countHundreds: CountEntries = (contents) => Promise.resolve(contents.map(() => 100));
 
@@ -315,7 +317,7 @@ describe('TurnOrchestrator', () => {
       const ends = new Set<string>();
       await fc.assert(
         fc.asyncProperty(
-          fc.double({ min: 0.25, max: 4, noNaN: true }),
+          arbitraryRatio(0.25, 4),
           fc.nat(2_000),
           fc.nat(2_000),
           fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 60, size: 'max' }),
@@ -344,7 +346,7 @@ describe('TurnOrchestrator', () => {
             ends.add(outcome instanceof Error ? 'exceeded' : 'fits');
           },
         ),
-        { numRuns: 200 },
+        { numRuns: runs(200, 100) },
       );
       expect([...ends].sort()).toEqual(['exceeded', 'fits']);
     });

@@ -23,6 +23,8 @@ import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import { openSession, strategyOf } from '../support/session-bench.js';
+import { runs } from '../support/scale.js';
+import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 const never = (): Promise<SummarizerResponse> => new Promise(() => {});
 
@@ -64,7 +66,7 @@ const SITUATIONS = fc
     history: arbitraryHistory({ maxEntries: 60 }),
     sizes: fc.array(fc.nat(400), { minLength: 1, maxLength: 20, size: 'max' }),
     /** How often the history would fill the window. */
-    times: fc.double({ min: 1, max: 4, noNaN: true }),
+    times: arbitraryRatio(1, 4),
     /** Tokens that the request holds besides, as a share of the window. */
     pendingShare: fc.constantFrom(0, 0, 0.1, 0.6, 1.1),
     strategy: fc.constantFrom(...COMPRESSION_STRATEGIES),
@@ -192,7 +194,7 @@ describe('TurnOrchestrator', () => {
           }
           ends.add(outcome instanceof Error ? outcome.name : 'fits');
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
       expect(ends).toContain('fits');
       expect(ends).toContain('ContextWindowExceededError');
@@ -219,7 +221,7 @@ describe('TurnOrchestrator', () => {
           expect(findViolations(session.history.getAll(), situation.entries)).toEqual([]);
           expect(session.history.isCompressing).toBe(false);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 
@@ -244,7 +246,7 @@ describe('TurnOrchestrator', () => {
           );
           if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ContextWindowExceededError);
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
     });
 
@@ -322,7 +324,7 @@ describe('TurnOrchestrator', () => {
       let nowMs = 0;
       const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
       onTestFinished(() => clock.mockRestore());
-      const summarizer = scriptedSummarizer('garbage');
+      const summarizer = scriptedSummarizer('');
       const compactor = createCompactor({
         offload: 'inline',
         tokenizer: 'estimate',
@@ -333,10 +335,8 @@ describe('TurnOrchestrator', () => {
       const history = Array.from({ length: 40 }, () => humanText('x'.repeat(100)));
       const session = await compactor.createSession({ history });
       const failures: unknown[] = [];
-      const send = (at: number): Promise<unknown> =>
-        session.ensureCompressionBeforeSend(`p${at}`).catch((error: unknown) => {
-          failures.push(error);
-        });
+      session.on('compressionFailed', ({ error }) => failures.push(error));
+      const send = (at: number): Promise<unknown> => session.ensureCompressionBeforeSend(`p${at}`);
       for (let at = 0; at < 200; at += 1) {
         session.history.add(humanText('x'.repeat(100)));
         await send(at);
@@ -347,6 +347,7 @@ describe('TurnOrchestrator', () => {
         for (let at = 0; at < 10; at += 1) await send(at);
         expect(summarizer.requests).toHaveLength(3 + minute);
       }
+      expect(failures).toHaveLength(8);
       for (const error of failures) expect(error).toMatchObject({ code: 'SUMMARY_REJECTED' });
     });
 

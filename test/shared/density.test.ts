@@ -14,6 +14,8 @@ import {
   validateDensityResult,
 } from '../../src/shared/density.js';
 import type { DensityResult } from '../../src/shared/density.js';
+import { runs } from '../support/scale.js';
+import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 
 const METADATA = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
 
@@ -32,7 +34,7 @@ function arbitraryEdit(length: number): fc.Arbitrary<DensityResult> {
   return fc
     .record({
       touched: fc.shuffledSubarray(indices),
-      share: fc.double({ min: 0, max: 1, noNaN: true }),
+      share: arbitraryRatio(),
     })
     .map(({ touched, share }) => {
       const cut = Math.round(touched.length * share);
@@ -93,7 +95,7 @@ describe('applyDensityResult', () => {
         expect(history).toHaveLength(expected.length);
         for (const [at, entry] of history.entries()) expect(entry).toBe(expected[at]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

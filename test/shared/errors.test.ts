@@ -2,12 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 
+import * as errors from '../../src/shared/errors.js';
 import {
   CompressionExecutionError,
   CompressionStrategyError,
   ContextWindowExceededError,
   ERROR_CODES,
+  PromptError,
   reviveError,
+  SummarizerError,
+  SummaryRejectedError,
   toWireError,
   UnknownStrategyError,
   WorkerPoolError,
@@ -19,6 +23,9 @@ const ALL = [
   new CompressionExecutionError('one-shot', 'the summary is empty'),
   new ContextWindowExceededError('too long', 120, 100),
   new WorkerPoolError('it died', 'WORKER_DIED'),
+  new SummaryRejectedError('one-shot', 'cut-off', 'the summary is cut off'),
+  new SummarizerError('no answer', 'SUMMARIZER_TIMEOUT'),
+  new PromptError('compression.md', 'it is a link', 'PROMPT_REFUSED'),
 ] as const;
 
 describe('CompressionStrategyError', () => {
@@ -26,6 +33,13 @@ describe('CompressionStrategyError', () => {
     expect(error).toBeInstanceOf(CompressionStrategyError);
     expect(error.name).toBe(error.constructor.name);
     expect(ERROR_CODES).toContain(error.code);
+  });
+
+  it('is the base of every error class that there is', () => {
+    const names = Object.values<unknown>(errors).flatMap((exported) =>
+      typeof exported === 'function' && exported.prototype instanceof Error ? [exported.name] : [],
+    );
+    expect(names.sort()).toEqual(ALL.map(({ name }) => name).sort());
   });
 
   it('keeps its cause', () => {

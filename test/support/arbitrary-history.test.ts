@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../src/shared/content.js';
 import { findViolations } from '../../src/shared/validity.js';
 import { arbitraryHistory } from './arbitrary-history.js';
+import { runs } from './scale.js';
 
 describe('arbitraryHistory', () => {
   it('gives valid histories', () => {
@@ -13,7 +14,7 @@ describe('arbitraryHistory', () => {
       fc.property(arbitraryHistory(), (history) => {
         expect(findViolations(history)).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

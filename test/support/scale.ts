@@ -9,6 +9,16 @@ export function runs(full: number, least: number = 20): number {
   return Math.min(full, Math.max(least, Math.ceil(full * TEST_SCALE)));
 }
 
+/**
+ * What a count of sightings has to exceed in this run, when it exceeds `full` in one of all cases. A share of the cases is
+ * held to a third of its share: what is left to chance must not fail a test, and what is rare may be missing.
+ */
+export function sightings(full: number): number {
+  if (TEST_SCALE === 1) return full;
+  const share = Math.floor((full * TEST_SCALE) / 3);
+  return share < 5 ? -1 : share;
+}
+
 function readScale(text: string | undefined): number {
   if (text === undefined || text === '') return 0.1;
   const scale = Number(text);

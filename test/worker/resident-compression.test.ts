@@ -10,6 +10,7 @@ import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { countThirds } from '../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../support/resident-session.js';
+import { runs, sightings } from '../support/scale.js';
 
 describe('planResidentCompression', () => {
   it('foretells the tokens of every entry whose results become lines', () => {
@@ -42,8 +43,8 @@ describe('planResidentCompression', () => {
           if (block?.type === 'tool_response' && (block.mediaTokens ?? 0) > 0) withMedia += 1;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(withMedia).toBeGreaterThan(100);
+    expect(withMedia).toBeGreaterThan(sightings(100));
   });
 });

@@ -13,6 +13,7 @@ import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { countThirds } from '../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../support/resident-session.js';
+import { runs, sightings } from '../support/scale.js';
 
 /** Every fifth entry was counted elsewhere. */
 function measured(content: IContent, at: number): MeasuredEntry {
@@ -73,8 +74,8 @@ describe('ResidentFacts', () => {
           if (digest.ownKey !== undefined) ownKeys += 1;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(Math.min(digests, ownKeys)).toBeGreaterThan(500);
+    expect(Math.min(digests, ownKeys)).toBeGreaterThan(sightings(500));
   });
 });

@@ -30,6 +30,7 @@ import {
   withReferencedFiles,
 } from '../support/resident-session.js';
 import type { Delivery, SessionCommand } from '../support/resident-session.js';
+import { runs, sightings } from '../support/scale.js';
 
 const countO200k = createBytePairCounter(arrangeTokens(tokens));
 
@@ -265,7 +266,7 @@ async function play(
 }
 
 interface Sizes {
-  readonly runs: number;
+  readonly cases: number;
   readonly sessionsPerRun: number;
   readonly maxCommands: number;
   readonly maxPortion: number;
@@ -274,7 +275,7 @@ interface Sizes {
 function holds(
   histories: fc.Arbitrary<IContent[]>,
   countPiece: CountPiece | undefined,
-  { runs, sessionsPerRun, maxCommands, maxPortion }: Sizes,
+  { cases, sessionsPerRun, maxCommands, maxPortion }: Sizes,
 ): Promise<void> {
   const played = fc.record({
     commands: arbitraryCommands(maxCommands, maxPortion),
@@ -292,7 +293,7 @@ function holds(
         for (const one of all) await play(supply, one, made, countPiece);
       },
     ),
-    { numRuns: runs },
+    { numRuns: runs(cases) },
   );
 }
 
@@ -300,15 +301,15 @@ const SMALL = { sessionsPerRun: 8, maxCommands: 14, maxPortion: 12 };
 
 describe('ResidentHistory', () => {
   it('plans and counts as the whole history does, after every delta', async () => {
-    await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, runs: 1_500 });
+    await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, cases: 1_500 });
   }, 60_000);
 
   it('does so for broken histories', async () => {
-    await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, runs: 900 });
+    await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, cases: 900 });
   }, 60_000);
 
   it('does so when more comes in at once than a message may hold', async () => {
-    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, runs: 60 };
+    const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, cases: 60 };
     await holds(arbitraryHistory(), countThirds, sizes);
     expect(seen.continued).toBeGreaterThan(0);
   }, 60_000);
@@ -317,22 +318,22 @@ describe('ResidentHistory', () => {
     await holds(arbitraryHistory({ maxEntries: 40 }), countO200k, {
       ...SMALL,
       sessionsPerRun: 2,
-      runs: 40,
+      cases: 40,
     });
   }, 60_000);
 
   it('plans as well when it counts nothing', async () => {
-    await holds(arbitraryHistory({ maxEntries: 80 }), undefined, { ...SMALL, runs: 60 });
+    await holds(arbitraryHistory({ maxEntries: 80 }), undefined, { ...SMALL, cases: 60 });
   }, 60_000);
 
   it('was seen in every state that matters', () => {
-    expect(seen.sessions).toBeGreaterThan(10_000);
+    expect(seen.sessions).toBeGreaterThan(sightings(10_000));
     // What is rare has to be there, and not often: some 100 times on average.
     const rare: Readonly<Record<string, number>> = {
       ...{ continued: 0, foretoldReasoning: 25, excerpts: 12 },
     };
     for (const [kind, times] of Object.entries(seen)) {
-      expect([kind, times > (rare[kind] ?? 100)]).toEqual([kind, true]);
+      expect([kind, times > sightings(rare[kind] ?? 100)]).toEqual([kind, true]);
     }
   });
 

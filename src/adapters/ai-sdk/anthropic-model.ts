@@ -1,5 +1,7 @@
 // Which models bind their reasoning to what stands before it. Knows names alone.
 
+import { asRecord, asText } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { CompactCall } from '../adapter-options.js';
 
 /** A model of the AI SDK, or what its gateway calls it. */
@@ -11,8 +13,10 @@ export type ModelReference = string | { readonly provider: string; readonly mode
  * `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock and `anthropic/claude-…` at a gateway.
  */
 export function describeModel(model: ModelReference): Pick<CompactCall, 'modelName' | 'reasoning'> {
-  const modelName = typeof model === 'string' ? model : model.modelId;
-  const fullName = typeof model === 'string' ? model : `${model.provider}/${model.modelId}`;
+  // A model that the application made up may say nothing of itself.
+  const { provider, modelId }: JsonRecord = asRecord(model) ?? {};
+  const modelName = asText(model) ?? asText(modelId);
+  const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`;
   const isAnthropic = fullName.toLowerCase().includes('anthropic');
   return { modelName, reasoning: isAnthropic ? 'strip-after-first-edit' : 'keep' };
 }

@@ -3,6 +3,7 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { checkedFields } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -48,8 +49,9 @@ export function compactionMiddleware(
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
   return {
     specificationVersion: 'v3',
-    transformParams: async ({ params, model }) => {
-      const signal = params.abortSignal;
+    transformParams: async (modelCall) => {
+      const { model, params } = checkedFields(modelCall, 'a call to a model');
+      const { abortSignal: signal } = checkedFields(params, 'the parameters of a call');
       const call = { ...describeModel(model), signal };
       const prompt = await compact(params.prompt, call);
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };

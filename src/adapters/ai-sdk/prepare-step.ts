@@ -2,6 +2,8 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { asRecord } from '../../main/formats/json-value.js';
+import { checkedCall, checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -39,14 +41,26 @@ export type PrepareStep = <Message extends SdkMessage>(
  * @throws RangeError naming each option that is wrong.
  */
 export function prepareStep(compactor: Compactor, options: PrepareStepOptions = {}): PrepareStep {
-  const { signal, conversationId, ...adapterOptions } = options;
+  const {
+    signal: givenSignal,
+    conversationId: givenId,
+    ...adapterOptions
+  } = checkedFields(options, 'adapter options');
   const compact = messageCompactor<SdkMessage>(compactor, adapterOptions);
-  return async <Message extends SdkMessage>({ model, messages, steps }: StepInput<Message>) => {
+  const { signal, conversationId } = checkedCall({ signal: givenSignal, conversationId: givenId });
+  return async <Message extends SdkMessage>(step: StepInput<Message>) => {
+    const {
+      model,
+      steps,
+      messages: given,
+    } = checkedFields<Partial<StepInput<Message>>>(step, 'what a step is prepared with');
+    const messages = checkedMessages(given ?? null);
+    const usage = asRecord(asRecord(steps?.[steps.length - 1])?.['usage']);
     const compacted = (await compact(messages, {
-      ...describeModel(model),
+      ...describeModel(model ?? ''),
       signal,
       conversationId,
-      reportedInputTokens: steps.at(-1)?.usage.inputTokens,
+      reportedInputTokens: reportedTokens(usage?.['inputTokens']),
     })) as Message[];
     return isSameList(compacted, messages) ? undefined : { messages: compacted };
   };

@@ -3,16 +3,28 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { RestoredResponse } from '../../main/transcript/restore.js';
+import type { RestoreOptions } from '../../main/transcript/restore-latest.js';
+import { assertSessionScope } from '../../main/transcript/session-scope.js';
+import type { TurnOrchestrator } from '../../main/turn-orchestrator.js';
 import { CompressionStrategyError } from '../../shared/errors.js';
 
-/** How originals are looked for. */
-export interface RecallToolOptions {
-  /**
-   * Gives back what was recorded by the session of this id only. Needed where one compactor serves
-   * several users: ids of calls are no secrets. @default every session whose transcript is open
-   */
-  readonly sessionId?: string | undefined;
-}
+/**
+ * Whose results the tool gives back: those of one conversation. The options of the conversation's `prepareStep` will
+ * do, so that one object says it to both.
+ */
+export type RecallConversation =
+  | {
+      readonly conversationId: string;
+      /** Where the conversation keeps what goes: one of the same id in another directory is another one. */
+      readonly transcriptDirectory: string;
+      readonly acrossSessions?: false | undefined;
+    }
+  | {
+      /** Every open session's, whoever recorded them: for a host that serves one user alone. */
+      readonly acrossSessions: true;
+      readonly conversationId?: undefined;
+      readonly transcriptDirectory?: undefined;
+    };
 
 /** What the model calls the tool with. */
 export interface RecallInput {
@@ -51,26 +63,58 @@ export interface RecallTool {
  * which placeholders call it, and set `compression.density.placeholder` to `informative`, so that these tell
  * the ids. Sessions have to keep transcripts; what a transcript holds from before a restart is found as
  * well. What is recalled enters the conversation like any result, and may be taken out of it again.
+ *
+ * Ids of calls are easily guessed, so the tool belongs to one conversation: make one for each run, of the session or
+ * by what names the conversation and its transcript.
+ *
+ * @throws TypeError when no conversation is named.
  */
+export function recallTool(session: Pick<TurnOrchestrator, 'sessionId' | 'restore'>): RecallTool;
 export function recallTool(
   compactor: Pick<Compactor, 'restore'>,
-  options: RecallToolOptions = {},
+  conversation: RecallConversation,
+): RecallTool;
+export function recallTool(
+  source: Pick<TurnOrchestrator, 'sessionId' | 'restore'> | Pick<Compactor, 'restore'>,
+  conversation?: RecallConversation,
 ): RecallTool {
-  const { sessionId } = options;
+  const restore = 'sessionId' in source ? ofSession(source) : ofConversation(source, conversation);
   return {
     description: DESCRIPTION,
     inputSchema: INPUT_SCHEMA,
     execute: async ({ id }) => {
       if (typeof id !== 'string') return NO_ID;
       try {
-        return originalOf(
-          await compactor.restore(id, sessionId === undefined ? {} : { sessionId }),
-        );
+        return originalOf(await restore(id));
       } catch (thrown) {
         return adviceFor(thrown, id);
       }
     },
   };
+}
+
+type Restore = (callId: string) => Promise<RestoredResponse>;
+
+function ofSession(session: Pick<TurnOrchestrator, 'restore'>): Restore {
+  return (callId) => session.restore(callId);
+}
+
+function ofConversation(
+  compactor: Pick<Compactor, 'restore'>,
+  conversation: RecallConversation | undefined,
+): Restore {
+  const { conversationId, transcriptDirectory, acrossSessions } = conversation ?? {};
+  // Checked here, for an error of `restore` is told to the model and not to whoever made the tool.
+  const scope: unknown = { sessionId: conversationId, acrossSessions };
+  assertSessionScope(scope);
+  if (
+    acrossSessions !== true &&
+    (typeof transcriptDirectory !== 'string' || !transcriptDirectory)
+  ) {
+    throw new TypeError('Expected the transcriptDirectory of the conversation.');
+  }
+  const options: RestoreOptions = { ...scope, transcriptDirectory };
+  return (callId) => compactor.restore(callId, options);
 }
 
 const DESCRIPTION =

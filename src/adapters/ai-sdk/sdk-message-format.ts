@@ -1,6 +1,7 @@
 // The message format of the AI SDK, 6 and 7: reads messages as entries, and writes back what an edit left of them.
 // Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
 
+import { kindOf } from '../../shared/misuse.js';
 import { isRecord } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
@@ -15,6 +16,7 @@ import type {
   Reading,
 } from '../message-format.js';
 import { placed } from '../placed.js';
+import { plainData, spreadable } from '../plain-data.js';
 import { readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
@@ -36,7 +38,8 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
     return isSameButForCacheMarks(a, b);
   }
 
-  rewrite(message: SdkMessage, edits: PartEdits): SdkMessage {
+  rewrite(given: SdkMessage, edits: PartEdits): SdkMessage {
+    const message = spreadable(given);
     if (typeof message.content === 'string') {
       const edit = edits.get(0);
       return edit?.type === 'text' ? { ...message, content: edit.text } : message;
@@ -69,8 +72,9 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
   read(messages: readonly SdkMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
     let pinnedCharacters = 0;
-    messages.forEach((message, at) => {
+    messages.forEach((given, at) => {
       const index = firstIndex + at;
+      const message = plainData(given, `message ${index}`);
       assertMessage(message, index);
       const { role, content } = message;
       const speaker = SPEAKERS[role];
@@ -106,7 +110,7 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
   const { role, content } = message;
   if (role !== 'system' && (typeof role !== 'string' || !Object.hasOwn(SPEAKERS, role))) {
     throw new TypeError(
-      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${JSON.stringify(role)}.`,
+      `Expected 'system', 'user', 'assistant' or 'tool' at ${where}.role, got ${kindOf(role)}.`,
     );
   }
   if (

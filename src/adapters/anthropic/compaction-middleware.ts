@@ -6,7 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
-import { isRecord } from '../../main/formats/json-value.js';
+import { asText, isRecord, tryParseJson } from '../../main/formats/json-value.js';
 import { reasoningOfRequest } from './reasoning-of-request.js';
 import { ReportedUsage } from './reported-usage.js';
 
@@ -81,13 +81,13 @@ export function compactionMiddleware(
 
 /** The body of a request for a message; undefined for any other request, and where the server holds messages. */
 function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
-  if (request.method?.toUpperCase() !== 'POST' || typeof request.body !== 'string')
-    return undefined;
-  if (!MESSAGES_PATH.test(request.url)) return undefined;
+  const { method, url, body: text }: Partial<Record<keyof APIRequest, unknown>> = request;
+  if (asText(method)?.toUpperCase() !== 'POST' || typeof text !== 'string') return undefined;
+  if (!MESSAGES_PATH.test(asText(url) ?? '')) return undefined;
   const body = isRequestBody(given) ? given : undefined;
   // The caller's own objects are recognized at once; a middleware before this one may have written others.
-  const isOwn = body !== undefined && JSON.stringify(body) === request.body;
-  const parsed = isOwn ? body : tryParse(request.body);
+  const isOwn = body !== undefined && JSON.stringify(body) === text;
+  const parsed = isOwn ? body : tryParseJson(text);
   if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
   return isRecord(parsed['thread']) ? undefined : parsed;
 }
@@ -96,14 +96,6 @@ const MESSAGES_PATH = /\/v1\/messages\/?(?:[?#]|$)/;
 
 function isRequestBody(value: unknown): value is RequestBody {
   return isRecord(value) && Array.isArray(value['messages']);
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function withBody(request: APIRequest, body: string): APIRequest {

@@ -3,6 +3,7 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { checkedCall, checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import { MESSAGE_PARAM_FORMAT } from './message-param-format.js';
@@ -30,7 +31,9 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
     options,
   );
   return Object.assign(
-    async (messages: readonly Message[], call: CompactCall = {}): Promise<Message[]> => {
+    async (given: readonly Message[], callOptions?: CompactCall): Promise<Message[]> => {
+      const messages = checkedMessages(given);
+      const call = checkedCall(callOptions);
       const reasoning = options.reasoning ?? call.reasoning ?? 'strip-after-first-edit';
       // What comes back was given, or is a copy with fewer parts and other texts in it.
       const compacted = (await compact(messages, { ...call, reasoning })) as Message[];

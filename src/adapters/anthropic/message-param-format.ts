@@ -7,6 +7,7 @@ import { isBlank, isTextBlock } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat, MessageReader, PartEdits } from '../message-format.js';
+import { spreadable } from '../plain-data.js';
 import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';
 import type { MessagePart } from './message-part.js';
@@ -37,10 +38,9 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
    * refuses a message that ends so; a cache breakpoint on a part that is gone is gone.
    */
   rewrite(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
-    const rewritten = {
-      ...message,
-      content: editedContent(message.content, edits),
-    } as AnthropicMessage;
+    const fields = spreadable(message);
+    const content = editedContent(fields.content, edits);
+    const rewritten = { ...fields, content } as AnthropicMessage;
     this.#sources.set(rewritten, message);
     return rewritten;
   }

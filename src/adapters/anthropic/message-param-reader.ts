@@ -5,6 +5,7 @@ import { isRecord } from '../../main/formats/json-value.js';
 import type { Speaker } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed } from '../placed.js';
+import { plainData } from '../plain-data.js';
 import {
   answeredIdOf,
   callIdOf,
@@ -76,7 +77,8 @@ interface RoleAndParts {
   readonly parts: readonly MessagePart[];
 }
 
-function partsOf(message: unknown, index: number): RoleAndParts {
+function partsOf(given: unknown, index: number): RoleAndParts {
+  const message = plainData(given, `message ${index}`);
   const { role, content } = isRecord(message) ? message : {};
   if (typeof role !== 'string') {
     throw new TypeError(`Expected a message { role, content } at message ${index}.`);

@@ -71,6 +71,7 @@ export function estimateFileTokens(content: unknown): number {
   return Array.isArray(content) ? weigh(content).fileTokens : 0;
 }
 
+/** Of plain data, which ends. */
 function weigh(content: unknown): { readonly fileTokens: number; readonly characters: number } {
   let fileTokens = 0;
   let characters = 0;

@@ -3,6 +3,7 @@
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import { isRecord } from '../../main/formats/json-value.js';
+import { reportedTokens } from '../call-arguments.js';
 
 /** Input tokens of requests by their last message. */
 export class ReportedUsage {
@@ -52,7 +53,7 @@ function inputTokensOf(message: unknown): number | undefined {
     cache_creation_input_tokens: written,
   } = usage;
   if (typeof fresh !== 'number') return undefined;
-  return fresh + countOf(read) + countOf(written);
+  return reportedTokens(fresh + countOf(read) + countOf(written));
 }
 
 function isServerCall(part: unknown): boolean {

@@ -6,6 +6,7 @@ import type { ContentBlock, IContent } from '../../shared/content.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { isSameValue } from '../same-value.js';
 import { ContentReader } from './content-reader.js';
+import { spreadable } from '../plain-data.js';
 import { withOutput } from './function-response.js';
 
 /** The format of the contents that `generateContent` takes. */
@@ -16,7 +17,8 @@ export const contentFormat: MessageFormat<Content> = {
   write: writeContent,
 };
 
-function rewriteContent(content: Content, edits: PartEdits): Content {
+function rewriteContent(given: Content, edits: PartEdits): Content {
+  const content = spreadable(given);
   const parts = (content.parts ?? []).flatMap((part, at) => {
     const edit = edits.get(at);
     if (edit === undefined) return part;
@@ -28,7 +30,7 @@ function rewriteContent(content: Content, edits: PartEdits): Content {
 function rewritePart(part: Part, block: ContentBlock): Part {
   const { functionResponse } = part;
   if (block.type === 'text') return { ...part, text: block.text };
-  if (block.type !== 'tool_response' || functionResponse === undefined) return part;
+  if (block.type !== 'tool_response' || !functionResponse) return part;
   return { ...part, functionResponse: withOutput(functionResponse, String(block.result)) };
 }
 

@@ -1,28 +1,31 @@
 // Reads the contents of one conversation as entries, and remembers which calls wait for a response. Makes
 // sure that no edit leaves a call unsigned that Gemini wants signed.
 
-import type { Content, Part } from '@google/genai';
+import type { Content } from '@google/genai';
+import { asArray, asRecord, asText } from '../../main/formats/json-value.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
+import type { ToolUseName } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed } from '../placed.js';
+import { plainData } from '../plain-data.js';
 import { mediaTokensOf, readOutcome } from './function-response.js';
 import { isEmptyPart, opaquePart, readPart } from './read-part.js';
+import type { PartFields } from './read-part.js';
 
 /** A reader of contents. */
 export class ContentReader implements MessageReader<Content> {
   readonly #pairing = new CallPairing();
   #lastRole = 'user';
 
-  read(contents: readonly Content[], firstIndex: number): Reading {
+  read(given: readonly Content[], firstIndex: number): Reading {
+    const contents = given.map((content, at) => readContent(content, firstIndex + at));
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
     let parallel: ParallelCalls = NO_CALLS;
-    contents.forEach((content, at) => {
+    contents.forEach(({ role, parts, content }, at) => {
       const index = firstIndex + at;
-      const role = roleOf(content, index);
-      const parts = partsOf(content, index);
       if (role === undefined || parts.length === 0) {
         pinnedTokens += estimatePayloadTokens(content);
         return;
@@ -39,13 +42,13 @@ export class ContentReader implements MessageReader<Content> {
   }
 
   /** Responses stand in an entry of their own, in front of what the user says beside them. */
-  #readUser(parts: readonly Part[], index: number): readonly PlacedEntry[] {
+  #readUser(parts: readonly PartFields[], index: number): readonly PlacedEntry[] {
     const responses: PlacedBlock[] = [];
     const others: PlacedBlock[] = [];
     parts.forEach((part, at) => {
       const response = this.#readResponse(part, index, at);
       if (response !== undefined) responses.push(response);
-      else others.push(placed(part.functionCall ? opaquePart(part) : readPart(part), index, at));
+      else others.push(placed(callOf(part) ? opaquePart(part) : readPart(part), index, at));
     });
     const entries: PlacedEntry[] = [];
     if (responses.length > 0) entries.push({ speaker: 'tool', blocks: responses });
@@ -53,11 +56,12 @@ export class ContentReader implements MessageReader<Content> {
     return entries;
   }
 
-  #readResponse(part: Part, index: number, at: number): PlacedBlock | undefined {
-    const { functionResponse } = part;
+  #readResponse(part: PartFields, index: number, at: number): PlacedBlock | undefined {
+    const functionResponse = asRecord(part['functionResponse']);
     if (functionResponse === undefined) return undefined;
-    const isComplete = functionResponse.willContinue !== true;
-    const { blockId, name } = this.#pairing.answer(functionResponse, [index, at], isComplete);
+    const isComplete = functionResponse['willContinue'] !== true;
+    const answers = toolUseName(functionResponse);
+    const { blockId, name } = this.#pairing.answer(answers, [index, at], isComplete);
     const mediaTokens = mediaTokensOf(functionResponse);
     return placed(
       {
@@ -73,23 +77,27 @@ export class ContentReader implements MessageReader<Content> {
     );
   }
 
-  #readModel(parts: readonly Part[], index: number, parallel: ParallelCalls): PlacedEntry {
-    const ids = parts.map(({ functionCall }, at) =>
-      functionCall === undefined ? undefined : this.#pairing.call(functionCall, [index, at]),
-    );
+  #readModel(parts: readonly PartFields[], index: number, parallel: ParallelCalls): PlacedEntry {
+    const ids = parts.map((part, at) => {
+      const call = callOf(part);
+      return call && this.#pairing.call(toolUseName(call), [index, at]);
+    });
+    const firstId = ids.find((id) => id !== undefined);
+    let lastId: string | undefined;
     const blocks = parts.map((part, at): PlacedBlock => {
-      const { functionCall } = part;
+      const functionCall = callOf(part);
       const id = ids[at];
+      lastId = id ?? lastId;
       if (functionCall === undefined || id === undefined) {
-        return placed(readOther(part, ids, at), index, at);
+        return placed(readOther(part, lastId ?? firstId), index, at);
       }
-      const name = functionCall.name ?? '';
+      const name = asText(functionCall['name']) ?? '';
       return placed(
         {
           type: 'tool_call',
           id,
           name: part === parallel.signed ? signedName(name, parallel.count) : name,
-          parameters: functionCall.args ?? {},
+          parameters: functionCall['args'] ?? {},
         },
         index,
         at,
@@ -101,7 +109,7 @@ export class ContentReader implements MessageReader<Content> {
 
 /** The call of a step that signs for others, and how many calls the step has. */
 interface ParallelCalls {
-  readonly signed: Part | undefined;
+  readonly signed: PartFields | undefined;
   readonly count: number;
 }
 
@@ -112,19 +120,25 @@ const NO_CALLS: ParallelCalls = { signed: undefined, count: 0 };
  * has no signature (checked in the present turn, which may last a whole session). A step is what the
  * model says between two contents of the user; it begins with the content at `start`.
  */
-function parallelCalls(contents: readonly Content[], start: number): ParallelCalls {
+function parallelCalls(contents: readonly ReadContent[], start: number): ParallelCalls {
   let end = start + 1;
   while (contents[end]?.role === 'model') end += 1;
-  const calls = contents
-    .slice(start, end)
-    .flatMap(({ parts = [] }) => parts.filter(({ functionCall }) => functionCall !== undefined));
+  const calls = contents.slice(start, end).flatMap(({ parts }) => parts.filter(callOf));
   const [first, ...others] = calls;
   const signs = isSigned(first) && others.some((part) => !isSigned(part));
   return { signed: signs ? first : undefined, count: calls.length };
 }
 
-function isSigned(part: Part | undefined): boolean {
-  return part?.thoughtSignature !== undefined;
+function isSigned(part: PartFields | undefined): boolean {
+  return part?.['thoughtSignature'] !== undefined && part['thoughtSignature'] !== null;
+}
+
+function callOf(part: PartFields): PartFields | undefined {
+  return asRecord(part['functionCall']);
+}
+
+function toolUseName({ id, name }: PartFields): ToolUseName {
+  return { id: asText(id), name: asText(name) };
 }
 
 /**
@@ -135,38 +149,48 @@ function signedName(name: string, count: number): string {
   return `${name} (first of ${count} parallel calls)`;
 }
 
-/** What signs a call without being part of it, goes with it. */
-function readOther(part: Part, ids: readonly (string | undefined)[], at: number): ContentBlock {
-  if (part.functionResponse !== undefined) return opaquePart(part);
+/** What signs a call without being part of it, goes with it: the one before it, or else the first. */
+function readOther(part: PartFields, callId: string | undefined): ContentBlock {
+  if (asRecord(part['functionResponse']) !== undefined) return opaquePart(part);
   const block = readPart(part);
   if (block.type !== 'opaque' || !isEmptyPart(part)) return block;
-  const callId =
-    ids.slice(0, at).findLast((id) => id !== undefined) ?? ids.find((id) => id !== undefined);
   return callId === undefined ? block : { ...block, callId };
 }
 
-/** `undefined` for a role that Gemini does not have; a content without one is the user's. */
-function roleOf(content: unknown, index: number): 'user' | 'model' | undefined {
-  if (typeof content !== 'object' || content === null) {
-    const got = typeof content === 'string' ? 'a string' : String(content);
+/** A content as plain data. */
+interface ReadContent {
+  readonly content: PartFields;
+  /** `undefined` for a role that Gemini does not have; a content without one is the user's. */
+  readonly role: 'user' | 'model' | undefined;
+  readonly parts: readonly PartFields[];
+}
+
+function readContent(given: unknown, index: number): ReadContent {
+  const where = `contents[${index}]`;
+  const content = asRecord(plainData(given, where));
+  if (content === undefined) {
+    const got = typeof given === 'string' ? 'a string' : given === null ? 'null' : typeof given;
     throw new TypeError(
-      `Expected a content { role, parts } at contents[${index}], got ${got}. ` +
+      `Expected a content { role, parts } at ${where}, got ${got}. ` +
         "Wrap a text as { role: 'user', parts: [{ text }] }.",
     );
   }
-  const role = 'role' in content ? content.role : undefined;
-  if (role === 'model') return role;
-  return role === undefined || role === 'user' ? 'user' : undefined;
+  const role = content['role'] ?? 'user';
+  return {
+    content,
+    role: role === 'model' || role === 'user' ? role : undefined,
+    parts: readParts(content['parts'] ?? [], where),
+  };
 }
 
-function partsOf({ parts = [] }: Content, index: number): readonly Part[] {
+function readParts(parts: unknown, where: string): readonly PartFields[] {
   if (!Array.isArray(parts)) {
-    throw new TypeError(`Expected an array at contents[${index}].parts, got ${typeof parts}.`);
+    throw new TypeError(`Expected an array at ${where}.parts, got ${typeof parts}.`);
   }
-  parts.forEach((part: unknown, at) => {
-    if (typeof part === 'object' && part !== null) return;
-    const got = part === null ? 'null' : typeof part;
-    throw new TypeError(`Expected a part at contents[${index}].parts[${at}], got ${got}.`);
+  return asArray(parts).map((given, at) => {
+    const part = asRecord(given);
+    if (part !== undefined) return part;
+    const got = given === null ? 'null' : typeof given;
+    throw new TypeError(`Expected a part at ${where}.parts[${at}], got ${got}.`);
   });
-  return parts;
 }

@@ -3,6 +3,7 @@
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import { contentFormat } from './content-format.js';
@@ -35,7 +36,7 @@ export function contentsCompactor(
   const compact = createMessageCompactor(compactor, contentFormat, options);
   return Object.assign(
     async (contents: readonly Content[], call?: CompactCall): Promise<Content[]> => {
-      const given = Array.isArray(contents) ? TURNS.split(contents) : contents;
+      const given = TURNS.split(checkedMessages(contents));
       return TURNS.join(await compact(given, call), given);
     },
     { report: () => compact.report() },

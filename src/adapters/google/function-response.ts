@@ -8,6 +8,9 @@ import { failureLine } from '../failure-line.js';
 /** A response as plain data: the SDK declares a class, and sends and gives objects. */
 export type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
 
+/** A response as it comes: anything in it may be missing, null or of another type. */
+export type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
+
 /** What a response says, as a block says it. */
 export type Outcome = Pick<ToolResponseBlock, 'result' | 'error'>;
 
@@ -19,7 +22,7 @@ const DEFAULT_MIME_TYPE = 'application/octet-stream';
  * Reads a response: `{ output }` and `{ error }` are unwrapped, anything else is the output as a whole.
  * An `error` that says something is a failure, and so is the `isError` of a tool that speaks MCP.
  */
-export function readOutcome({ response }: FunctionResponseFields): Outcome {
+export function readOutcome({ response }: GivenResponse): Outcome {
   if (!isFields(response)) return { result: '' };
   const { error, output } = response;
   const isAlone = Object.keys(response).length === 1;
@@ -32,7 +35,7 @@ export function readOutcome({ response }: FunctionResponseFields): Outcome {
 }
 
 /** About how many tokens the media of a response take, which stand beside what it says. */
-export function mediaTokensOf({ parts }: FunctionResponseFields): number {
+export function mediaTokensOf({ parts }: GivenResponse): number {
   if (!Array.isArray(parts)) return 0;
   return (parts as readonly unknown[]).reduce<number>((sum, part) => sum + partTokens(part), 0);
 }

@@ -31,12 +31,12 @@ export class JoinedTurns {
   #asOne(turn: readonly Content[]): readonly Content[] {
     const [first] = turn;
     if (first === undefined || turn.length === 1) return turn;
-    const whole: Content = { ...first, parts: turn.flatMap(({ parts = [] }) => parts) };
+    const whole: Content = { ...first, parts: turn.flatMap(({ parts }) => parts ?? []) };
     this.#joined.set(whole, turn);
     return [whole];
   }
 }
 
-function roleOf({ role = 'user' }: Content): string {
-  return role;
+function roleOf({ role }: Content): string {
+  return role ?? 'user';
 }

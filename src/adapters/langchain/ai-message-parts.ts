@@ -1,17 +1,16 @@
 // The parts of an AI message and their numbers: blocks of its content, then its calls, then calls that could
 // not be parsed. A call may stand among the blocks as well and is one part all the same.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { asArray, isRecord } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
-import type { BaseMessage } from '@langchain/core/messages';
-import { optionalFields, textField } from './message-fields.js';
-import type { ListedCall } from './message-fields.js';
+import { textField } from './message-fields.js';
+import type { MessageFields } from './message-fields.js';
 
 /** A message of the model, part by part. */
 export interface AiMessageParts {
   /** Its content as a list; a string is one part, and no content none. */
   readonly content: readonly unknown[];
-  readonly calls: readonly ListedCall[];
+  readonly calls: readonly unknown[];
   readonly invalidCalls: readonly unknown[];
   /** The number of the part that each block of the content belongs to. */
   readonly partOfContent: readonly number[];
@@ -24,9 +23,10 @@ export interface AiMessageParts {
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['tool_use', 'tool_call', 'function_call']);
 
 /** Numbers the parts of a message of the model. */
-export function aiMessageParts(message: BaseMessage): AiMessageParts {
+export function aiMessageParts(message: MessageFields): AiMessageParts {
   const content = contentList(message.content);
-  const { tool_calls: calls = [], invalid_tool_calls: invalidCalls = [] } = optionalFields(message);
+  const calls = asArray(message.tool_calls);
+  const invalidCalls = asArray(message.invalid_tool_calls);
   const firstCall = content.length;
   const firstInvalidCall = firstCall + calls.length;
   const free: unknown[] = [...calls, ...invalidCalls];

@@ -10,7 +10,7 @@ import type { MessageFormat, PartEdits } from '../message-format.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { editedContent } from './edited-content.js';
 import { copyWith, makeMessage } from './message-class.js';
-import { optionalFields, typeOf } from './message-fields.js';
+import { fieldsOf, typeOf } from './message-fields.js';
 import { rewriteAiMessage } from './rewrite-ai-message.js';
 
 /** The format of the messages that chat models of LangChain take. */
@@ -26,15 +26,20 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
  * sent may differ.
  */
 function isSame(a: BaseMessage, b: BaseMessage): boolean {
-  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
-  if (typeOf(a) !== typeOf(b)) return false;
-  return isSameButForCacheMarks(sentFields(a), sentFields(b));
+  try {
+    if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
+    if (typeOf(a) !== typeOf(b)) return false;
+    return isSameButForCacheMarks(sentFields(a), sentFields(b));
+  } catch {
+    // What is no message, or throws when it is looked at, is known to nobody; its reader tells so.
+    return false;
+  }
 }
 
 function sentFields(message: BaseMessage): JsonRecord {
   const { content, name, additional_kwargs: extra } = message;
-  const { tool_calls: calls, invalid_tool_calls: invalidCalls } = optionalFields(message);
-  const { tool_call_id: callId, status, role } = optionalFields(message);
+  const { tool_calls: calls, invalid_tool_calls: invalidCalls } = fieldsOf(message);
+  const { tool_call_id: callId, status, role } = fieldsOf(message);
   return { content, name, extra, calls, invalidCalls, callId, status, role };
 }
 

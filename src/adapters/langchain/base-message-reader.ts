@@ -1,6 +1,6 @@
 // Reads the messages of one conversation as entries, and remembers which calls wait for an answer.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { asRecord, asText, isRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
@@ -8,8 +8,10 @@ import { CallPairing } from '../call-pairing.js';
 import { failureLine } from '../failure-line.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed } from '../placed.js';
+import { plainData } from '../plain-data.js';
 import { aiMessageParts, callIdOf, contentList, isCallBlock } from './ai-message-parts.js';
-import { optionalFields, textField, typeOf } from './message-fields.js';
+import { fieldsOf, textField, typeOf } from './message-fields.js';
+import type { MessageFields } from './message-fields.js';
 import {
   contentTokens,
   opaqueContent,
@@ -26,17 +28,17 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
     messages.forEach((message, at) => {
-      const entry = this.#readMessage(message, firstIndex + at);
+      const { type, fields } = readFields(message, firstIndex + at);
+      const entry = this.#readMessage(type, fields, firstIndex + at);
       if (entry.blocks.length > 0) entries.push(entry);
-      else pinnedTokens += contentTokens(message.content);
+      else pinnedTokens += contentTokens(fields.content);
     });
     return { entries, pinnedTokens };
   }
 
   /** Returns an entry without blocks for a message that is pinned. */
-  #readMessage(message: BaseMessage, index: number): PlacedEntry {
-    assertMessage(message, index);
-    switch (typeOf(message)) {
+  #readMessage(type: string, message: MessageFields, index: number): PlacedEntry {
+    switch (type) {
       case 'human':
         return { speaker: 'human', blocks: readParts(message.content, index) };
       case 'ai':
@@ -55,7 +57,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     }
   }
 
-  #readAi(message: BaseMessage, index: number): readonly PlacedBlock[] {
+  #readAi(message: MessageFields, index: number): readonly PlacedBlock[] {
     const parts = aiMessageParts(message);
     const blocks: PlacedBlock[] = [];
     parts.content.forEach((item, at) => {
@@ -68,13 +70,18 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         blocks.push(placed(readContent(item), index, at));
       }
     });
-    parts.calls.forEach(({ id, name, args }, at) => {
-      blocks.push(this.#readCall(id, name, args, [index, parts.firstCall + at]));
+    parts.calls.forEach((listed, at) => {
+      const call = asRecord(listed);
+      const name = asText(call?.['name']);
+      const part = parts.firstCall + at;
+      if (call === undefined || name === undefined) {
+        blocks.push(invalidCall(listed, index, part));
+      } else {
+        blocks.push(this.#readCall(textField(call, 'id'), name, call['args'], [index, part]));
+      }
     });
     parts.invalidCalls.forEach((call, at) => {
-      const tokens = estimatePayloadTokens(call);
-      const block = { type: 'opaque', kind: 'invalid_tool_call', tokens } as const;
-      blocks.push(placed(block, index, parts.firstInvalidCall + at));
+      blocks.push(invalidCall(call, index, parts.firstInvalidCall + at));
     });
     return blocks;
   }
@@ -89,10 +96,11 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     return { type: 'tool_call', id: blockId, name, parameters: parameters ?? {}, origin };
   }
 
-  #readTool(message: BaseMessage, index: number): PlacedBlock {
-    const { tool_call_id: id, status } = optionalFields(message);
-    const { name } = message;
-    const call = this.#pairing.answer({ id: id === '' ? undefined : id, name }, [index, 0], true);
+  #readTool(message: MessageFields, index: number): PlacedBlock {
+    const id = asText(message.tool_call_id);
+    const { status } = message;
+    const answers = { id: id === '' ? undefined : id, name: asText(message.name) };
+    const call = this.#pairing.answer(answers, [index, 0], true);
     const result = readResult(message.content);
     const mediaTokens = resultMediaTokens(message.content);
     return placed(
@@ -123,11 +131,46 @@ function errorLine(result: unknown): string {
   return failureLine(payloadText(result)) ?? 'The tool failed.';
 }
 
-function assertMessage(message: unknown, index: number): void {
-  if (isRecord(message) && ('getType' in message || '_getType' in message)) return;
+function invalidCall(call: unknown, message: number, part: number): PlacedBlock {
+  const tokens = estimatePayloadTokens(call);
+  return placed({ type: 'opaque', kind: 'invalid_tool_call', tokens }, message, part);
+}
+
+/** What is looked at of a message. */
+interface ReadMessage {
+  readonly type: string;
+  readonly fields: MessageFields;
+}
+
+/** Reads the fields as plain data. */
+function readFields(message: unknown, index: number): ReadMessage {
+  const where = `messages[${index}]`;
+  let read: ReadMessage | undefined;
+  try {
+    read = isMessage(message) ? pickFields(message) : undefined;
+  } catch (cause) {
+    const got = 'what throws when it is read';
+    throw new TypeError(`Expected a message of LangChain at ${where}, got ${got}.`, { cause });
+  }
+  if (read !== undefined) {
+    return { type: read.type, fields: asRecord(plainData(read.fields, where)) ?? {} };
+  }
   const got = message === null ? 'null' : typeof message;
   throw new TypeError(
-    `Expected a message of LangChain at messages[${index}], got ${got}. ` +
+    `Expected a message of LangChain at ${where}, got ${got}. ` +
       'Make messages of plain objects by coerceMessageLikeToMessage first.',
   );
+}
+
+function isMessage(value: unknown): value is BaseMessage {
+  return isRecord(value) && ('getType' in value || '_getType' in value);
+}
+
+function pickFields(message: BaseMessage): ReadMessage {
+  const { content, name, status, tool_call_id } = fieldsOf(message);
+  const { tool_calls, invalid_tool_calls } = fieldsOf(message);
+  return {
+    type: typeOf(message),
+    fields: { content, name, status, tool_calls, invalid_tool_calls, tool_call_id },
+  };
 }

@@ -1,11 +1,14 @@
 // The adapter for agents of LangChain: a middleware that changes what the model is sent, and nothing of
 // what the agent keeps.
 
+import type { BaseMessage } from '@langchain/core/messages';
 import type { AgentMiddleware } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { asRecord } from '../../main/formats/json-value.js';
+import { checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
-import { optionalFields, typeOf } from './message-fields.js';
+import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
 
 /**
@@ -31,20 +34,30 @@ export function compactionMiddleware(
     name: 'CtxfoldCompaction',
     wrapModelCall: async (request, handler) => {
       // The list is that of the state: other middleware may change it later on.
-      const messages = await compact([...request.messages], {
-        signal: request.runtime.signal,
-        reportedInputTokens: reportedInputTokens(request.messages),
-        ...modelFacts(request.model),
+      // Whoever calls a middleware by hand may leave out what the agent has.
+      const {
+        messages: list,
+        model,
+        runtime,
+      } = checkedFields<Partial<typeof request>>(request, 'a model call');
+      const given = checkedMessages(list ?? null);
+      const messages = await compact(given, {
+        signal: runtime?.signal,
+        reportedInputTokens: reportedInputTokens(given),
+        ...modelFacts(model),
       });
       return handler({ ...request, messages });
     },
   };
 }
 
-/** What the model said its latest request took. */
-function reportedInputTokens(
-  messages: Parameters<ReturnType<typeof messageCompactor>>[0],
-): number | undefined {
-  const latest = messages.findLast((message) => typeOf(message) === 'ai');
-  return latest === undefined ? undefined : optionalFields(latest).usage_metadata?.input_tokens;
+/** What the model said its latest request took. What cannot be read is refused when it is compacted. */
+function reportedInputTokens(messages: readonly BaseMessage[]): number | undefined {
+  try {
+    const latest = messages.findLast((message) => typeOf(message) === 'ai');
+    if (latest === undefined) return undefined;
+    return reportedTokens(asRecord(fieldsOf(latest).usage_metadata)?.['input_tokens']);
+  } catch {
+    return undefined;
+  }
 }

@@ -3,6 +3,7 @@
 import type { ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { checkedFields, checkedMessages } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { modelFacts } from './model-facts.js';
 
@@ -23,8 +24,9 @@ import { modelFacts } from './model-facts.js';
 export function contextEdit(compactor: Compactor, options?: AdapterOptions): ContextEdit {
   const compact = messageCompactor(compactor, options);
   return {
-    apply: async ({ messages, model }): Promise<void> => {
-      const compacted = await compact([...messages], modelFacts(model));
+    apply: async (given): Promise<void> => {
+      const { messages, model } = checkedFields(given, 'what an edit is asked about');
+      const compacted = await compact(checkedMessages(messages), modelFacts(model));
       messages.length = 0;
       for (const message of compacted) messages.push(message);
     },

@@ -4,34 +4,37 @@
 import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
 
-/** A call as `tool_calls` lists it. */
-export interface ListedCall {
-  readonly id?: string | undefined;
-  readonly name: string;
-  readonly args: unknown;
-}
-
-/** The fields that a message may have, besides those of every message. */
-interface OptionalFields {
-  readonly tool_calls?: readonly ListedCall[];
-  readonly invalid_tool_calls?: readonly unknown[];
-  readonly tool_call_chunks?: readonly unknown[];
-  readonly tool_call_id?: string;
-  readonly status?: string;
-  readonly role?: string;
-  readonly usage_metadata?: { readonly input_tokens?: number };
+/**
+ * What is looked at in a message. Stored and hand-made ones leave fields out or hold null in them, so that anything
+ * may stand in each.
+ */
+export interface MessageFields {
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly content?: unknown;
+  readonly tool_calls?: unknown;
+  readonly invalid_tool_calls?: unknown;
+  readonly tool_call_chunks?: unknown;
+  readonly tool_call_id?: unknown;
+  readonly status?: unknown;
+  readonly role?: unknown;
+  readonly additional_kwargs?: unknown;
+  readonly response_metadata?: unknown;
+  readonly usage_metadata?: unknown;
 }
 
 /** What kind of message it is: `human`, `ai`, `tool`, `system`, `generic`, `remove` and others. */
 export function typeOf(message: BaseMessage): string {
   // Before 1.0 there was only the older name.
-  const { getType, _getType } = message as Partial<Record<'getType' | '_getType', () => string>>;
-  return (getType ?? _getType)?.call(message) ?? '';
+  const { getType, _getType } = message as Partial<Record<'getType' | '_getType', unknown>>;
+  const ask = getType ?? _getType;
+  const type: unknown = typeof ask === 'function' ? ask.call(message) : undefined;
+  return typeof type === 'string' ? type : '';
 }
 
-/** The same message, with the fields that only some kinds have. */
-export function optionalFields(message: BaseMessage): OptionalFields {
-  return message as OptionalFields;
+/** The same message, of whose fields nothing is known. */
+export function fieldsOf(message: BaseMessage): MessageFields {
+  return message;
 }
 
 /** A field that holds a text, or `undefined`. */

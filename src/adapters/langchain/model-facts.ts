@@ -22,8 +22,15 @@ export function modelFacts(model: unknown): ModelFacts {
   };
 }
 
-/** A model that the application made up may lack these. */
+/** A model that the application made up may lack these, or have others of the same name. */
 function answer(model: JsonRecord, method: '_llmType' | 'getName'): string {
-  const ask = model[method];
-  return typeof ask === 'function' ? String(ask.call(model)) : '';
+  try {
+    const ask = model[method];
+    const said: unknown = typeof ask === 'function' ? ask.call(model) : undefined;
+    if (said instanceof Promise) said.catch(() => undefined);
+    return typeof said === 'string' ? said : '';
+  } catch {
+    // Only a hint: whoever calls the model learns what is wrong with it.
+    return '';
+  }
 }

@@ -1,7 +1,7 @@
 // Writes back what edits left of a message of the model. One call may be told in five places, and leaves
 // all of them: providers are sent now this one and now that one.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { asRecord, isRecord } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { PartEdits } from '../message-format.js';
@@ -9,12 +9,11 @@ import { aiMessageParts, callIdOf } from './ai-message-parts.js';
 import { editedContent } from './edited-content.js';
 import type { PartEdit } from './edited-content.js';
 import { copyWith } from './message-class.js';
-import { optionalFields } from './message-fields.js';
-import type { ListedCall } from './message-fields.js';
+import { fieldsOf, textField } from './message-fields.js';
 
 /** Returns the message without the parts that are gone, and with the texts that stand in place of others. */
 export function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
-  const parts = aiMessageParts(message);
+  const parts = aiMessageParts(fieldsOf(message));
   const isLeft = (part: number): boolean => edits.get(part) !== null;
   const changes: Record<string, unknown> = {};
 
@@ -33,23 +32,26 @@ export function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMe
 }
 
 /** Ids that no call has any more. */
-function goneIds(before: readonly ListedCall[], after: readonly ListedCall[]): ReadonlySet<string> {
-  const ids = new Set(before.flatMap(({ id }) => id ?? []));
-  for (const { id } of after) if (id !== undefined) ids.delete(id);
+function goneIds(before: readonly unknown[], after: readonly unknown[]): ReadonlySet<string> {
+  const ids = new Set(idsOf(before));
+  for (const id of idsOf(after)) ids.delete(id);
   return ids;
+}
+
+function idsOf(calls: readonly unknown[]): readonly string[] {
+  return calls.flatMap((call) => textField(asRecord(call) ?? {}, 'id') ?? []);
 }
 
 /** The other places where calls are told: pieces of a stream, and what the provider itself said. */
 function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecord {
-  const { additional_kwargs: extra, response_metadata: metadata } = message as {
-    readonly additional_kwargs: JsonRecord;
-    readonly response_metadata: JsonRecord;
-  };
-  const chunks = optionalFields(message).tool_call_chunks;
+  const fields = fieldsOf(message);
+  const chunks = fields.tool_call_chunks;
+  const extra = asRecord(fields.additional_kwargs) ?? {};
   const raw = extra['tool_calls'];
+  const metadata = asRecord(fields.response_metadata) ?? {};
   const output = metadata['output'];
   return {
-    ...(chunks !== undefined && { tool_call_chunks: withoutChunks(chunks, ids) }),
+    ...(Array.isArray(chunks) && { tool_call_chunks: withoutChunks(chunks, ids) }),
     ...(Array.isArray(raw) && { additional_kwargs: withoutRaw(extra, raw, ids) }),
     ...(Array.isArray(output) && {
       response_metadata: { ...metadata, output: withoutItems(output, ids) },

@@ -4,6 +4,8 @@
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import type { ConversationReport } from '../conversation.js';
+import { asRecord, asText } from '../../main/formats/json-value.js';
+import { checkedFields } from '../call-arguments.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { createItemCompactor } from './item-compactor.js';
 
@@ -45,10 +47,10 @@ export function callModelInputFilter(
     readonly modelData: Data;
     readonly agent?: object;
   }): Promise<Data> => {
-    const { modelData, agent } = args;
-    const model = agent !== undefined && 'model' in agent ? agent.model : undefined;
-    const isNamed = typeof model === 'string' && model !== '';
-    const input = await compact(modelData.input, isNamed ? { modelName: model } : {});
+    const { modelData, agent } = checkedFields(args, 'what a filter is asked about');
+    const { input: given } = checkedFields(modelData, 'what the model is to be sent');
+    const modelName = asText(asRecord(agent)?.['model']);
+    const input = await compact(given, modelName === '' ? {} : { modelName });
     return { ...modelData, input };
   };
   return Object.assign(filter, {

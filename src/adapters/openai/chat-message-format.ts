@@ -7,7 +7,7 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
-import { parseArguments } from '../../main/formats/openai-tool-calls.js';
+import { callArguments } from './call-arguments.js';
 import type {
   MessageFormat,
   MessageReader,
@@ -16,6 +16,7 @@ import type {
   Reading,
 } from '../message-format.js';
 import { placed, placedInOrder } from '../placed.js';
+import { plainData, spreadable } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import {
   opaqueBlock,
@@ -41,7 +42,8 @@ type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessagePa
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
   createReader: () => new ChatReader(),
   isSame: isSameButForCacheMarks,
-  rewrite: (message, edits) => {
+  rewrite: (given, edits) => {
+    const message = spreadable(given);
     switch (message.role) {
       case 'assistant':
         return rewriteAssistant(message, edits);
@@ -66,7 +68,8 @@ class ChatReader implements MessageReader<ChatMessage> {
   read(messages: readonly ChatMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
-    for (const [at, message] of messages.entries()) {
+    for (const [at, given] of messages.entries()) {
+      const message = plainData(given, `message ${firstIndex + at}`);
       const entry = this.#readMessage(message, firstIndex + at);
       if (entry === undefined) pinnedTokens += carriedTokens(message);
       else entries.push(entry);
@@ -159,7 +162,7 @@ function readCall(value: unknown, where: string): ContentBlock {
     throw new TypeError(`Expected a tool call with an id and a name at ${where}.`);
   }
   const parameters =
-    called === custom ? { input: custom?.['input'] ?? '' } : parseArguments(called?.['arguments']);
+    called === custom ? { input: custom?.['input'] ?? '' } : callArguments(called?.['arguments']);
   return toolCall(id, name, parameters);
 }
 
@@ -172,7 +175,7 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   const fields = partsOf({ ...message }, 'the message').map(({ field }) => field);
   const firstContent = fields.indexOf('content');
   const firstCall = fields.indexOf('tool_calls');
-  const given = message.tool_calls ?? [];
+  const given = Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const calls = given.filter((_, at) => edits.get(firstCall + at) !== null);
   const gone = new Set<string>(
     fields.filter((field, part) => isWhole(field) && edits.get(part) === null),

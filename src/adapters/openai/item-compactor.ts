@@ -3,6 +3,7 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { checkedCall, checkedReasoning } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import type { MessageFormat } from '../message-format.js';
@@ -13,11 +14,12 @@ export function createItemCompactor<Item>(
   format: MessageFormat<Item>,
   options: AdapterOptions = {},
 ): MessageCompactor<Item> {
-  assertKeepsReasoning(options);
   const compact = createMessageCompactor(compactor, format, options);
+  assertKeepsReasoning(options.reasoning);
   return Object.assign(
-    async (items: readonly Item[], call: CompactCall = {}): Promise<Item[]> => {
-      assertKeepsReasoning(call);
+    async (items: readonly Item[], given?: CompactCall): Promise<Item[]> => {
+      const call = checkedCall(given);
+      assertKeepsReasoning(call.reasoning);
       return compact(items, call);
     },
     { report: () => compact.report() },
@@ -25,7 +27,8 @@ export function createItemCompactor<Item>(
 }
 
 /** The other policies take it out when the history is compressed, if not before. */
-function assertKeepsReasoning({ reasoning = 'keep' }: Pick<AdapterOptions, 'reasoning'>): void {
+function assertKeepsReasoning(given: AdapterOptions['reasoning']): void {
+  const reasoning = checkedReasoning(given) ?? 'keep';
   if (reasoning === 'keep') return;
   throw new RangeError(
     `Expected 'keep' as reasoning, got '${reasoning}': OpenAI refuses items without the ` +

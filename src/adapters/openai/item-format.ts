@@ -6,7 +6,8 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord, asText } from '../../main/formats/json-value.js';
 import type { JsonRecord } from '../../main/formats/json-value.js';
-import { parseArguments } from '../../main/formats/openai-tool-calls.js';
+import { spreadable } from '../plain-data.js';
+import { callArguments } from './call-arguments.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import {
   opaqueBlock,
@@ -60,7 +61,7 @@ export function createItemFormat<Item extends object>(dialect: ItemDialect): Mes
   return {
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
     isSame: isSameButForCacheMarks,
-    rewrite: (item, edits) => rewriteItem(item, edits),
+    rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
     write: (entry) => writeEntry(entry, dialect) as Item,
   };
 }
@@ -120,7 +121,7 @@ function readCall(
   const id = textOf(item, dialect.callIdKey, where);
   const name = textOf(item, 'name', where);
   const parameters =
-    kind === 'function_call' ? parseArguments(item['arguments']) : { input: item['input'] ?? '' };
+    kind === 'function_call' ? callArguments(item['arguments']) : { input: item['input'] ?? '' };
   const isPinned = isCalledByProgram(item);
   return { kind: 'model', blocks: [toolCall(id, name, parameters)], isPinned };
 }

@@ -5,6 +5,7 @@
 import type { ContentBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
 import { placed, placedInOrder } from '../placed.js';
+import { plainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import { NamedCalls } from './named-calls.js';
 
@@ -31,7 +32,7 @@ export type ItemReading =
  *
  * @throws TypeError for what is no item
  */
-export type ReadItem<Item> = (item: Item, where: string) => ItemReading;
+export type ReadItem = (item: unknown, where: string) => ItemReading;
 
 /** An item that the model produced. */
 interface RunItem {
@@ -48,12 +49,12 @@ interface RunItem {
  * because it answers a call that the provider keeps.
  */
 export class ItemRunReader<Item> implements MessageReader<Item> {
-  readonly #readItem: ReadItem<Item>;
+  readonly #readItem: ReadItem;
   readonly #calls = new NamedCalls();
   /** Whether the last run read was pinned and may go on in what is read next. */
   #isWithinPinned = false;
 
-  constructor(readItem: ReadItem<Item>) {
+  constructor(readItem: ReadItem) {
     this.#readItem = readItem;
   }
 
@@ -65,8 +66,9 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       if (run.length > 0) pinnedTokens += this.#endRun(run, isLast, entries);
       run = [];
     };
-    for (const [at, item] of items.entries()) {
+    for (const [at, given] of items.entries()) {
       const index = firstIndex + at;
+      const item = plainData(given, `item ${index}`);
       const reading = this.#readItem(item, `item ${index}`);
       if (reading.kind === 'model') {
         run.push({ index, item, blocks: reading.blocks, isPinned: reading.isPinned === true });

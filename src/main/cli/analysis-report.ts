@@ -32,7 +32,7 @@ export type StayReason = (typeof STAY_REASONS)[number];
 /** What something is about, as far as it is known. */
 export interface Subject {
   readonly path: string | null;
-  /** What tells most where there is no path. Content of the session: not in JSON. */
+  /** What tells most where there is no path. Content of the session: not in JSON that hides it. */
   readonly excerpt: string | null;
 }
 
@@ -154,11 +154,4 @@ export interface AnalysisReport {
   /** The sums over all sessions. */
   readonly totals: AnalysisFigures;
   readonly unread: readonly UnreadFile[];
-}
-
-/** The text of the document that `--json` prints: of sessions it holds tool names, paths and sizes only. */
-export function toJsonText(report: AnalysisReport): string {
-  const withoutContent = (key: string, value: unknown): unknown =>
-    key === ('excerpt' satisfies keyof Subject) ? undefined : value;
-  return `${JSON.stringify(report, withoutContent, 2)}\n`;
 }

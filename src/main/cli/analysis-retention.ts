@@ -15,18 +15,15 @@ import { categoryOf } from './composition.js';
 /** Why each block of an entry stays. */
 export class Retention {
   readonly #explain: DensityExplanation['explain'];
-  readonly #inclusionSyntaxes: NonNullable<DensityConfig['inclusionSyntaxes']>;
+  readonly #config: DensityConfig;
 
   /**
    * @param explain that of the pass which pruned the history
-   * @param inclusionSyntaxes the shapes of inclusions that it knew
+   * @param config what it went by
    */
-  constructor(
-    explain: DensityExplanation['explain'],
-    inclusionSyntaxes: DensityConfig['inclusionSyntaxes'] = ['delimited'],
-  ) {
+  constructor(explain: DensityExplanation['explain'], config: DensityConfig) {
     this.#explain = explain;
-    this.#inclusionSyntaxes = inclusionSyntaxes;
+    this.#config = config;
   }
 
   /**
@@ -39,7 +36,7 @@ export class Retention {
     const left = this.#explain(index).blocks.filter(({ verdict }) => verdict !== 'dropped');
     const including = new Set(
       entry.speaker === 'human'
-        ? findInclusions(entry.blocks, this.#inclusionSyntaxes).map(({ block }) => block)
+        ? findInclusions(entry.blocks, this.#config).map(({ block }) => block)
         : [],
     );
     return entry.blocks.map((block, at) => {

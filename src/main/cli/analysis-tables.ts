@@ -16,7 +16,8 @@ import type {
 import { itemsOf } from './attribution.js';
 import type { Category } from './composition.js';
 import { renderTable } from './render-tables.js';
-import { formatCount, formatShare, printable, shortenEnd, shortenStart } from './text-layout.js';
+import { printable } from './terminal-text.js';
+import { formatCount, formatShare, shortenEnd, shortenStart } from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 const CATEGORY_NAMES: Readonly<Record<Category, string>> = {

@@ -102,7 +102,7 @@ function pruneHistory(entries: readonly IContent[], config: DensityConfig): Prun
         ? []
         : listRuleEdits(result.rows, (index) => entries[index]?.blocks),
     ),
-    retention: new Retention(explain, config.inclusionSyntaxes),
+    retention: new Retention(explain, config),
   };
 }
 

@@ -6,6 +6,7 @@ import type { TranscriptFormat } from '../../index.js';
 import { EXIT_CODES_HELP } from './exit-codes.js';
 import { FORMAT_CHOICES } from './option-choices.js';
 import { wholeNumber } from './option-values.js';
+import { JSON_HELP, NO_REDACT_HELP } from './replay-command.js';
 
 /** The options of `analyze` as the command line gives them. */
 export interface AnalyzeArguments {
@@ -16,6 +17,8 @@ export interface AnalyzeArguments {
   readonly workspace?: string;
   readonly threads?: number;
   readonly json?: boolean;
+  /** Whether JSON hides content. */
+  readonly redact: boolean;
 }
 
 const EXAMPLES_HELP = `
@@ -62,7 +65,8 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       'worker threads (default: as many as the machine runs at once, up to 8)',
       wholeNumber(1, 64),
     )
-    .option('--json', 'print one JSON document, without content of the sessions')
+    .option('--json', JSON_HELP)
+    .option('--no-redact', NO_REDACT_HELP)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (path: string, given: AnalyzeArguments) => {
       const { runAnalyze } = await import('./run-analyze.js');

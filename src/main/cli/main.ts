@@ -8,6 +8,7 @@ import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
 import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
+import { printableLines } from './terminal-text.js';
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
@@ -40,7 +41,12 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     program.addCommand(command.summary(entry.summary));
   }
   for (const command of [program, ...program.commands]) {
-    command.exitOverride().showHelpAfterError('(--help tells what is possible)');
+    command
+      .exitOverride()
+      .showHelpAfterError('(--help tells what is possible)')
+      .configureOutput({
+        writeErr: (text) => void process.stderr.write(printableLines(text)),
+      });
   }
   return program;
 }

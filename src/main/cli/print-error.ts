@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { CompressionStrategyError } from '../../index.js';
 import { EXIT } from './exit-codes.js';
 import { InterruptedError } from './interrupted-error.js';
+import { printable, printableLines } from './terminal-text.js';
 
 /** Returns the exit code that says why it failed. */
 export function exitCodeOf(error: unknown): number {
@@ -22,7 +23,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** Returns what to print for an error: one line, or with `debug` its stack and causes. */
 export function describeError(error: unknown, debug: boolean): string {
-  if (debug) return `ctxfold: ${inspect(error)}`;
+  if (debug) return `ctxfold: ${printableLines(inspect(error))}`;
   const message = error instanceof Error ? error.message : String(error);
-  return `ctxfold: ${message.replace(/[\p{Cc}\s]+/gu, ' ').trim()}`;
+  return `ctxfold: ${printable(message)}`;
 }

@@ -6,6 +6,8 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { restore } from '../../index.js';
 import type { RestoredResponse } from '../../index.js';
+import { chooseRecall } from './recall-choice.js';
+import type { RecallSource } from './recall-choice.js';
 import { isAbsent, isMissingFile } from './recall-failures.js';
 import { readRemovedPage } from './removed-page.js';
 import type { RemovedPage } from './removed-page.js';
@@ -25,13 +27,17 @@ const LIST_DESCRIPTION =
   'first: id, tool, key parameter, outcome and size of each. Use it to find the id of a result that ' +
   'you know was there and for which you see no placeholder.';
 
+const SEVERAL_SESSIONS =
+  'Nothing can be given back: what was removed belongs to several conversations, and this server was not told which one ' +
+  'is yours. Run the tool again if you need its result, and tell the user to start ctxfold mcp with --session.';
+
 const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /**
  * Makes the server. Each call reads the transcripts as they are then, so that one that grows, or is made only
  * later, is seen.
  */
-export function createRecallServer(paths: readonly string[], version: string): McpServer {
+export function createRecallServer(source: RecallSource, version: string): McpServer {
   const server = new McpServer({ name: 'ctxfold', version });
   server.registerTool(
     'recall',
@@ -43,7 +49,7 @@ export function createRecallServer(paths: readonly string[], version: string): M
       }),
       annotations: READ_ONLY,
     },
-    ({ id }) => recall(paths, id),
+    ({ id }) => recall(source, id),
   );
   server.registerTool(
     'list_removed',
@@ -56,28 +62,41 @@ export function createRecallServer(paths: readonly string[], version: string): M
       }),
       annotations: READ_ONLY,
     },
-    ({ limit, cursor }) => list(paths, limit, cursor),
+    ({ limit, cursor }) => list(source, limit, cursor),
   );
   return server;
 }
 
-async function recall(paths: readonly string[], id: string): Promise<CallToolResult> {
-  const outcomes = await Promise.allSettled(paths.map((path) => restore(path, id)));
+async function recall(source: RecallSource, id: string): Promise<CallToolResult> {
+  const found = await latestOf(source, id).catch(() => 'unread' as const);
+  if (typeof found === 'object') return answer(originalText(found));
+  if (found === 'several') return refusal(SEVERAL_SESSIONS);
+  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
+  return refusal(
+    found === 'unread'
+      ? `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`
+      : `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
+          'else ask list_removed for the ids that there are, or run the tool again.',
+  );
+}
+
+/** Returns the original that was recorded last, or why there is none; `unread`: a file that may have it could not be read. */
+async function latestOf(
+  source: RecallSource,
+  id: string,
+): Promise<RestoredResponse | 'none' | 'several' | 'unread'> {
+  const choice = await chooseRecall(source);
+  if (typeof choice === 'string') return choice;
+  const outcomes = await Promise.allSettled(source.paths.map((path) => restore(path, id, choice)));
   let latest: RestoredResponse | undefined;
   const failures: unknown[] = [];
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') failures.push(outcome.reason);
     else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
   }
-  if (latest !== undefined) return answer(originalText(latest));
-  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
+  if (latest !== undefined) return latest;
   const isUnread = failures.some((failure) => !isAbsent(failure) && !isMissingFile(failure));
-  return refusal(
-    isUnread
-      ? `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`
-      : `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
-          'else ask list_removed for the ids that there are, or run the tool again.',
-  );
+  return isUnread ? 'unread' : 'none';
 }
 
 /** Texts are given as they are, anything else as JSON. A tool that failed may have said so in its error alone. */
@@ -88,12 +107,13 @@ function originalText({ response: { result, error } }: RestoredResponse): string
 }
 
 async function list(
-  paths: readonly string[],
+  source: RecallSource,
   limit: number,
   cursor: string | undefined,
 ): Promise<CallToolResult> {
   try {
-    return answer(pageText(await readRemovedPage(paths, limit, cursor)));
+    const page = await readRemovedPage(source, limit, cursor);
+    return page === 'several' ? refusal(SEVERAL_SESSIONS) : answer(pageText(page));
   } catch (thrown) {
     return refusal(
       thrown instanceof RangeError

@@ -1,7 +1,9 @@
 // What was removed, out of several transcripts, in pages that do not shift while these grow.
 
 import { listRemoved } from '../../index.js';
-import type { RemovedResult } from '../../index.js';
+import type { RemovedResult, SessionScope } from '../../index.js';
+import { chooseRecall } from './recall-choice.js';
+import type { RecallSource } from './recall-choice.js';
 import { isMissingFile } from './recall-failures.js';
 
 /** A part of the list, the newest first. */
@@ -22,18 +24,23 @@ interface PlacedResult {
 }
 
 /**
- * Reads a page. A file that does not exist holds nothing.
+ * Reads a page, or tells that nobody said whose of several sessions. A file that does not exist holds nothing.
  *
  * @throws RangeError for a cursor that no page gave; CompressionStrategyError `TRANSCRIPT_READ_FAILED` when a file
  * cannot be read.
  */
 export async function readRemovedPage(
-  paths: readonly string[],
+  source: RecallSource,
   limit: number,
   cursor?: string,
-): Promise<RemovedPage> {
+): Promise<RemovedPage | 'several'> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
-  const lists = await Promise.all(paths.map(listWhatExists));
+  const choice = await chooseRecall(source);
+  if (choice === 'several') return choice;
+  const lists =
+    choice === 'none'
+      ? []
+      : await Promise.all(source.paths.map((path) => listWhatExists(path, choice)));
   const placed = lists.flatMap((results, file) =>
     results.map((result, index): PlacedResult => ({
       place: [result.removedAt, file, index],
@@ -52,9 +59,12 @@ export async function readRemovedPage(
   };
 }
 
-async function listWhatExists(path: string): Promise<readonly RemovedResult[]> {
+async function listWhatExists(
+  path: string,
+  scope: SessionScope,
+): Promise<readonly RemovedResult[]> {
   try {
-    return await listRemoved(path);
+    return await listRemoved(path, scope);
   } catch (thrown) {
     if (isMissingFile(thrown)) return [];
     throw thrown;

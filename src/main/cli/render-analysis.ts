@@ -13,13 +13,13 @@ import type { AnalysisReport, UnreadFile } from './analysis-report.js';
 import { groupBy } from './group-by.js';
 import { renderWarnings } from './render-report.js';
 import type { RenderOptions } from './render-report.js';
+import { printable } from './terminal-text.js';
 import {
   createPaint,
   formatCount,
   formatNumberOf,
   formatShare,
   joined,
-  printable,
   shortenStart,
   wrap,
 } from './text-layout.js';

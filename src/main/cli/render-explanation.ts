@@ -7,12 +7,12 @@ import type {
   WorkingSetFinding,
 } from '../../index.js';
 import type { RenderOptions } from './render-report.js';
+import { printable } from './terminal-text.js';
 import {
   createPaint,
   formatCount,
   formatNumberOf,
   joined,
-  printable,
   shortenStart,
   wrap,
 } from './text-layout.js';

@@ -5,12 +5,12 @@ import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report
 import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
+import { printable } from './terminal-text.js';
 import {
   createPaint,
   formatCount,
   formatNumberOf,
   joined,
-  printable,
   shortenStart,
   wrap,
 } from './text-layout.js';

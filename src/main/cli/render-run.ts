@@ -2,14 +2,8 @@
 
 import { groupBy } from './group-by.js';
 import type { CompressionReport, ReplayReport } from './replay-report.js';
-import {
-  formatCount,
-  formatMs,
-  formatNumberOf,
-  formatShare,
-  joined,
-  printable,
-} from './text-layout.js';
+import { printable } from './terminal-text.js';
+import { formatCount, formatMs, formatNumberOf, formatShare, joined } from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 const LABEL_WIDTH = 12;

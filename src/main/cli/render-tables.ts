@@ -3,7 +3,8 @@
 import Table from 'cli-table3';
 import { itemOf, itemsOf } from './attribution.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
-import { formatCount, formatShare, printable, shortenEnd, shortenStart } from './text-layout.js';
+import { printable } from './terminal-text.js';
+import { formatCount, formatShare, shortenEnd, shortenStart } from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 /** Tokens at the end and over all calls, without and with ctxfold. */

@@ -25,7 +25,15 @@ export interface PlayArguments extends ModelArguments {
 /** The options of `replay` as the command line gives them. */
 export interface ReplayArguments extends PlayArguments {
   readonly json?: boolean;
+  /** Whether JSON hides content. */
+  readonly redact: boolean;
 }
+
+/** What `--json` holds, and what lifts that. */
+export const JSON_HELP: string =
+  'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
+  'no texts, parameters or working directory, and a tag for each path';
+export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
 
 const EXAMPLES_HELP = `
 Examples:
@@ -52,7 +60,8 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     )
     .argument('<file>', 'the recorded session');
   return addPlayOptions(command)
-    .option('--json', 'print one JSON document, without content of the session')
+    .option('--json', JSON_HELP)
+    .option('--no-redact', NO_REDACT_HELP)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, given: ReplayArguments, command: Command) => {
       const { readModelChoice } = await import('./model-options.js');

@@ -98,7 +98,7 @@ export interface ReclaimedItem {
   readonly speaker: Speaker;
   readonly tool: string | null;
   readonly path: string | null;
-  /** What tells most about the call when it names no path. Content of the session: not in JSON. */
+  /** What tells most about the call when it names no path. Content of the session: not in JSON that hides it. */
   readonly parameter: string | null;
   readonly tokens: number;
   /** The model call before which it happened, counted from 1; `null` after the last one. */
@@ -210,19 +210,4 @@ export interface ReplayReport {
 export function stopMessage({ compressionFailure, exceeded }: ReplayReport): string | null {
   const stops = [compressionFailure, exceeded].filter((stop) => stop !== null);
   return stops.length === 0 ? null : stops.map(({ message }) => message).join(' ');
-}
-
-/** The document that `--json` prints: of the session it holds tool names, paths and sizes only. */
-export type JsonReport = Omit<ReplayReport, 'largest'> & {
-  readonly largest: readonly Omit<ReclaimedItem, 'parameter'>[];
-};
-
-/** Returns the report without content of the session. */
-export function toJsonReport(report: ReplayReport): JsonReport {
-  return {
-    ...report,
-    largest: report.largest.map(({ rule, speaker, tool, path, tokens, modelCall }) => {
-      return { rule, speaker, tool, path, tokens, modelCall };
-    }),
-  };
 }

@@ -26,8 +26,8 @@ export function createReportCommand(onExit: (code: number) => void): Command {
     .description(
       'Plays a recorded agent session as replay does, and writes one HTML page about it: tokens left ' +
         'and saved, tokens per turn, what each tool came to, every edit, and where the work ran. The ' +
-        'page needs nothing but itself. It holds names of tools, ids of calls and numbers, and no ' +
-        'content of the session unless --no-redact is given.',
+        'page needs nothing but itself. It holds plain names of tools, ids of calls and numbers, and no ' +
+        'content of the session unless --no-redact is given: then only you may read the file.',
     )
     .argument('<file>', 'the recorded session')
     .option('-o, --output <file>', 'where to write the page', 'report.html')

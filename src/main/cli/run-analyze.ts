@@ -3,7 +3,6 @@
 
 import { resolve } from 'node:path';
 import type { AnalyzeArguments } from './analyze-command.js';
-import { toJsonText } from './analysis-report.js';
 import type { AnalysisReport } from './analysis-report.js';
 import { sumAnalyses } from './analysis-totals.js';
 import { analyzeFiles } from './analyze-sessions.js';
@@ -13,7 +12,9 @@ import { InterruptedError } from './interrupted-error.js';
 import { openProgressBar } from './progress-bar.js';
 import { renderAnalysis } from './render-analysis.js';
 import { runExplain } from './run-explain.js';
+import { contentLabel } from './report/content-label.js';
 import { terminalLayout } from './terminal-layout.js';
+import { jsonText } from './terminal-text.js';
 
 /**
  * Analyzes a file or folder and prints what came of it; or explains one entry of a file.
@@ -34,7 +35,9 @@ export async function runAnalyze(path: string, given: AnalyzeArguments): Promise
     }
     const report = await analyze(path, given, interruption.signal);
     process.stdout.write(
-      given.json === true ? toJsonText(report) : renderAnalysis(report, terminalLayout()),
+      given.json === true
+        ? jsonText(report, contentLabel(given.redact))
+        : renderAnalysis(report, terminalLayout()),
     );
     if (report.sessions.length > 0) return EXIT.done;
     console.error('ctxfold: No file of the folder is a session that can be read.');

@@ -8,7 +8,9 @@ import { densityConfigOf } from './density-config.js';
 import { EXIT } from './exit-codes.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
+import { contentLabel } from './report/content-label.js';
 import { terminalLayout } from './terminal-layout.js';
+import { jsonText, printable } from './terminal-text.js';
 
 /**
  * Explains one entry of a session and prints it.
@@ -49,13 +51,13 @@ export async function runExplain(
   };
   process.stdout.write(
     given.json === true
-      ? `${JSON.stringify(report, null, 2)}\n`
+      ? jsonText(report, contentLabel(given.redact))
       : renderExplanation(report, terminalLayout()),
   );
   return EXIT.done;
 }
 
 function misused(message: string): number {
-  console.error(`ctxfold: ${message}`);
+  console.error(`ctxfold: ${printable(message)}`);
   return EXIT.usage;
 }

@@ -11,12 +11,13 @@ import type { ModelChoice } from './model-options.js';
 import { openProgressBar } from './progress-bar.js';
 import { renderReport } from './render-report.js';
 import type { PlayArguments, ReplayArguments } from './replay-command.js';
-import { stopMessage, toJsonReport } from './replay-report.js';
+import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
 import { replaySession } from './replay-session.js';
 import type { ReplayObserver } from './replay-session.js';
 import { terminalLayout } from './terminal-layout.js';
-import { printable } from './text-layout.js';
+import { contentLabel } from './report/content-label.js';
+import { jsonText, printable } from './terminal-text.js';
 
 /**
  * Replays a file and prints the report.
@@ -33,7 +34,7 @@ export async function runReplay(
   const report = await playFile(file, given, model, { isQuiet: given.json === true });
   process.stdout.write(
     given.json === true
-      ? `${JSON.stringify(toJsonReport(report), null, 2)}\n`
+      ? jsonText(report, contentLabel(given.redact))
       : renderReport(report, terminalLayout()),
   );
   // Whoever looks at the report has just read it there.

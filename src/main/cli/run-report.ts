@@ -1,15 +1,16 @@
 // One run of `report`: plays a file, and writes the page about it.
 
-import { writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { ModelChoice } from './model-options.js';
 import type { ReportArguments } from './report-command.js';
 import { readClientAsset, readPageStyle } from './report/client-asset.js';
-import { createRedactedLabel, PLAIN_LABEL } from './report/content-label.js';
+import { contentLabel } from './report/content-label.js';
 import { renderPage } from './report/render-page.js';
 import { createReportPage } from './report/report-page.js';
 import { SessionRecorder } from './report/session-recorder.js';
 import { playFile, tellStop } from './run-replay.js';
-import { formatCount, printable } from './text-layout.js';
+import { printable } from './terminal-text.js';
+import { formatCount } from './text-layout.js';
 
 /**
  * Plays a file and writes the page.
@@ -31,11 +32,22 @@ export async function runReport(
     observe: (transcript) => (recorder = new SessionRecorder(transcript.preset.toolCatalog)),
   });
   if (recorder === undefined) return tellStop(replay, true);
-  const label = given.redact ? createRedactedLabel() : PLAIN_LABEL;
+  const label = contentLabel(given.redact);
   const page = createReportPage(replay, recorder.recording, label, given.title);
   const document = renderPage(page, assets);
-  await writeFile(given.output, document);
+  await writePage(given.output, document, label.isRedacted);
   const kilobytes = formatCount(Buffer.byteLength(document) / 1000);
   process.stdout.write(`${printable(given.output)} written, ${kilobytes} kB\n`);
   return tellStop(replay, true);
+}
+
+/** Content of a session is for whoever had the page made, also where a file of that name was open to all. */
+async function writePage(path: string, document: string, isRedacted: boolean): Promise<void> {
+  const file = await open(path, 'w', isRedacted ? 0o666 : 0o600);
+  try {
+    if (!isRedacted && (await file.stat()).isFile()) await file.chmod(0o600);
+    await file.writeFile(document);
+  } finally {
+    await file.close();
+  }
 }

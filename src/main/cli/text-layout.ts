@@ -42,11 +42,6 @@ export function formatNumberOf(count: number, one: string, many: string = `${one
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** A text on one line and without the control characters by which a transcript could steer the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-}
-
 /** Keeps the start of a text. */
 export function shortenEnd(text: string, maxLength: number): string {
   const characters = Array.from(text);

@@ -6,8 +6,8 @@ import type { WarningGroup } from './replay-report.js';
 
 const MAX_PLACES = 5;
 
-/** What a parser says of a damaged line: never twice the same, and it quotes the line. */
-const DETAIL = /^(The line is no JSON and was left out): .*$/s;
+/** Where a damaged line is damaged: never twice the same. */
+const DETAIL = /^((?:The|A part of the) line is no JSON and was left out): .*$/s;
 
 /** Groups warnings by message, in the order in which each message came first. */
 export function groupWarnings(warnings: readonly TranscriptWarning[]): readonly WarningGroup[] {

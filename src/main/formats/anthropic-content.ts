@@ -1,13 +1,14 @@
 // Reads message content in the shape of Anthropic's API, which Claude Code and Cline record.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, MediaBlock } from '../../shared/content.js';
+import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
   asArray,
   asFilledText,
   asRecord,
   asText,
-  clip,
   errorLine,
   textOfParts,
   withoutUndefined,
@@ -45,11 +46,13 @@ export function readAnthropicContent(
     const type = asText(record['type']) ?? '';
     const response = type.endsWith('tool_result') ? readToolResult(record) : undefined;
     const block = response === undefined ? readBlock(record, type, role) : undefined;
+    const file = type === 'file' ? readFile(record) : undefined;
     if (response !== undefined) responses.push(response);
     else if (block !== undefined) blocks.push(block);
+    else if (file !== undefined) blocks.push(...file);
     else if (KNOWN_TYPES.has(type)) {
       history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
-    } else history.tally(`content blocks of the unknown type "${clip(type)}" left out`);
+    } else history.tally(`content blocks of the unknown type ${shownText(type)} left out`);
   }
   return { blocks, responses };
 }
@@ -80,8 +83,6 @@ function readBlock(
     case 'image':
     case 'document':
       return readMedia(block);
-    case 'file':
-      return readFileBlock(block);
     case 'thinking':
     case 'redacted_thinking':
       return role === 'assistant' ? readThinking(block) : undefined;
@@ -133,12 +134,16 @@ function readMedia(block: JsonRecord): ContentBlock | undefined {
   };
 }
 
-/** Cline's file inclusion, as text in the `delimited` inclusion syntax, which pruning recognizes. */
-function readFileBlock(block: JsonRecord): ContentBlock | undefined {
+/**
+ * Cline's file inclusion, in the `referenced-files` inclusion syntax, which pruning recognizes: the content stays a
+ * part of its own, where nothing in it can look like the inclusion of another file.
+ */
+function readFile(block: JsonRecord): readonly ContentBlock[] | undefined {
   const path = asFilledText(block['path']);
   const content = asText(block['content']);
   if (path === undefined || content === undefined) return undefined;
-  return { type: 'text', text: `--- ${path} ---\n${content}\n--- End of content ---` };
+  const texts = [GROUP_OPENING, `Content from @${path}:`, content, INCLUSION_END];
+  return texts.map((text) => ({ type: 'text', text }));
 }
 
 /**

@@ -1,6 +1,7 @@
 // Reads messages in the shape of OpenAI's chat API, with two ways of calling tools: the API's own, and
 // calls written into the assistant's text, which the next user message answers.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -9,7 +10,6 @@ import {
   asRecord,
   asText,
   asTimestamp,
-  clip,
   errorLine,
   textOfParts,
   withoutUndefined,
@@ -58,7 +58,7 @@ export class ChatReader {
         this.#readTool(message, place);
         break;
       default:
-        this.#history.tally(`messages of the unknown role "${clip(role)}" left out`);
+        this.#history.tally(`messages of the unknown role ${shownText(role)} left out`);
     }
   }
 
@@ -161,7 +161,7 @@ function readChatContent(
     const url = asText(image) ?? asText(asRecord(image)?.['url']);
     if (url !== undefined) return [readImage(url)];
     history.tally(
-      `content parts of the unknown type "${clip(asText(part?.['type']) ?? '')}" left out`,
+      `content parts of the unknown type ${shownText(asText(part?.['type']) ?? '')} left out`,
     );
     return [];
   });

@@ -1,17 +1,11 @@
 // Reads the JSON Lines that Claude Code keeps of a session (`~/.claude/projects/**/*.jsonl`). One
 // model message is spread over several lines with the same `message.id`; answers may stand between.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import {
-  asRecord,
-  asText,
-  asTimestamp,
-  clip,
-  withoutUndefined,
-  type JsonRecord,
-} from './json-value.js';
+import { asRecord, asText, asTimestamp, withoutUndefined, type JsonRecord } from './json-value.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** Record types that are bookkeeping, not conversation. */
@@ -73,7 +67,7 @@ export class ClaudeCodeReader {
     const type = asText(record['type']) ?? '';
     if (type !== 'user' && type !== 'assistant') {
       if (!BOOKKEEPING.has(type)) {
-        this.#history.tally(`records of the unknown type "${clip(type)}" left out`);
+        this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
       }
       return;
     }

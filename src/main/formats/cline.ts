@@ -1,6 +1,7 @@
 // Reads Cline's messages: `{ messages: [...] }` of its sessions, and the bare array of
 // `api_conversation_history.json`. Content blocks are Anthropic's, with file inclusions added.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -9,7 +10,6 @@ import {
   asRecord,
   asText,
   asTimestamp,
-  clip,
   withoutUndefined,
   type JsonRecord,
 } from './json-value.js';
@@ -44,7 +44,7 @@ export function readClineMessage(
 ): void {
   const role = asText(message['role']) ?? '';
   if (role !== 'user' && role !== 'assistant') {
-    history.tally(`messages of the unknown role "${clip(role)}" left out`);
+    history.tally(`messages of the unknown role ${shownText(role)} left out`);
     return;
   }
   const { blocks, responses } = readAnthropicContent(message['content'], role, history, place);

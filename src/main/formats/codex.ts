@@ -1,6 +1,7 @@
 // Reads Codex's rollout files (`~/.codex/sessions/**/rollout-*.jsonl`): items of OpenAI's Responses
 // API wrapped in `response_item` records, or bare in files of before September 2025.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -9,7 +10,6 @@ import {
   asRecord,
   asText,
   asTimestamp,
-  clip,
   errorLine,
   textOfParts,
   tryParseJson,
@@ -233,7 +233,7 @@ export class CodexReader {
   }
 
   #tallyUnknown(what: string, type: string): void {
-    this.#history.tally(`${what} of the unknown type "${clip(type)}" left out`);
+    this.#history.tally(`${what} of the unknown type ${shownText(type)} left out`);
   }
 }
 

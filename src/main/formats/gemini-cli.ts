@@ -1,6 +1,7 @@
 // Reads the chats that Gemini CLI keeps (`~/.gemini/tmp/*/chats/session-*.json`). A record of the
 // model holds its calls together with their results.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
@@ -9,7 +10,6 @@ import {
   asRecord,
   asText,
   asTimestamp,
-  clip,
   errorLine,
   withoutUndefined,
   type JsonRecord,
@@ -35,7 +35,7 @@ export function readGeminiCliMessage(
   const type = asText(record['type']) ?? '';
   if (NOTICES.has(type)) return;
   if (type !== 'user' && type !== 'gemini') {
-    history.tally(`records of the unknown type "${clip(type)}" left out`);
+    history.tally(`records of the unknown type ${shownText(type)} left out`);
     return;
   }
   const blocks = readParts(record['content'], history);

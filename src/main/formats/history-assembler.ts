@@ -2,6 +2,7 @@
 // become one entry, responses follow their calls, nothing stays unpaired but calls without an answer.
 // Holds one turn in memory; everything before it has been handed out.
 
+import { isPlainName } from '../../shared/shown-text.js';
 import {
   carriesContent,
   hasSubstance,
@@ -13,7 +14,6 @@ import {
   type ToolCallBlock,
   type ToolResponseBlock,
 } from '../../shared/content.js';
-import { clip } from './json-value.js';
 import { TextRepair } from './text-repair.js';
 import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
@@ -31,6 +31,9 @@ interface OpenTurn {
   readonly blocks: ContentBlock[];
   /** The ids of its calls, as recorded. */
   readonly recordedIds: Set<string>;
+  /** The same in their order, and how many of the first ones are answered for certain. */
+  readonly callOrder: string[];
+  answeredCalls: number;
   metadata: ContentMetadata;
   readonly responses: ToolResponseBlock[];
   responseMetadata: ContentMetadata;
@@ -78,6 +81,8 @@ export class HistoryAssembler {
         key,
         blocks: [],
         recordedIds: new Set(),
+        callOrder: [],
+        answeredCalls: 0,
         metadata: {},
         responses: [],
         responseMetadata: {},
@@ -106,7 +111,7 @@ export class HistoryAssembler {
     const recordedId = response.callId ?? this.#oldestOpenCall();
     const call = recordedId === undefined ? undefined : this.#openCalls.get(recordedId);
     if (recordedId === undefined || call === undefined) {
-      const which = response.callId === undefined ? '' : ` (${clip(response.callId)})`;
+      const which = response.callId === undefined ? '' : ` (${shownId(response.callId)})`;
       this.warn(`A tool response that answers no open call${which} was left out.`, place);
       return;
     }
@@ -161,9 +166,11 @@ export class HistoryAssembler {
   finish(): void {
     this.#closeTurn();
     for (const [what, count] of this.#tallies) this.warn(`${what}: ${count}`);
-    const { surrogates, tooDeep } = this.#repair;
+    const { surrogates, tooDeep, tooLarge, notFinite } = this.#repair;
     if (surrogates > 0) this.warn(`lone surrogates replaced by U+FFFD: ${surrogates}`);
     if (tooDeep > 0) this.warn(`values nested deeper than 256 levels cut off: ${tooDeep}`);
+    if (tooLarge > 0) this.warn(`values that no entry has room for left out: ${tooLarge}`);
+    if (notFinite > 0) this.warn(`numbers that JSON cannot hold replaced by null: ${notFinite}`);
   }
 
   #addCall(turn: OpenTurn, call: ToolCallBlock): void {
@@ -174,9 +181,8 @@ export class HistoryAssembler {
     const id = this.#uniqueId(this.#repair.repair(call.id));
     const recordedId = call.id === '' ? id : call.id;
     turn.recordedIds.add(recordedId);
+    turn.callOrder.push(recordedId);
     turn.blocks.push(id === call.id ? call : { ...call, id });
-    // Deleting first keeps the map in the order in which calls were opened.
-    this.#openCalls.delete(recordedId);
     this.#openCalls.set(recordedId, { id, name: call.name, turn: turn.number });
   }
 
@@ -192,9 +198,13 @@ export class HistoryAssembler {
     return id;
   }
 
+  /** A call that was answered stays so while its turn is open: none is looked at twice. */
   #oldestOpenCall(): string | undefined {
-    for (const recordedId of this.#turn?.recordedIds ?? []) {
-      if (this.#openCalls.get(recordedId)?.turn === this.#turn?.number) return recordedId;
+    const turn = this.#turn;
+    if (turn === undefined) return undefined;
+    for (; turn.answeredCalls < turn.callOrder.length; turn.answeredCalls += 1) {
+      const recordedId = turn.callOrder[turn.answeredCalls] ?? '';
+      if (this.#openCalls.get(recordedId)?.turn === turn.number) return recordedId;
     }
     return undefined;
   }
@@ -223,6 +233,10 @@ export class HistoryAssembler {
   #emit(content: IContent): void {
     this.#events.push({ kind: 'entry', content: this.#repair.repair(content) });
   }
+}
+
+function shownId(id: string): string {
+  return isPlainName(id) ? id : `an id of ${id.length} characters`;
 }
 
 function filledMetadata(metadata: ContentMetadata): { metadata?: ContentMetadata } {

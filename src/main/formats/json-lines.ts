@@ -1,7 +1,7 @@
 // Reads JSON Lines as they come: bounded memory however long the file, every damaged line told with
 // its number, and what is whole on such a line recovered. Knows no format.
 
-import { clip } from './json-value.js';
+import { jsonErrorOffset } from './json-error-offset.js';
 
 /** A record, or a damage, and the line that it stands on. */
 export type JsonLine =
@@ -83,18 +83,18 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
     yield { line, damage: `${recorded.length - text.length} NUL bytes were left out.` };
   }
   if (!/\S/.test(text)) return;
-  let failure: string;
-  try {
-    yield { line, value: JSON.parse(text) as unknown };
+  const whole = parseObject(text);
+  if (whole !== undefined) {
+    yield { line, value: whole };
     return;
-  } catch (error) {
-    failure = error instanceof Error ? error.message : String(error);
   }
   const { values, rest } = recoverValues(text);
   for (const value of values) yield { line, value };
   if (rest === '') return;
   const what = values.length === 0 ? 'The line' : 'A part of the line';
-  yield { line, damage: `${what} is no JSON and was left out: ${clip(failure, 160)}` };
+  // What a parser says quotes the line.
+  const at = jsonErrorOffset(text);
+  yield { line, damage: `${what} is no JSON and was left out: character ${at} ends it.` };
 }
 
 /**

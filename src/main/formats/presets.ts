@@ -1,6 +1,8 @@
 // What is known about each agent's tools and inclusions, so that its transcripts can be pruned. Data
 // only; keys were taken from recorded sessions.
 
+import { SAFE_INCLUSION_SYNTAXES } from '../../shared/density.js';
+import { kindOf } from '../../shared/misuse.js';
 import type { InclusionSyntax } from '../../shared/density.js';
 import { DEFAULT_WORKING_SET } from '../../shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../shared/density/rules/working-set-rules.js';
@@ -15,14 +17,14 @@ import {
   type ToolCatalog,
   type ToolUse,
 } from '../../shared/tool-catalog.js';
+import { TRANSCRIPT_FORMATS } from './transcript.js';
 import type { TranscriptFormat } from './transcript.js';
 
 /** How one agent's histories are pruned. */
 export interface AgentPreset {
   readonly toolCatalog: ToolCatalog;
   readonly workingSet: WorkingSetRules;
-  /** Absent where the default of `DensityConfig` fits. */
-  readonly inclusionSyntaxes?: readonly InclusionSyntax[];
+  readonly inclusionSyntaxes: readonly InclusionSyntax[];
 }
 
 const CLAUDE_CODE: ToolCatalog = {
@@ -113,23 +115,29 @@ const CLINE: ToolCatalog = {
   list_code_definition_names: searches(),
 };
 
-const PRESETS: Readonly<Record<TranscriptFormat, Omit<AgentPreset, 'workingSet'>>> = {
-  'claude-code': { toolCatalog: CLAUDE_CODE },
-  codex: { toolCatalog: CODEX },
-  'gemini-cli': {
-    toolCatalog: GEMINI_CLI,
-    inclusionSyntaxes: ['delimited', 'referenced-files'],
-  },
-  'openai-chat': { toolCatalog: OPENAI_CHAT },
-  'swe-agent': { toolCatalog: SWE_AGENT },
+const CATALOGS: Readonly<Record<TranscriptFormat, ToolCatalog>> = {
+  'claude-code': CLAUDE_CODE,
+  codex: CODEX,
+  'gemini-cli': GEMINI_CLI,
+  'openai-chat': OPENAI_CHAT,
+  'swe-agent': SWE_AGENT,
   // Its only tool is the shell.
-  'mini-swe-agent': { toolCatalog: { bash: runsCommands() } },
-  cline: { toolCatalog: CLINE, inclusionSyntaxes: ['delimited'] },
+  'mini-swe-agent': { bash: runsCommands() },
+  cline: CLINE,
 };
 
-/** Returns the preset of the agent whose sessions have this format. */
+/** Returns the preset of the agent whose sessions have this format. @throws RangeError for an unknown format. */
 export function agentPreset(format: TranscriptFormat): AgentPreset {
-  return { ...PRESETS[format], workingSet: DEFAULT_WORKING_SET };
+  if (!TRANSCRIPT_FORMATS.includes(format)) {
+    throw new RangeError(
+      `Expected one of ${TRANSCRIPT_FORMATS.join(', ')}, got ${kindOf(format)}.`,
+    );
+  }
+  return {
+    toolCatalog: CATALOGS[format],
+    workingSet: DEFAULT_WORKING_SET,
+    inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES,
+  };
 }
 
 function editorUse(

@@ -3,6 +3,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import { CompressionStrategyError } from '../../shared/errors.js';
+import { assertSignal, assertString, kindOf, readOptions } from '../../shared/misuse.js';
 import { ClaudeCodeReader } from './claude-code.js';
 import { CodexReader } from './codex.js';
 import {
@@ -62,6 +63,7 @@ export async function readTranscript(
   path: string,
   options: ReadTranscriptOptions = {},
 ): Promise<Transcript> {
+  assertString('path', path);
   let format: TranscriptFormat | undefined;
   let workspaceRoot: string | undefined;
   const entries: IContent[] = [];
@@ -91,9 +93,10 @@ export async function* streamTranscript(
   source: string | TranscriptChunks,
   options: ReadTranscriptOptions = {},
 ): AsyncGenerator<TranscriptEvent> {
-  const { format, signal } = options;
+  const { format, signal }: ReadTranscriptOptions = readOptions('options', options);
+  assertSignal(signal);
   if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
-    throw unknownFormat(`The format ${JSON.stringify(format)}`);
+    throw unknownFormat(`The format, ${kindOf(format)},`);
   }
   signal?.throwIfAborted();
   const text = readText(source, signal);

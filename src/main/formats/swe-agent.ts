@@ -59,6 +59,8 @@ const PATH_COMMANDS: ReadonlySet<string> = new Set(['open', 'create']);
 /** Commands that change the file which is open. */
 const EDIT_COMMANDS: ReadonlySet<string> = new Set(['edit', 'insert', 'append']);
 
+const PLAIN_COMMAND = /^[A-Za-z0-9_.-]{1,40}$/;
+
 class CommandDialect implements ChatDialect {
   #openFile: string | undefined;
 
@@ -68,8 +70,10 @@ class CommandDialect implements ChatDialect {
   ): readonly ContentBlock[] | undefined => {
     const action = asFilledText(message['action']);
     if (action === undefined) return undefined;
-    const [name = '', ...words] = firstWords(action);
-    if (name === '') return undefined;
+    const [first = '', ...words] = firstWords(action);
+    if (first === '') return undefined;
+    // Reports show names of tools: what is no plain name is a line for the shell, and may say anything.
+    const name = PLAIN_COMMAND.test(first) ? first : 'bash';
     return [
       { type: 'text', text: asText(message['thought']) ?? text },
       { type: 'tool_call', id: '', name, parameters: this.#parameters(name, action, words) },

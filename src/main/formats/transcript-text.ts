@@ -52,10 +52,13 @@ export function unreadable(message: string, cause?: unknown): CompressionStrateg
   return new CompressionStrategyError(message, 'UNREADABLE_TRANSCRIPT', options);
 }
 
+/** A line that begins as JSON does. What precedes that is looked for within the line: across lines it takes quadratic time. */
+const JSON_LINE = /^(?:(?![\r\n\u2028\u2029])[\s\0])*[[{]/m;
+
 function checkedText(start: string, name: string): string {
   const text = start.startsWith('\uFEFF') ? start.slice(1) : start;
   // A crash can leave NUL bytes before good records, so JSON behind them is still JSON.
-  const isJson = /^[\s\0]*[[{]/m.test(text);
+  const isJson = JSON_LINE.test(text);
   const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
   if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;
   const cause = new TypeError('Expected UTF-8 text, got bytes that are none.');

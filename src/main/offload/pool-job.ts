@@ -2,6 +2,7 @@
 
 import type { Transferable } from 'node:worker_threads';
 import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
+import { whenAborted } from '../abortable.js';
 import type { WorkPermit } from './circuit-breaker.js';
 import { readReply } from './reply.js';
 import type { ReadReply } from './reply.js';
@@ -74,10 +75,7 @@ export class PoolJob<Request extends TaskRequest> implements Job {
       this.reject(signal?.reason);
       onAbort(this);
     };
-    signal?.addEventListener('abort', abort, { once: true });
-    this.#stopListening = () => {
-      signal?.removeEventListener('abort', abort);
-    };
+    this.#stopListening = signal === undefined ? () => undefined : whenAborted(signal, abort);
   }
 
   get isAwaited(): boolean {

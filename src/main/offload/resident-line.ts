@@ -2,7 +2,7 @@
 // with a checked reply, or with the loss of the line.
 
 import type { MessagePort } from 'node:worker_threads';
-import { wrap } from 'comlink';
+import { releaseProxy, wrap } from 'comlink';
 import type { Remote } from 'comlink';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
@@ -44,6 +44,7 @@ export interface ResidentLineOptions {
  */
 export class ResidentLine {
   readonly #port: MessagePort;
+  readonly #remote: Remote<ResidentCalls>;
   /** Comlink makes a proxy of each method that is asked for: these are made once. */
   readonly #calls: Pick<Remote<ResidentCalls>, keyof ResidentCalls>;
   readonly #options: ResidentLineOptions;
@@ -55,7 +56,8 @@ export class ResidentLine {
     this.#port = port;
     this.#options = options;
     // A port of Node has the methods that Comlink asks for; its types know only those of browsers.
-    const { receive, plan, compress } = wrap<ResidentCalls>(port);
+    this.#remote = wrap<ResidentCalls>(port);
+    const { receive, plan, compress } = this.#remote;
     this.#calls = { receive, plan, compress };
     port.on('close', () => {
       this.#fail(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
@@ -170,6 +172,10 @@ export class ResidentLine {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     for (const fail of this.#openCalls) fail(error);
+    // Comlink registers the port with every proxy until that is collected, and the port's listeners hold this
+    // line and its session: unless each is let go of, they keep each other for good.
+    for (const proxy of [this.#remote, ...Object.values(this.#calls)]) proxy[releaseProxy]();
+    this.#port.removeAllListeners();
     this.#port.close();
     this.#options.onEnd();
   }

@@ -4,8 +4,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { reviveError, toWireError } from '../../shared/errors.js';
-import type { WireError } from '../../shared/errors.js';
+import { asError, isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest } from '../../shared/protocol.js';
 import { Deadline } from './deadline.js';
 import { timeoutError, toPoolError } from './pool-errors.js';
@@ -97,8 +96,8 @@ export class ThreadSet {
       options.onStrayError(asError(thrown));
       announce();
     });
-    this.#piscina.on('message', (message: { readonly strayError: WireError }) => {
-      options.onStrayError(reviveError(message.strayError));
+    this.#piscina.on('message', (message: unknown) => {
+      options.onStrayError(strayErrorOf(message));
     });
   }
 
@@ -171,6 +170,12 @@ export class ThreadSet {
   }
 }
 
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : reviveError(toWireError(thrown));
+/** The error that a thread reports. Any code on it can post anything else: that is told, and never thrown in here. */
+function strayErrorOf(message: unknown): Error {
+  const { strayError } = (message ?? {}) as { readonly strayError?: unknown };
+  if (isWireError(strayError)) return reviveError(strayError);
+  return new WorkerPoolError(
+    `A worker sent a message that is none of ours, a ${typeof message}.`,
+    'WORKER_FAILED',
+  );
 }

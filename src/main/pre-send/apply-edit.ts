@@ -6,6 +6,7 @@ import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { abortable } from '../abortable.js';
 import type { EntryChange } from '../entry-change.js';
 import type { HistoryService } from '../history-service.js';
+import { isWriteFailure } from '../transcript/transcript-errors.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
 import { tokensOf } from './reclaimed-tokens.js';
 import type { SessionParts } from './session-parts.js';
@@ -61,7 +62,10 @@ export async function applyEdit(
   return edit;
 }
 
-/** Takes the reasoning out of the entries that came in behind a rewrite while that was made. */
+/**
+ * Takes the reasoning out of the entries that came in behind a rewrite while that was made; it stays
+ * when it cannot be recorded, as the rewrite itself stands.
+ */
 export async function stripLateReasoning(
   parts: SessionParts,
   fromEntry: number,
@@ -73,7 +77,12 @@ export async function stripLateReasoning(
   while (strips(parts) && history.revision === revision) {
     const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
     if (isEmptyDensityResult(result)) return;
-    await applyEdit(parts, result, history.base, () => undefined, signal);
+    try {
+      await applyEdit(parts, result, history.base, () => undefined, signal);
+    } catch (thrown) {
+      if (isWriteFailure(thrown)) return;
+      throw thrown;
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // When a history is compressed without being asked to: over the threshold, unless that would lead nowhere,
 // and over the limit, where a failure must not end the window. Compresses nothing itself.
 
-import { asError } from '../../shared/errors.js';
+import { asError, SummaryRejectedError } from '../../shared/errors.js';
+import { isWriteFailure } from '../transcript/transcript-errors.js';
 import { heldCompression } from './held-compression.js';
 import type { ProgressGuard } from './progress-guard.js';
 import type { CompressedEvent } from './session-events.js';
@@ -18,7 +19,7 @@ export interface AutomaticCompressionOptions {
   readonly compress: (promptId: string, options: AbortOptions) => Promise<CompressedEvent>;
   /** Told of a compression that was due and did not run. */
   readonly tellHeld: (event: CompressedEvent) => void;
-  /** Told of what a compression over the limit threw. */
+  /** Told of what a compression threw that does not end the window. */
   readonly tellFailure: (error: Error) => void;
 }
 
@@ -33,8 +34,9 @@ export class AutomaticCompression {
   /**
    * Compresses a history over the threshold or the limit.
    *
-   * @returns how that ended, or `null` when it was not due, or failed over the limit
-   * @throws what compressing threw, unless the history is over the limit; or the signal's reason.
+   * @returns how that ended, or `null` when it was not due, could not be recorded, failed over the limit, or the
+   * model's summary was unfit
+   * @throws what compressing threw besides, unless the history is over the limit; or the signal's reason.
    */
   async runWhenDue(
     promptId: string,
@@ -43,7 +45,16 @@ export class AutomaticCompression {
   ): Promise<CompressedEvent | null> {
     const { fits, isDue } = this.#options;
     if (!fits(pendingTokens)) return this.runOverLimit(promptId, pendingTokens, options);
-    return isDue(pendingTokens) ? this.#run(promptId, pendingTokens, options) : null;
+    if (!isDue(pendingTokens)) return null;
+    try {
+      return await this.#run(promptId, pendingTokens, options);
+    } catch (thrown) {
+      if (isWriteFailure(thrown) && fits(pendingTokens)) return null;
+      // What a model wrote must not fail a turn whose history fits.
+      if (!(thrown instanceof SummaryRejectedError)) throw thrown;
+      this.#options.tellFailure(thrown);
+      return null;
+    }
   }
 
   /** What a strategy throws must not keep a history from being made to fit: it is told, and that is all. */

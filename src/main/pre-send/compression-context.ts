@@ -1,5 +1,6 @@
 // What a strategy is given to compress a history: the part that comes from the history, and the rest.
 
+import { withContextLimit } from '../settings/runtime-context.js';
 import type { CompressionContext } from '../strategies/strategy.js';
 import type { AbortOptions, SessionParts } from './session-parts.js';
 
@@ -19,14 +20,26 @@ type HistoryContext = Pick<
 /** The part of a compression's context that does not come from the history. */
 export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
 
-/** The part that comes from the history as it stands. */
-export function historyContext(
-  { history, offload, runtimeContext, logger }: SessionParts,
+/** What a strategy does not learn from the history. */
+export interface ContextInputs {
+  /** The model's window in tokens as they are counted: to a strategy it is as large as it is in those. */
+  readonly windowTokens: number;
+  /** The host is not asked for what a strategy without a model has no use for. */
+  readonly forModel: (() => CompressionInputs) | undefined;
+}
+
+/** What a strategy is given to compress the history as it stands. */
+export function compressionContext(
+  parts: SessionParts,
+  { windowTokens, forModel }: ContextInputs,
   promptId: string,
   { signal }: AbortOptions,
-): HistoryContext {
+): CompressionContext {
+  const { history, offload, logger } = parts;
+  const runtimeContext = withContextLimit(parts.runtimeContext, windowTokens);
   const { base } = history;
   return {
+    ...forModel?.(),
     history: history.getCurated(),
     runtimeContext,
     estimateTokens: (contents) => history.estimateTokensForContents(contents),

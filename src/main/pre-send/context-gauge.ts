@@ -93,11 +93,6 @@ export class ContextGauge {
     return this.#history.getTotalTokens() <= this.budget.roomTokens(pendingTokens);
   }
 
-  /** Whether history, overhead and the model's `pendingTokens` together reach a share of the window. */
-  reaches(share: number, pendingTokens: number): boolean {
-    return this.#history.getTotalTokens() >= this.budget.thresholdTokens(share, pendingTokens);
-  }
-
   /** How the counter came by the history's total. */
   get countSource(): Exclude<TokenSource, 'reported'> {
     return this.#history.isCounted && !this.#countsAreEstimates ? 'counted' : 'estimated';

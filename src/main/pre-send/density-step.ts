@@ -1,8 +1,7 @@
 // The first step of the pre-send window: one density pass, planned wherever the offload has it run.
 
-import { NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { listRuleEdits } from '../../shared/density/plan/plan.js';
+import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../abortable.js';
 import type { HistoryService } from '../history-service.js';
@@ -11,8 +10,9 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
 import type { Admission } from './edit-gate.js';
-import { PlannedEdit, ReturnedEdit } from './found-edit.js';
+import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
+import type { Replay } from './replay-edits.js';
 import type { OptimizedEvent } from './session-events.js';
 import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -46,20 +46,55 @@ export async function runDensityStep(
     const edit = await findEdit(parts, strategy, attempt < MAX_STALE_PLANS, signal);
     signal?.throwIfAborted();
     if (edit !== null && parts.history.revision === edit.base.revision) {
-      if (edit.found.firstEntry === Infinity) return { event: null, isSettled: true };
-      const { result, reason, isWhole } = admit(edit.found);
-      if (reason === undefined) return { event: null, isSettled: false };
-      const eventOf = (applied: AppliedEdit): OptimizedEvent => {
-        return { metadata: result.metadata, reason, edits: editsOf(result, applied), ...applied };
-      };
-      const tellEdit = (applied: AppliedEdit): void => {
-        tell(eventOf(applied));
-      };
-      const applied = await applyEdit(parts, result, edit.base, tellEdit, signal);
-      if (applied !== null) return { event: eventOf(applied), isSettled: isWhole };
+      const { found, base } = edit;
+      if (found.firstEntry === Infinity) return { event: null, isSettled: true };
+      const admission = admit(found);
+      const editsOf = rowsBy(admission.result);
+      const outcome = await land(parts, { ...admission, base, editsOf }, tell, signal);
+      if (outcome !== null) return outcome;
     }
     parts.logger.debug('a density plan came too late', { attempt });
   }
+}
+
+/**
+ * Applies what was landed in a history before it was taken up. What that did to reasoning is part of it.
+ *
+ * @returns `null` when the history was rewritten since it was replayed
+ */
+export function landReplay(
+  parts: SessionParts,
+  replay: Replay,
+  tell: (event: OptimizedEvent) => void,
+  signal: AbortSignal | undefined,
+): Promise<DensityStepOutcome | null> {
+  const landing = { ...replay, editsOf: () => replay.ruleEdits };
+  return land({ ...parts, reasoning: 'keep' }, landing, tell, signal);
+}
+
+/** What may land of an edit of a history. */
+interface Landing extends Admission {
+  readonly base: DensityBase;
+  /** Which rule took what of the entries that changed. */
+  readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
+}
+
+/** Returns `null` when the edit has to be found again. */
+async function land(
+  parts: SessionParts,
+  { result, reason, isWhole, base, editsOf }: Landing,
+  tell: (event: OptimizedEvent) => void,
+  signal: AbortSignal | undefined,
+): Promise<DensityStepOutcome | null> {
+  if (reason === undefined) return { event: null, isSettled: isWhole };
+  const eventOf = (applied: AppliedEdit): OptimizedEvent => {
+    return { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
+  };
+  const tellEdit = (applied: AppliedEdit): void => {
+    tell(eventOf(applied));
+  };
+  const applied = await applyEdit(parts, result, base, tellEdit, signal);
+  return applied === null ? null : { event: eventOf(applied), isSettled: isWhole };
 }
 
 interface BasedEdit {
@@ -67,11 +102,11 @@ interface BasedEdit {
   readonly base: DensityBase;
 }
 
-/** Which rule took what of the entries that changed. */
-function editsOf({ rows }: DensityResult, { changes }: AppliedEdit): readonly RuleEdit[] {
-  if (rows === undefined) return [];
-  const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
-  return listRuleEdits(rows, (entry) => before.get(entry));
+function rowsBy({ rows }: DensityResult): Landing['editsOf'] {
+  return ({ changes }) => {
+    const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
+    return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
+  };
 }
 
 /** Returns `null` when the history was rewritten while the plan was made: its indices mean nothing then. */
@@ -86,8 +121,7 @@ async function findEdit(
   const config = currentDensityConfig(parts);
   // Only the documented pass is known to workers; a strategy with one of its own runs here.
   if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
-    const result = strategy.optimize?.(history.getRawHistory(), config) ?? NO_EDITS;
-    return { found: new ReturnedEdit(result, history.getRawHistory(), config), base };
+    return { found: findHere(strategy, history.getRawHistory(), config), base };
   }
   const { plan, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),

@@ -3,6 +3,7 @@
 
 import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
+import type { HistoryService } from '../history-service.js';
 import { decideEdits } from './edit-policy.js';
 import type { LandingReason } from './edit-policy.js';
 import type { CompleteEditOptions } from './edit-options.js';
@@ -23,8 +24,18 @@ export interface Admission {
 
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
+/** The window in which an edit may land. */
+export interface EditWindow {
+  /** Whether the history would be compressed, or has to be. */
+  readonly isForced: boolean;
+  /** Whether a batch may land here. */
+  readonly isBatchPoint: boolean;
+}
+
 export interface EditGateOptions extends CompleteEditOptions {
-  readonly parts: Pick<SessionParts, 'history' | 'logger'>;
+  readonly parts: Pick<SessionParts, 'logger'> & {
+    readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
+  };
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
 }
 
@@ -36,13 +47,9 @@ export class EditGate {
     this.#options = options;
   }
 
-  /**
-   * Returns what may land of an edit of the history as it stands.
-   *
-   * @param isForced whether the history would be compressed, or has to be
-   */
-  admit(found: FoundEdit, isForced: boolean): Admission {
-    const admission = this.#admit(found, isForced);
+  /** Returns what may land of an edit of the history as it stands. */
+  admit(found: FoundEdit, window: EditWindow): Admission {
+    const admission = this.#admit(found, window);
     if (!admission.isWhole) {
       const { removals, replacements } = admission.result;
       this.#options.parts.logger.debug('density edits are held', {
@@ -53,7 +60,7 @@ export class EditGate {
     return admission;
   }
 
-  #admit(found: FoundEdit, isForced: boolean): Admission {
+  #admit(found: FoundEdit, { isForced, isBatchPoint }: EditWindow): Admission {
     const { edits, sent, minReclaimTokens, parts } = this.#options;
     const { history } = parts;
     const bound = this.#withoutBreakingReasoning(found);
@@ -66,7 +73,7 @@ export class EditGate {
         reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
           history.countedTokens(entry),
         ),
-      minReclaimTokens,
+      minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
     });
     if (decision.verdict === 'hold') return HELD;
     const unsent = { entry: sent.intactEntries, block: 0 };

@@ -1,5 +1,6 @@
 // When the edits of a session may land, as its options say it, and their check.
 
+import { shownText } from '../../shared/shown-text.js';
 import type { EditPolicy } from './edit-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import { assertTokens } from './token-budget.js';
@@ -8,7 +9,9 @@ import { assertTokens } from './token-budget.js';
 export interface EditOptions {
   /**
    * When density edits land. An edit rewrites what was sent, and the provider's prompt cache with it.
-   * Compressing at the threshold and making the history fit are not put off by this. @default 'every-turn'
+   * Compressing at the threshold and making the history fit are not put off by this. A session that is taken
+   * up with answers of a model has the edits of the sessions before it land once more, as far as its history tells
+   * of them, so that it sends what they sent. @default 'every-turn'
    */
   readonly edits?: EditPolicy | undefined;
   /** Counted tokens that a `batched` edit has to take away while the cache is warm. @default 20_000 */
@@ -52,7 +55,7 @@ function assertOneOf(name: string, value: unknown, values: readonly string[]): v
   }
   if (values.includes(value)) return;
   const known = values.map((each) => `'${each}'`).join(', ');
-  throw new RangeError(`Expected ${name} to be one of ${known}, got ${JSON.stringify(value)}.`);
+  throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
 }
 
 /** Endless is allowed: a cache that lasts as long as the session. */

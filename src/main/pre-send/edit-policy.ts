@@ -12,10 +12,10 @@ export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
  * `reclaims-enough`: it takes away `minReclaimTokens`. `cache-cold`: the provider had forgotten what was
  * sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
- * touches nothing that was sent.
+ * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it.
  */
 export type LandingReason =
-  'every-turn' | 'reclaims-enough' | 'cache-cold' | 'threshold' | 'unsent';
+  'every-turn' | 'reclaims-enough' | 'cache-cold' | 'threshold' | 'unsent' | 'sent-before';
 
 /** What a decision goes by. */
 export interface EditFacts {

@@ -2,10 +2,12 @@
 // somebody asks for them, or what a strategy of the user's own has returned. Decides nothing.
 
 import type { IContent } from '../../shared/content.js';
-import type { DensityResult, PassSettings } from '../../shared/density.js';
+import { NO_EDITS } from '../../shared/density.js';
+import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
 import { PlanCursor } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import type { CompressionStrategy } from '../strategies/strategy.js';
 import { limitPlan, limitResult } from './limit-edits.js';
 import type { Place } from './limit-edits.js';
 import { firstEditedIndex } from './reasoning-policy.js';
@@ -20,6 +22,16 @@ export interface FoundEdit {
   readonly result: DensityResult;
   /** The part of it that changes nothing before a place; the same object when that is all of it. */
   limitedTo(place: Place): FoundEdit;
+}
+
+/** Has a strategy look for edits on the calling thread. */
+export function findHere(
+  strategy: CompressionStrategy,
+  history: readonly IContent[],
+  config: DensityConfig,
+): FoundEdit {
+  const result = strategy.optimize?.(history, config) ?? NO_EDITS;
+  return new ReturnedEdit(result, history, config);
 }
 
 /** The edit that a pass has planned. */

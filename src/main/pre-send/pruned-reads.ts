@@ -12,6 +12,7 @@ import type {
 } from '../../shared/content.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { fileAccess } from '../../shared/density/index/tool-paths.js';
+import { signatureOf } from '../../shared/density/index/call-signature.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../entry-change.js';
@@ -40,18 +41,18 @@ export class PrunedReads {
 
   /**
    * Returns what went with an edit by index, or `null` when nothing did. Takes time in proportion to the
-   * changes, and to how far their responses stand from their calls.
+   * changes; where a response stands far from its call, to the history.
    *
    * @param changes ascending
    * @param entries the history after the edit
    */
   ofChanges(changes: readonly EntryChange[], entries: readonly IContent[]): PrunedContent | null {
     let removed = 0;
+    const calls = new EarlierCalls(entries);
     const former = changes.map(({ before, index, after }): FormerEntry => {
       const place = index - removed;
       if (after === null) removed += 1;
-      const findCall = (callId: string): ToolCallBlock | undefined =>
-        findCallBefore(entries, place, callId);
+      const findCall = (callId: string): ToolCallBlock | undefined => calls.find(callId, place);
       return { entry: before, isLost: true, findCall };
     });
     const present = changes.flatMap(({ after }) => after ?? []);
@@ -115,8 +116,7 @@ export class PrunedReads {
 
   #inclusionsOf({ speaker, blocks }: IContent): readonly Inclusion[] {
     if (speaker !== 'human') return [];
-    const { inclusionSyntaxes = ['delimited'] } = this.#options;
-    return findInclusions(blocks, inclusionSyntaxes).map((found) => {
+    return findInclusions(blocks, this.#options).map((found) => {
       const path = this.#absolute(found.path);
       const text =
         'start' in found
@@ -139,6 +139,7 @@ interface Inclusion {
 
 /** What stands in new entries, each of it there once to be found again. */
 class PresentContent {
+  /** By `keyOf`: an id may stand for any number of calls. */
   readonly #responses = new Map<string, ToolResponseBlock[]>();
   readonly #inclusions = new Map<string, number>();
 
@@ -149,8 +150,9 @@ class PresentContent {
     for (const entry of entries) {
       for (const block of entry.blocks) {
         if (!isToolResponseBlock(block) || block.isComplete === false) continue;
-        const known = this.#responses.get(block.callId);
-        if (known === undefined) this.#responses.set(block.callId, [block]);
+        const key = keyOf(block);
+        const known = this.#responses.get(key);
+        if (known === undefined) this.#responses.set(key, [block]);
         else known.push(block);
       }
       for (const { text } of inclusionsOf(entry)) {
@@ -160,9 +162,9 @@ class PresentContent {
   }
 
   /** Takes out the response to the same call that says the same; strategies may copy what they keep. */
-  takeEqual({ callId, result }: ToolResponseBlock): ToolResponseBlock | undefined {
-    const known = this.#responses.get(callId) ?? [];
-    const at = known.findIndex((block) => isDeepStrictEqual(block.result, result));
+  takeEqual(response: ToolResponseBlock): ToolResponseBlock | undefined {
+    const known = this.#responses.get(keyOf(response)) ?? [];
+    const at = known.findLastIndex((block) => isDeepStrictEqual(block.result, response.result));
     return at === -1 ? undefined : known.splice(at, 1)[0];
   }
 
@@ -179,18 +181,65 @@ class PresentContent {
   }
 }
 
-/** Responses stand close behind their calls, so that this looks at few entries. */
-function findCallBefore(
-  entries: readonly IContent[],
-  place: number,
-  callId: string,
-): ToolCallBlock | undefined {
-  for (let at = Math.min(place, entries.length) - 1; at >= 0; at -= 1) {
-    for (const block of entries[at]?.blocks ?? []) {
-      if (isToolCallBlock(block) && block.id === callId) return block;
+/** The same for responses to one call that say the same. */
+function keyOf({ callId, result }: ToolResponseBlock): string {
+  return JSON.stringify([callId, typeof result === 'string' ? result : signatureOf('', result)]);
+}
+
+/** So many blocks are looked at before all of them are. */
+const SEARCHED_BLOCKS = 128;
+
+/** A call, and the index of its entry. */
+type PlacedCall = readonly [entry: number, call: ToolCallBlock];
+
+/** Finds calls by their ids. Responses stand close behind them, so that this looks at few of them. */
+class EarlierCalls {
+  readonly #entries: readonly IContent[];
+  /** By id, ascending; made when a call is far away. */
+  #byId: Map<string, PlacedCall[]> | undefined;
+
+  constructor(entries: readonly IContent[]) {
+    this.#entries = entries;
+  }
+
+  /** Returns the newest call of an id in front of an entry. */
+  find(callId: string, place: number): ToolCallBlock | undefined {
+    let left = SEARCHED_BLOCKS;
+    for (let at = Math.min(place, this.#entries.length) - 1; at >= 0; at -= 1) {
+      const blocks = this.#entries[at]?.blocks ?? [];
+      left -= blocks.length;
+      if (left < 0) return this.#findFar(callId, at + 1);
+      const call = blocks.findLast((block) => isToolCallBlock(block) && block.id === callId);
+      if (call?.type === 'tool_call') return call;
+    }
+    return undefined;
+  }
+
+  #findFar(callId: string, place: number): ToolCallBlock | undefined {
+    this.#byId ??= callsById(this.#entries);
+    const calls = this.#byId.get(callId) ?? [];
+    let low = 0;
+    let high = calls.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((calls[middle]?.[0] ?? 0) < place) low = middle + 1;
+      else high = middle;
+    }
+    return calls[low - 1]?.[1];
+  }
+}
+
+function callsById(entries: readonly IContent[]): Map<string, PlacedCall[]> {
+  const byId = new Map<string, PlacedCall[]>();
+  for (const [at, { blocks }] of entries.entries()) {
+    for (const block of blocks) {
+      if (!isToolCallBlock(block)) continue;
+      const known = byId.get(block.id);
+      if (known === undefined) byId.set(block.id, [[at, block]]);
+      else known.push([at, block]);
     }
   }
-  return undefined;
+  return byId;
 }
 
 function textOf(block: ContentBlock | undefined): string {

@@ -20,6 +20,8 @@ export interface SentHistoryOptions {
   readonly cacheTtlMs: number;
   /** Milliseconds that only grow. */
   readonly now: () => number;
+  /** Whether others have sent the history as it stands. @default false */
+  readonly isTakenUp?: boolean | undefined;
 }
 
 /** What the last window made ready to be sent, as far as it stands. */
@@ -33,11 +35,12 @@ export class SentHistory {
   #sentAtMs = -Infinity;
   #reclaimedTokens = 0;
 
-  constructor({ history, cacheTtlMs, now }: SentHistoryOptions) {
+  constructor({ history, cacheTtlMs, now, isTakenUp = false }: SentHistoryOptions) {
     this.#history = history;
     this.#cacheTtlMs = cacheTtlMs;
     this.#now = now;
     this.#revision = history.revision;
+    if (isTakenUp) this.windowCloses();
   }
 
   /** Entries from the start of the history that stand as they were sent last. */

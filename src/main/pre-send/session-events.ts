@@ -84,6 +84,11 @@ export interface SessionEvents {
   compressed: [CompressedEvent];
   /** A compression failed over the hard limit; the history is made to fit without it. */
   compressionFailed: [{ readonly error: Error }];
+  /**
+   * The transcript cannot be written: what edits would take away stays, as long as the history fits the
+   * window. Told once, and again when writing fails after it has worked.
+   */
+  recordingFailed: [{ readonly error: Error }];
   fitted: [FittedEvent];
   /** Follows one of the above; nothing is looked for unless somebody listens. */
   pruned: [PrunedEvent];

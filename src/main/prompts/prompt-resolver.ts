@@ -6,6 +6,7 @@ import { lstat, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 
 import { PromptError } from '../../shared/errors.js';
+import { assertString, readOptions } from '../../shared/misuse.js';
 import { getCompressionPrompt } from './compression-prompt.js';
 
 /** The most bytes that a prompt file may have. */
@@ -28,7 +29,9 @@ export class PromptResolver {
   readonly #directory: string | undefined;
 
   constructor(options: PromptResolverOptions = {}) {
-    this.#directory = options.directory;
+    const { directory } = readOptions('prompt options', options);
+    if (directory !== undefined) assertString('directory', directory);
+    this.#directory = directory;
   }
 
   /**
@@ -38,6 +41,7 @@ export class PromptResolver {
    *   outside the directory, too long, blank, or no UTF-8; `PROMPT_NOT_FOUND` when nothing has the name.
    */
   async resolve(name: string): Promise<string> {
+    assertString('name', name);
     const stem = name.endsWith(EXTENSION) ? name.slice(0, -EXTENSION.length) : name;
     if (!NAME.test(stem) || DEVICE.test(stem)) {
       const shown = JSON.stringify(name.slice(0, 80));

@@ -1,7 +1,9 @@
 // Checks settings where they come in, against the registry. What comes out holds own, known, checked
 // values by key, whatever went in: aliases are resolved, prototypes are never read or set.
 
+import { shownText } from '../../shared/shown-text.js';
 import { z } from 'zod';
+import { isRecord, kindOf } from '../../shared/misuse.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
 import { findSetting, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
@@ -45,7 +47,7 @@ export const EPHEMERAL_SETTINGS_SCHEMA: z.ZodType<EphemeralSettings> = z
 /** The error for a name that is none of a setting. It lists all that there are. */
 export function unknownSettingMessage(name: unknown): string {
   const known = SETTINGS_REGISTRY.flatMap(({ key, aliases = [] }) => [key, ...aliases]);
-  return `Unknown setting '${String(name)}'. Known settings: ${known.join(', ')}.`;
+  return `Unknown setting '${typeof name === 'string' ? shorten(name) : kindOf(name)}'. Known settings: ${known.join(', ')}.`;
 }
 
 function check(value: unknown): Outcome {
@@ -62,13 +64,19 @@ function check(value: unknown): Outcome {
       continue;
     }
     const { key } = spec;
-    const given = value[name];
+    const given = valueOf(value, name);
     if (given === undefined) continue;
     const problem = checkValue(spec, given) ?? checkAlias(spec, settings[key], given);
     if (problem === undefined) settings[key] = given;
     else problems.push(problem);
   }
   return { settings: settings as EphemeralSettings, problems };
+}
+
+/** A getter is not asked: it may throw, or say something else next time. What stands for it is the value of no setting. */
+function valueOf(settings: object, name: PropertyKey): unknown {
+  const property = Object.getOwnPropertyDescriptor(settings, name);
+  return property !== undefined && 'value' in property ? property.value : property;
 }
 
 function checkValue(spec: SettingSpec, given: unknown): Problem | undefined {
@@ -129,7 +137,7 @@ function describeExpected(spec: SettingSpec): string {
 
 /** Class instances are refused: their values are seldom own properties, and would be missed unheard. */
 function isPlainObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
@@ -138,8 +146,8 @@ const MAX_SHOWN_CHARACTERS = 80;
 
 /** A value in a message: short and in one line, whatever it is. */
 function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(shorten(value));
-  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return shownText(value);
+  if (!isRecord(value) && typeof value === 'object' && value !== null) return kindOf(value);
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return shorten(String(value));
   const { constructor } = value as { readonly constructor?: unknown };

@@ -4,6 +4,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { CompressionStrategyError } from '../../shared/errors.js';
+import { assertString } from '../../shared/misuse.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
 import { replaceFile } from './replace-file.js';
@@ -19,6 +20,7 @@ const MAX_PROFILE_BYTES = 65_536;
  *   object, and for each setting in it that is unknown or wrong; `cause` has the reason.
  */
 export async function loadProfile(path: string): Promise<EphemeralSettings> {
+  assertString('path', path);
   try {
     return parseEphemeralSettings(JSON.parse(await readText(path)));
   } catch (cause) {
@@ -38,6 +40,7 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
  *   file cannot be written, for example because its folder does not exist; `cause` has the reason.
  */
 export async function saveProfile(path: string, settings: EphemeralSettings): Promise<void> {
+  assertString('path', path);
   const persistent = selectPersistent(parseEphemeralSettings(settings));
   try {
     await replaceFile(path, `${JSON.stringify(persistent, null, 2)}\n`);

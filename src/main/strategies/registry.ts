@@ -1,6 +1,7 @@
 // From the name of a strategy to the strategy.
 
 import { UnknownStrategyError } from '../../shared/errors.js';
+import { kindOf } from '../../shared/misuse.js';
 import { HighDensityStrategy } from './high-density.js';
 import { MiddleOutStrategy } from './middle-out.js';
 import { OneShotStrategy } from './one-shot.js';
@@ -15,7 +16,7 @@ import { TopDownTruncationStrategy } from './top-down-truncation.js';
  */
 export function parseCompressionStrategyName(name: string): CompressionStrategyName {
   const known = COMPRESSION_STRATEGIES.find((strategy) => strategy === name);
-  if (known === undefined) throw new UnknownStrategyError(name, COMPRESSION_STRATEGIES);
+  if (known === undefined) throw unknownStrategy(name);
   return known;
 }
 
@@ -35,11 +36,15 @@ export function getCompressionStrategy(name: CompressionStrategyName): Compressi
     case 'high-density':
       return new HighDensityStrategy();
     default:
-      return unknownStrategy(name);
+      name satisfies never;
+      throw unknownStrategy(name);
   }
 }
 
-/** Compiles only while every name has its case; at run time, names may come from anywhere. */
-function unknownStrategy(name: never): never {
-  throw new UnknownStrategyError(name, COMPRESSION_STRATEGIES);
+/** At run time, names may come from anywhere, and be none. */
+function unknownStrategy(name: unknown): UnknownStrategyError {
+  return new UnknownStrategyError(
+    typeof name === 'string' ? name : kindOf(name),
+    COMPRESSION_STRATEGIES,
+  );
 }

@@ -64,6 +64,7 @@ export async function replaceWithSummary(
         context,
         texts.map((text) => humanText(text)),
       ),
+    logger,
     signal,
   });
 
@@ -83,8 +84,9 @@ export async function replaceWithSummary(
       strategyUsed: strategyName,
       llmCallMade: true,
       topPreserved: top.length,
-      bottomPreserved: tail.length,
-      middleCompressed: summarized.length,
+      // What had to stay stands behind the summary, and notes of earlier ones are in the new one.
+      bottomPreserved: kept.length + tail.length,
+      middleCompressed: history.length - top.length - kept.length - tail.length,
     },
   };
 }

@@ -8,7 +8,8 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../shared/errors.js';
-import { withDeadline } from './deadline.js';
+import type { Logger } from '../logger.js';
+import { withDeadline } from '../with-deadline.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
 import { withoutContent } from './provider-failure.js';
@@ -16,7 +17,8 @@ import { dealOut, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js
 import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';
 import { readSummary } from './summary-response.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
+import type { ReadSummary } from './summary-response.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
 import type { Summarizer, SummarizerResponse } from './summarizer.js';
 import type { Todo } from './todo.js';
 
@@ -24,7 +26,7 @@ export interface FoldInput {
   /** Named in errors. */
   readonly strategyName: string;
   readonly summarizer: Summarizer;
-  /** The system prompt. If it asks for a `<state_snapshot>`, answers must hold one. */
+  /** The system prompt. If it asks for a `<state_snapshot>`, an answer without one is asked for once more. */
   readonly system: string;
   readonly entries: readonly IContent[];
   /** What earlier summaries say; empty when there are none. */
@@ -34,6 +36,7 @@ export interface FoldInput {
   readonly targetTokens: number;
   /** Tokens of each text. */
   readonly countTexts: (texts: readonly string[]) => Promise<readonly number[]>;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -51,6 +54,13 @@ const BYTES_PER_TOKEN = 4;
  */
 export async function foldHistory(input: FoldInput): Promise<string> {
   const { system, todos } = input;
+  if (!isSummarizer(input.summarizer)) {
+    throw new CompressionExecutionError(
+      input.strategyName,
+      'the summarizer is none: expected a generate function, a contextLimit and perhaps a timeoutMs above 0',
+      { code: 'SUMMARIZER_FAILED' },
+    );
+  }
   const fixed = summaryPrompt({ ...NO_DATA, todos, nonce: createNonce() });
   const [systemTokens = 0, promptTokens = 0, previousTokens = 0] = await measure(input, [
     system,
@@ -97,11 +107,10 @@ async function summarizePiece(
   { maxOutputTokens }: SummaryBudget,
   piece: Piece,
 ): Promise<string> {
-  const { strategyName, system, todos } = input;
+  const { strategyName, todos } = input;
   const maxWords = wordsOf(Math.min(input.targetTokens, maxOutputTokens));
   const prompt = summaryPrompt({ ...piece, todos, maxWords, nonce: createNonce() });
-  const response = await ask(input, prompt, maxOutputTokens);
-  const read = readSummary(response, system.includes('<state_snapshot>'));
+  const read = await askForSnapshot(input, prompt, maxOutputTokens);
   if (!read.ok) throw new SummaryRejectedError(strategyName, read.reason, read.message);
   const [tokens = 0] = await measure(input, [read.summary]);
   if (tokens > maxOutputTokens * MAX_OVERLENGTH) {
@@ -109,6 +118,29 @@ async function summarizePiece(
     throw new SummaryRejectedError(strategyName, 'inflated', message);
   }
   return read.summary;
+}
+
+const REMINDER =
+  'The answer to this before held no <state_snapshot>. Put the whole summary between <state_snapshot> and </state_snapshot>.';
+
+/**
+ * Small models forget the frame that the prompt asks for. They are reminded once; a sound summary in plain words is
+ * taken then, for the history would grow over its window without.
+ */
+async function askForSnapshot(
+  input: FoldInput,
+  prompt: string,
+  maxOutputTokens: number,
+): Promise<ReadSummary> {
+  const { strategyName, system, logger } = input;
+  const first = readSummary(await ask(input, prompt, maxOutputTokens));
+  if (!first.ok || first.isFramed || !system.includes('<state_snapshot>')) return first;
+  const again = readSummary(await ask(input, `${prompt}\n\n${REMINDER}`, maxOutputTokens));
+  if (again.ok && again.isFramed) return again;
+  logger.warn('the model wrote its summary without a <state_snapshot>; it is taken as it is', {
+    strategyName,
+  });
+  return again.ok ? again : first;
 }
 
 /** Asks the summarizer, which may be anybody's code: it gets a deadline, and nothing else escapes it. */

@@ -9,7 +9,8 @@ import { z } from 'zod';
 
 import { SummarizerError } from '../../shared/errors.js';
 import { abortable } from '../abortable.js';
-import { withDeadline } from './deadline.js';
+import { parseOptions } from '../parse-options.js';
+import { MAX_TIMER_MS, withDeadline } from '../with-deadline.js';
 import { readLanguageModelAnswer } from './language-model-answer.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
@@ -46,8 +47,6 @@ export interface LanguageModelOptions {
   readonly retryDelayMs?: number | undefined;
 }
 
-/** A timer cannot wait longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_RETRY_DELAY_MS = 30_000;
 const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
 
@@ -73,22 +72,17 @@ const SPECIFICATIONS: readonly unknown[] = ['v2', 'v3', 'v4'];
  */
 export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions): Summarizer {
   assertLanguageModel(model);
-  const parsed = OPTIONS_SCHEMA.safeParse(options);
-  if (!parsed.success) {
-    throw new RangeError(`Invalid summarizer options.\n${z.prettifyError(parsed.error)}`);
-  }
-  const { contextLimit, timeoutMs } = parsed.data;
+  const complete = parseOptions('summarizer options', OPTIONS_SCHEMA, options);
+  const { contextLimit, timeoutMs } = complete;
   return {
     contextLimit,
     timeoutMs,
-    generate: (request) => generate(model, parsed.data, request),
+    generate: (request) => generate(model, complete, request),
   };
 }
 
 function assertLanguageModel(model: unknown): void {
-  const { specificationVersion, doGenerate } = (
-    typeof model === 'object' && model !== null ? model : {}
-  ) as { readonly specificationVersion?: unknown; readonly doGenerate?: unknown };
+  const { specificationVersion, doGenerate } = partsOf(model);
   if (SPECIFICATIONS.includes(specificationVersion) && typeof doGenerate === 'function') return;
   const got =
     typeof specificationVersion === 'string'
@@ -97,6 +91,20 @@ function assertLanguageModel(model: unknown): void {
   throw new TypeError(
     `Expected a model object with doGenerate and specificationVersion 'v2', 'v3' or 'v4', got ${got}.`,
   );
+}
+
+/** A model may well be a proxy, or have getters; one that throws when it is looked at is none. */
+function partsOf(model: unknown): {
+  readonly specificationVersion?: unknown;
+  readonly doGenerate?: unknown;
+} {
+  if (typeof model !== 'object' || model === null) return {};
+  try {
+    const { specificationVersion, doGenerate } = model as ReturnType<typeof partsOf>;
+    return { specificationVersion, doGenerate };
+  } catch {
+    return {};
+  }
 }
 
 async function generate(

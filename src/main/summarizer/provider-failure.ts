@@ -56,7 +56,7 @@ export function readProviderFailure(thrown: unknown, now: () => number): Provide
   const isUnreachable = isNetwork || (statusCode !== undefined && isBusyStatus(statusCode));
   const status = statusCode === undefined ? '' : ` with status ${statusCode}`;
   const error = new SummarizerError(
-    `The summarizer's model could not answer${status}: ${messageOf(thrown)}`,
+    `The summarizer's model could not answer${status}; the cause has what it said.`,
     isUnreachable ? 'SUMMARIZER_UNREACHABLE' : 'SUMMARIZER_FAILED',
     { statusCode, cause: withoutContent(thrown) },
   );

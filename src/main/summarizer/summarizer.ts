@@ -32,7 +32,7 @@ export interface SummarizerResponse {
 export interface Summarizer {
   /** Tokens of the model's own context window. Longer histories are summarized piece by piece. */
   readonly contextLimit: number;
-  /** Time that one `generate` may take, retries included, in milliseconds. @default 300_000 */
+  /** Time that one `generate` may take, retries included, in milliseconds; more than 24.8 days are 24.8 days. @default 300_000 */
   readonly timeoutMs?: number;
   /** Answers one request. What it throws becomes the cause of a `CompressionExecutionError`. */
   generate(request: SummarizerRequest): Promise<SummarizerResponse>;
@@ -40,3 +40,15 @@ export interface Summarizer {
 
 /** Time that one `generate` may take when the summarizer does not say. */
 export const DEFAULT_SUMMARIZER_TIMEOUT_MS = 300_000;
+
+/** Whether this can be asked for summaries; a number that is NaN is none. What it answers is another matter. */
+export function isSummarizer(value: unknown): value is Summarizer {
+  if (typeof value !== 'object' || value === null) return false;
+  const { generate, contextLimit, timeoutMs } = value as Readonly<Record<string, unknown>>;
+  return (
+    typeof generate === 'function' &&
+    typeof contextLimit === 'number' &&
+    contextLimit >= 0 &&
+    (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs > 0))
+  );
+}

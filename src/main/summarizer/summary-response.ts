@@ -7,18 +7,17 @@ import type { SummarizerResponse } from './summarizer.js';
 
 /** A summary, or what speaks against the answer. `message` holds nothing of the answer. */
 export type ReadSummary =
-  | { readonly ok: true; readonly summary: string }
+  | { readonly ok: true; readonly summary: string; readonly isFramed: boolean }
   | { readonly ok: false; readonly reason: SummaryRejectionReason; readonly message: string };
 
 const OPEN = /<state_snapshot(?:\s[^<>]{0,200})?>/i;
 const CLOSE = /<\/state_snapshot\s{0,8}>/gi;
 
 /**
- * Reads an answer. With `mustBeFramed`, only what stands between `<state_snapshot>` and the last
- * `</state_snapshot>` counts, and there must be such a frame; without, a frame is taken off if there
- * is one. Linear in the length of the answer.
+ * Reads an answer. Where it is framed, only what stands between `<state_snapshot>` and the last
+ * `</state_snapshot>` counts. Linear in the length of the answer.
  */
-export function readSummary(response: SummarizerResponse, mustBeFramed: boolean): ReadSummary {
+export function readSummary(response: SummarizerResponse): ReadSummary {
   const { finishReason, toolCalls = [] } = response;
   if (finishReason === 'tool-calls' || toolCalls.length > 0) {
     return rejected('tool-call', 'the model asked for a tool in place of a summary');
@@ -35,13 +34,10 @@ export function readSummary(response: SummarizerResponse, mustBeFramed: boolean)
   }
   const answer = withoutReasoning(cleanText(text));
   const framed = unframed(answer);
-  if (framed === undefined && mustBeFramed) {
-    return rejected('no-snapshot', 'the answer holds no <state_snapshot>');
-  }
   const summary = (framed ?? answer).trim();
   return isBlank(withoutTags(summary))
     ? rejected('empty', 'the model returned an empty summary')
-    : { ok: true, summary };
+    : { ok: true, summary, isFramed: framed !== undefined };
 }
 
 /** Models served without a parser for their reasoning put it in front of the answer. */

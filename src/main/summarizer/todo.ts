@@ -1,4 +1,8 @@
-// The task list as a host hands it in.
+// The task list as a host hands it in, and how it is asked for.
+
+import { CompressionStrategyError } from '../../shared/errors.js';
+import { isArray, isRecord } from '../../shared/misuse.js';
+import { askHost } from '../ask-host.js';
 
 /** One item of a task list. */
 export interface Todo {
@@ -16,4 +20,56 @@ export interface TodoSubtask {
 /** Returns the items that still have to be done. */
 export function activeTodosOf(todos: readonly Todo[]): readonly Todo[] {
   return todos.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
+}
+
+/** Items that a list may have; of more, a summary could explain none. */
+const MAX_TODOS = 10_000;
+
+const STATUSES: readonly unknown[] = ['pending', 'in_progress', 'completed', 'cancelled'];
+
+/**
+ * Asks the host for its task list.
+ *
+ * @returns a list of its own: what the host does with its objects later has no effect
+ * @throws CompressionStrategyError `TODOS_FAILED` when the host throws, or returns what is no such list.
+ */
+export function askForTodos(activeTodos: () => readonly Todo[]): readonly Todo[] {
+  const failed = (message: string, options?: ErrorOptions): Error =>
+    new CompressionStrategyError(message, 'TODOS_FAILED', options);
+  return askHost('activeTodos', activeTodos, failed, (todos) => {
+    if (!isArray(todos) || todos.length > MAX_TODOS) return undefined;
+    return allOf(todos, readTodo);
+  });
+}
+
+function readTodo(value: unknown): Todo | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id, content, status, subtasks } = value;
+  if (typeof id !== 'string' || typeof content !== 'string' || !STATUSES.includes(status)) {
+    return undefined;
+  }
+  const todo = { id, content, status: status as Todo['status'] };
+  if (subtasks === undefined) return todo;
+  const parts = isArray(subtasks) ? allOf(subtasks, readSubtask) : undefined;
+  return parts === undefined ? undefined : { ...todo, subtasks: parts };
+}
+
+function readSubtask(value: unknown): TodoSubtask | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id, content } = value;
+  return typeof id === 'string' && typeof content === 'string' ? { id, content } : undefined;
+}
+
+/** What each element reads as, or `undefined` when one of them cannot be read. */
+function allOf<Item>(
+  values: readonly unknown[],
+  read: (value: unknown) => Item | undefined,
+): readonly Item[] | undefined {
+  const items: Item[] = [];
+  for (let at = 0; at < values.length; at += 1) {
+    const item = read(values[at]);
+    if (item === undefined) return undefined;
+    items.push(item);
+  }
+  return items;
 }

@@ -1,4 +1,4 @@
-// The file behind a transcript, as a port of four operations, and its one real form. Knows no records.
+// The file behind a transcript, as a port of five operations, and its one real form. Knows no records.
 
 import { constants } from 'node:fs';
 import { mkdir, open, realpath } from 'node:fs/promises';
@@ -12,6 +12,8 @@ export interface AppendFile {
   status(): Promise<{ readonly sizeBytes: number; readonly isLinked: boolean }>;
   /** Adds bytes at the end; returns how many: a full disk or a size limit can cut a write short. */
   write(bytes: Uint8Array): Promise<number>;
+  /** Reads from an offset on into a buffer; returns how many bytes, 0 behind the end. */
+  read(buffer: Buffer, offset: number): Promise<number>;
   /** Resolves when all written bytes are on the device. */
   datasync(): Promise<void>;
   close(): Promise<void>;
@@ -40,9 +42,9 @@ export async function prepareParentDirectory(path: string): Promise<string> {
 }
 
 /**
- * Opens a file for appending. A new one has mode 0600, and its name is on the device before this
- * resolves; one that exists keeps its mode. A symbolic link in its place is refused with `ELOOP`, as
- * it may lead anywhere, and so is what is no regular file.
+ * Opens a file for appending, and for reading it whatever its path names by then. A new one has mode 0600,
+ * and its name is on the device before this resolves; one that exists keeps its mode. A symbolic link
+ * in its place is refused with `ELOOP`, as it may lead anywhere, and so is what is no regular file.
  */
 export async function openAppendFile(path: string): Promise<AppendFile> {
   const { handle, isNew } = await openHandle(path);
@@ -59,7 +61,7 @@ export async function openAppendFile(path: string): Promise<AppendFile> {
 async function openHandle(
   path: string,
 ): Promise<{ readonly handle: FileHandle; readonly isNew: boolean }> {
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
   try {
     const newFlags = flags | constants.O_CREAT | constants.O_EXCL;
     return { handle: await open(path, newFlags, FILE_MODE), isNew: true };
@@ -70,7 +72,7 @@ async function openHandle(
   }
 }
 
-/** The port on an open handle. The handle must be in append mode. */
+/** The port on an open handle. To write, it must be in append mode. */
 export function appendFileOf(handle: FileHandle): AppendFile {
   return {
     status: async () => {
@@ -78,6 +80,7 @@ export function appendFileOf(handle: FileHandle): AppendFile {
       return { sizeBytes: size, isLinked: nlink > 0 };
     },
     write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+    read: async (buffer, offset) => (await handle.read(buffer, 0, buffer.length, offset)).bytesRead,
     datasync: () => handle.datasync(),
     close: () => handle.close(),
   };

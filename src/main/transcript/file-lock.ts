@@ -1,59 +1,130 @@
-// Keeps a second writer away from a file: a lock file beside it that names its holder. A holder that
-// has died is recognized, as nothing removes the lock of a killed process.
+// Keeps a second writer away from a file: a lock file beside it that names its holder, on a lease that the
+// holder renews. Who renews no more is taken over, and has to notice before it writes again.
 
-import { randomUUID } from 'node:crypto';
 import { open, readFile, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isGone, lockText, newHolder, parseHolder } from './lock-holder.js';
+import type { LockHolder } from './lock-holder.js';
 import { systemCode } from './transcript-errors.js';
 
 /** A lock that is held. */
 export interface FileLock {
+  /** @throws Error with code `ELOCKLOST` when the lock file is somebody else's by now, or gone. */
+  assertHeld(): Promise<void>;
   /** Removes the lock file, unless somebody else's stands there by now. */
   release(): Promise<void>;
 }
 
-interface LockHolder {
-  readonly pid: number;
-  readonly host: string;
-  /** Tells a process from a later one with the same id; `null` where the system does not say. */
-  readonly startedAt: string | null;
-  /** Tells one lock from another. */
-  readonly token: string;
+/** How locks live and die, in milliseconds. */
+export interface LockTiming {
+  /** Between two signs of life. */
+  readonly beatMs: number;
+  /** Without a sign of life after which a lock is taken over. */
+  readonly leaseMs: number;
 }
 
-/** A lock file is empty until its holder has been written to it; when it is older than this, its maker has died. */
-const MAX_UNFINISHED_MS = 10_000;
+const TIMING: LockTiming = { beatMs: 2_000, leaseMs: 6_000 };
+/** Looks at a lock in the time of one beat. */
+const LOOKS_PER_BEAT = 4;
+/** A takeover takes a few system calls; what guards one for longer belongs to a process that died in it. */
+const MAX_TAKEOVER_MS = 10_000;
 const MAX_ATTEMPTS = 5;
-/** Fields of `/proc/<pid>/stat` between the name in parentheses and the start time. */
-const START_TIME_FIELD = 19;
+
+/** Tokens of the locks that this process holds. */
+const HELD_HERE = new Set<string>();
 
 /**
  * Takes the lock of a file.
  *
- * Whose holder runs on this host is taken over once that process is gone or its id belongs to another
- * one, also after a restart of a container in which every process has the same id. The lock of another
- * host is never taken over, because nothing here tells whether its holder lives.
+ * A lock that is held in this process is refused at once, one whose holder was a process of this system
+ * that has ended is taken over at once. Any other holder is watched: as soon as it gives a sign of life the lock is
+ * refused, and after a lease without one it is taken over, be it of another host, a container that is
+ * gone, or a process that is suspended. What counts is whether the lock file changes while it is watched; no
+ * clocks are compared.
  *
  * @throws Error with code `ELOCKED` while somebody holds it, telling who and what to do; the system's
  * error when the lock file cannot be made.
  */
-export async function acquireFileLock(path: string): Promise<FileLock> {
+export async function acquireFileLock(
+  path: string,
+  timing: LockTiming = TIMING,
+): Promise<FileLock> {
   const lockPath = `${path}.lock`;
-  const holder: LockHolder = {
-    pid: process.pid,
-    host: hostname(),
-    startedAt: await startOf(process.pid),
-    token: randomUUID(),
-  };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    if (await createLock(lockPath, holder)) return { release: () => releaseLock(lockPath, holder) };
-    const text = await readLock(lockPath);
-    if (text === undefined) continue;
-    if (await isHeld(lockPath, text)) throw lockedError(lockPath, parseHolder(text));
-    if (!(await discardDeadLock(lockPath))) throw lockedError(lockPath, undefined);
+  const holder = await newHolder();
+  HELD_HERE.add(holder.token);
+  try {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      if (await createLock(lockPath, holder)) return new HeldLock(lockPath, holder, timing);
+      const text = await readLock(lockPath);
+      if (text === undefined) continue;
+      if (!(await isDead(lockPath, text, timing))) throw lockedError(lockPath, text, timing);
+      if (!(await discardDeadLock(lockPath, text))) throw lockedError(lockPath, text, timing);
+    }
+    throw lockedError(lockPath, '', timing);
+  } catch (error) {
+    HELD_HERE.delete(holder.token);
+    throw error;
   }
-  throw lockedError(lockPath, undefined);
+}
+
+class HeldLock implements FileLock {
+  readonly #lockPath: string;
+  readonly #holder: LockHolder;
+  readonly #timer: NodeJS.Timeout;
+  #beats = 0;
+  #beating: Promise<void> | undefined;
+
+  constructor(lockPath: string, holder: LockHolder, { beatMs }: LockTiming) {
+    this.#lockPath = lockPath;
+    this.#holder = holder;
+    this.#timer = setInterval(() => {
+      this.#beating ??= this.#beat().finally(() => {
+        this.#beating = undefined;
+      });
+    }, beatMs).unref();
+  }
+
+  async assertHeld(): Promise<void> {
+    const text = await readLock(this.#lockPath);
+    if (text !== undefined && this.#isOwn(text)) return;
+    const message =
+      `${this.#lockPath} is not this writer's any more: it did not renew its lease while it was suspended or too busy, ` +
+      'and another writer has taken over. Close this one; open the path again when the other one is closed.';
+    throw Object.assign(new Error(message), { code: 'ELOCKLOST' });
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    try {
+      await this.#beating;
+      const text = await readLock(this.#lockPath);
+      if (text !== undefined && this.#isOwn(text)) await unlink(this.#lockPath);
+    } finally {
+      // What could not be removed is taken over when its lease has ended.
+      HELD_HERE.delete(this.#holder.token);
+    }
+  }
+
+  /** Never rejects: who cannot renew the lease loses it, and `assertHeld` tells. */
+  async #beat(): Promise<void> {
+    let handle: FileHandle | undefined;
+    try {
+      // What is read and what is written are one file, also when another takes the lock over in between.
+      handle = await open(this.#lockPath, 'r+');
+      if (!this.#isOwn(await handle.readFile('utf8'))) return;
+      this.#beats += 1;
+      await handle.write(lockText(this.#holder, this.#beats), 0);
+    } catch {
+      // The next beat tries again.
+    } finally {
+      await handle?.close().catch(() => undefined);
+    }
+  }
+
+  #isOwn(text: string): boolean {
+    return parseHolder(text)?.token === this.#holder.token;
+  }
 }
 
 async function createLock(lockPath: string, holder: LockHolder): Promise<boolean> {
@@ -65,7 +136,7 @@ async function createLock(lockPath: string, holder: LockHolder): Promise<boolean
     throw error;
   }
   try {
-    await handle.writeFile(JSON.stringify(holder));
+    await handle.writeFile(lockText(holder, 0));
   } catch (error) {
     // Made but not filled, as on a full disk: it must not keep others away.
     await unlink(lockPath);
@@ -76,24 +147,36 @@ async function createLock(lockPath: string, holder: LockHolder): Promise<boolean
   return true;
 }
 
-async function releaseLock(lockPath: string, holder: LockHolder): Promise<void> {
-  const text = await readLock(lockPath);
-  if (text !== undefined && parseHolder(text)?.token === holder.token) await unlink(lockPath);
+/** Whether a lock's holder has ended, or gives no sign of life for a lease. One that is just being made does. */
+async function isDead(lockPath: string, text: string, timing: LockTiming): Promise<boolean> {
+  const holder = parseHolder(text);
+  if (holder !== undefined) {
+    if (HELD_HERE.has(holder.token)) return false;
+    if (await isGone(holder)) return true;
+  }
+  const lookMs = timing.beatMs / LOOKS_PER_BEAT;
+  // Looks are counted and time is not: this process may be suspended itself, together with the holder.
+  for (let looks = Math.ceil(timing.leaseMs / lookMs); looks > 0; looks -= 1) {
+    await delay(lookMs);
+    const now = await readLock(lockPath);
+    if (now === undefined) return true;
+    if (now !== text) return false;
+  }
+  return true;
 }
 
 /**
  * Removes a lock whose holder has died. Two processes can find the same dead lock, and the slower one
  * must not remove the new lock of the faster one. So a dead lock is removed only by who has made the
- * guard file and found it dead once more: nobody else can put another one in its place meanwhile.
+ * guard file and found it as it was: nobody else can put another one in its place meanwhile.
  *
  * @returns `false` when another process has the guard
  */
-async function discardDeadLock(lockPath: string): Promise<boolean> {
+async function discardDeadLock(lockPath: string, text: string): Promise<boolean> {
   const guardPath = `${lockPath}.takeover`;
   if (!(await createGuard(guardPath))) return false;
   try {
-    const text = await readLock(lockPath);
-    if (text !== undefined && !(await isHeld(lockPath, text))) await unlink(lockPath);
+    if ((await readLock(lockPath)) === text) await unlink(lockPath);
   } finally {
     await unlink(guardPath);
   }
@@ -107,8 +190,18 @@ async function createGuard(guardPath: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    if (!(await isYoung(guardPath))) await unlink(guardPath).catch(() => undefined);
+    const age = await ageOf(guardPath);
+    if (age > MAX_TAKEOVER_MS) await unlink(guardPath).catch(() => undefined);
     return false;
+  }
+}
+
+async function ageOf(path: string): Promise<number> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 0;
+    throw error;
   }
 }
 
@@ -121,62 +214,12 @@ async function readLock(lockPath: string): Promise<string | undefined> {
   }
 }
 
-function parseHolder(text: string): LockHolder | undefined {
-  try {
-    const { pid, host, startedAt, token } = JSON.parse(text) as Partial<LockHolder>;
-    if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
-    if (typeof host !== 'string' || typeof token !== 'string') return undefined;
-    return { pid, host, startedAt: typeof startedAt === 'string' ? startedAt : null, token };
-  } catch {
-    return undefined;
-  }
-}
-
-async function isYoung(path: string): Promise<boolean> {
-  try {
-    return Date.now() - (await stat(path)).mtimeMs < MAX_UNFINISHED_MS;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-/** Whether the holder that a lock names may be alive, or is just being written to it. */
-async function isHeld(lockPath: string, text: string): Promise<boolean> {
+function lockedError(lockPath: string, text: string, { leaseMs }: LockTiming): Error {
   const holder = parseHolder(text);
-  return holder === undefined ? isYoung(lockPath) : isAlive(holder);
-}
-
-async function isAlive(holder: LockHolder): Promise<boolean> {
-  if (holder.host !== hostname()) return true;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    // Anything but "no such process", as "not permitted", means that there is one.
-    if (systemCode(error) === 'ESRCH') return false;
-  }
-  const startedAt = await startOf(holder.pid);
-  return holder.startedAt === null || startedAt === null || holder.startedAt === startedAt;
-}
-
-/** The boot of the system and the clock tick in it at which a process began, on Linux. */
-async function startOf(pid: number): Promise<string | null> {
-  try {
-    const status = await readFile(`/proc/${pid}/stat`, 'utf8');
-    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    // The name in parentheses may hold spaces and parentheses itself.
-    const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
-    return `${boot.trim()}/${fields[START_TIME_FIELD] ?? ''}`;
-  } catch {
-    return null;
-  }
-}
-
-function lockedError(lockPath: string, holder: LockHolder | undefined): Error {
   const who =
     holder === undefined ? 'another writer' : `process ${holder.pid} on host ${holder.host}`;
   const message =
-    `${lockPath} is held by ${who}. Close that writer, or use another file; ` +
-    'if it is gone for good, delete the lock file.';
+    `${lockPath} is held by ${who}, which is alive. Close that writer, or use another file. ` +
+    `A lock that nobody renews is taken over after ${leaseMs / 1_000} seconds.`;
   return Object.assign(new Error(message), { code: 'ELOCKED' });
 }

@@ -2,14 +2,14 @@
 
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
-import { PRUNED_POINTER } from '../../shared/density.js';
 import { placeholderEnding } from '../../shared/summarize/placeholder.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../shared/summarize/tool-summary.js';
 import type { ResultSize } from '../../shared/summarize/tool-summary.js';
 import { readRemovals } from './removal-reader.js';
-import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
-import { looksLikeStandIn } from './restore.js';
+import { assertSessionScope, isInScope } from './session-scope.js';
+import type { SessionScope } from './session-scope.js';
+import { StandIns, weightOf } from './stand-ins.js';
 
 /** A result that was taken away and that `restore` gives back. */
 export interface RemovedResult {
@@ -28,14 +28,22 @@ export interface RemovedResult {
 }
 
 /**
- * Lists the results whose originals a transcript holds, in the order in which they went. Of several calls with one
- * id it has the one that `restore` gives. Reads the file once; keeps a line of each result.
+ * Lists the results whose originals one session has recorded in a transcript, or any with `acrossSessions: true`, in
+ * the order in which they went. Of several calls with one id it has the one that `restore` gives. Reads the file once;
+ * keeps a line of each result.
  *
- * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when the file cannot be read.
+ * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when the file cannot be read; TypeError when no session is
+ * named.
  */
-export async function listRemoved(path: string): Promise<readonly RemovedResult[]> {
+export async function listRemoved(
+  path: string,
+  scope: SessionScope,
+): Promise<readonly RemovedResult[]> {
+  assertSessionScope(scope);
   const listing = new Listing();
-  for await (const { record } of readRemovals(path)) listing.add(record);
+  for await (const { record } of readRemovals(path)) {
+    if (isInScope(scope, record.sessionId)) listing.add(record);
+  }
   return listing.results();
 }
 
@@ -47,57 +55,42 @@ interface Sighting {
   readonly removedAt: number;
 }
 
-/** What has taken the place of an entry that answers a call. */
-interface StandIn {
-  readonly sessionId: string;
-  readonly crc: number;
-}
-
 class Listing {
-  /** By call, what is an original; the one that was seen last comes last. */
-  readonly #originals = new Map<string, Sighting>();
-  /** The same for what is likely none, and counts when there is nothing else; and for what is still less likely one. */
-  readonly #doubtful = new Map<string, Sighting>();
-  readonly #unlikely = new Map<string, Sighting>();
-  readonly #standIns = new Map<string, StandIn[]>();
+  readonly #standIns = new StandIns();
+  /** By call, what is an original, likely none, and still less likely one; the one that was seen last comes last. */
+  readonly #byWeight = [0, 1, 2].map(() => new Map<string, Sighting>());
   /** By session, call and tool, the key parameter. */
   readonly #keys = new Map<string, string | undefined>();
 
   add(record: RemovalRecord): void {
-    const { entry, sessionId, replacementCrc: crc } = record;
+    const { entry, sessionId } = record;
     for (const call of entry.blocks.filter(isToolCallBlock)) {
       this.#keys.set(nameOfCall(sessionId, call.id, call.name), keyOfCall(call));
     }
     for (const block of entry.blocks.filter(isToolResponseBlock)) {
       if (block.isComplete === false) continue;
-      if (block.result !== PRUNED_POINTER) this.#see(block, record);
-      if (crc === undefined) continue;
-      const known = this.#standIns.get(block.callId);
-      if (known === undefined) this.#standIns.set(block.callId, [{ sessionId, crc }]);
-      else known.push({ sessionId, crc });
+      this.#see(block, record);
+      this.#standIns.note(block, record);
     }
   }
 
   results(): readonly RemovedResult[] {
     // What stands later takes the place of what stands before.
-    const likeliest = new Map([...this.#unlikely, ...this.#doubtful, ...this.#originals]);
+    const likeliest = new Map(this.#byWeight.toReversed().flatMap((seen) => [...seen]));
     return [...likeliest.values()]
       .map((sighting) => this.#describe(sighting))
       .sort((a, b) => a.removedAt - b.removedAt);
   }
 
-  /** Judges as `restoreFromSightings` does. */
-  #see(block: ToolResponseBlock, { entry, sessionId, at }: RemovalRecord): void {
+  #see(block: ToolResponseBlock, record: RemovalRecord): void {
+    const doubt = this.#standIns.judge(block, record);
+    const seen = doubt === null ? undefined : this.#byWeight[weightOf(doubt)];
+    if (seen === undefined) return;
     const { callId, toolName, error } = block;
-    const standIns = this.#standIns.get(callId) ?? [];
-    const crc = standIns.length === 0 ? undefined : checksumOfBlocks(entry);
-    const same = standIns.filter((standIn) => standIn.crc === crc);
-    if (same.some((standIn) => standIn.sessionId === sessionId)) return;
-    const likely = looksLikeStandIn(block) ? this.#doubtful : this.#originals;
-    const seen = same.length > 0 ? this.#unlikely : likely;
     const response = { callId, toolName, ...(error !== undefined && { error }) };
+    const { sessionId, at: removedAt } = record;
     seen.delete(callId);
-    seen.set(callId, { response, digest: digestResponse(block), sessionId, removedAt: at });
+    seen.set(callId, { response, digest: digestResponse(block), sessionId, removedAt });
   }
 
   #describe({ response, digest, sessionId, removedAt }: Sighting): RemovedResult {

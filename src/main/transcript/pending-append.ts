@@ -1,5 +1,6 @@
 // An append on its way: waiting and abortable, then being written, then settled.
 
+import { whenAborted } from '../abortable.js';
 import type { RemovalDraft } from './removal-record.js';
 
 /** Records that are appended together. Settles once; what comes after that is ignored. */
@@ -28,7 +29,7 @@ export function enqueueAppend(
       return;
     }
     let isSettled = false;
-    const ignoreSignal = (): void => signal?.removeEventListener('abort', abort);
+    let ignoreSignal = (): void => undefined;
     const settle = (act: () => void): void => {
       isSettled = true;
       ignoreSignal();
@@ -39,7 +40,9 @@ export function enqueueAppend(
       get isSettled() {
         return isSettled;
       },
-      begin: ignoreSignal,
+      begin: () => {
+        ignoreSignal();
+      },
       resolve: () => settle(resolve),
       reject: (error) => settle(() => reject(error)),
     };
@@ -47,7 +50,7 @@ export function enqueueAppend(
       queue.delete(append);
       append.reject(signal?.reason as Error);
     };
-    signal?.addEventListener('abort', abort, { once: true });
+    if (signal !== undefined) ignoreSignal = whenAborted(signal, abort);
     queue.add(append);
   });
 }

@@ -5,20 +5,11 @@ import type { AppendFile } from './append-file.js';
 import type { PendingAppend } from './pending-append.js';
 import { encodeRemoval } from './removal-record.js';
 import type { RemovalDraft } from './removal-record.js';
-import type { RecordLocation } from './removal-reader.js';
 import type { TranscriptTail } from './transcript-tail.js';
 import { writeFailed } from './transcript-errors.js';
 
 /** Text is encoded and written in pieces of about this many UTF-16 units, so that no turn of the event loop is long. */
 const PIECE_LENGTH = 1024 * 1024;
-
-/** A record that was written, and where. */
-export interface WrittenRecord {
-  readonly draft: RemovalDraft;
-  readonly seq: number;
-  readonly replacementCrc: number | undefined;
-  readonly location: RecordLocation;
-}
 
 /** The records of one open file. Calls of `write` must not overlap. */
 export class RecordFile {
@@ -26,7 +17,8 @@ export class RecordFile {
   readonly #file: AppendFile;
   readonly #now: () => number;
   #nextSeq: number;
-  /** Whether the file is known to end in a line break. */
+  #endOffset: number;
+  /** Whether the file is known to end in a line break at `endOffset`. */
   #isAtLineStart: boolean;
 
   /** @param now the clock, in milliseconds since the epoch */
@@ -35,61 +27,67 @@ export class RecordFile {
     this.#file = file;
     this.#now = now;
     this.#nextSeq = tail.lastSeq + 1;
+    this.#endOffset = tail.sizeBytes;
     this.#isAtLineStart = tail.endsInLineBreak;
+  }
+
+  /** Bytes of the file that it held when it was opened, or that are on the device since. */
+  get endOffset(): number {
+    return this.#endOffset;
   }
 
   /**
    * Writes a batch: a piece per megabyte, then one `fdatasync`. A record that cannot be encoded fails
    * its own append, not the batch; what that append had written before it stays in the file.
    *
-   * @returns where the records are, all of them on the device
    * @throws the system's error; any part of the batch may be in the file then. The next batch has
    * other numbers and starts on a line of its own.
    */
-  async write(batch: readonly PendingAppend[]): Promise<readonly WrittenRecord[]> {
+  async write(batch: readonly PendingAppend[]): Promise<void> {
     const { sizeBytes, isLinked } = await this.#file.status();
     if (!isLinked) throw new Error('the file was deleted while it was open; open the path again');
-    const written: WrittenRecord[] = [];
-    let text = this.#isAtLineStart ? '' : '\n';
-    let offset = sizeBytes + text.length;
+    const startsLine = this.#isAtLineStart && sizeBytes === this.#endOffset;
+    let text = startsLine ? '' : '\n';
+    let endOffset = sizeBytes + text.length;
+    // A number above its place is never gone on from: one that is damaged or made up would leave none for
+    // what follows. Writes that fail take some as well, and a file can be cut off.
+    this.#nextSeq = Math.min(this.#nextSeq, endOffset);
     // Until all is on the device, nobody knows where in a line the file ends.
     this.#isAtLineStart = false;
     for (const { append, draft } of draftsOf(batch)) {
       const encoded = this.#encode(append, draft);
       if (encoded === undefined) continue;
-      const { line, bytes, seq, replacementCrc } = encoded;
-      written.push({ draft, seq, replacementCrc, location: { offset, bytes: bytes - 1 } });
-      text += line;
-      offset += bytes;
+      text += encoded.line;
+      endOffset += encoded.bytes;
       if (text.length < PIECE_LENGTH) continue;
       await writeAll(this.#file, text);
       text = '';
     }
     await writeAll(this.#file, text);
     await this.#file.datasync();
+    this.#endOffset = endOffset;
     this.#isAtLineStart = true;
-    return written;
   }
 
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  #encode(append: PendingAppend, draft: RemovalDraft): EncodedDraft | undefined {
+  #encode(
+    append: PendingAppend,
+    draft: RemovalDraft,
+  ): ReturnType<typeof encodeRemoval> | undefined {
     if (append.isSettled) return undefined;
     try {
-      const seq = this.#nextSeq;
-      const encoded = encodeRemoval(draft, seq, this.#now());
+      const encoded = encodeRemoval(draft, this.#nextSeq, this.#now());
       this.#nextSeq += 1;
-      return { ...encoded, seq };
+      return encoded;
     } catch (error) {
       append.reject(writeFailed(this.#path, error));
       return undefined;
     }
   }
 }
-
-type EncodedDraft = ReturnType<typeof encodeRemoval> & { readonly seq: number };
 
 function* draftsOf(
   batch: readonly PendingAppend[],

@@ -13,8 +13,13 @@ const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
  * Returns the path of a session's transcript in a directory: `<id>.removals.jsonl`, or for an id that
  * is no safe name everywhere `sha256.<hex>.removals.jsonl`. Different ids have different paths, also
  * where names are compared without case.
+ *
+ * @throws TypeError for what is no text.
  */
 export function removalLogPath(directory: string, sessionId: string): string {
+  if (typeof sessionId !== 'string') {
+    throw new TypeError(`Expected a session id that is a text, got ${typeof sessionId}.`);
+  }
   const isPlain = PLAIN_ID.test(sessionId) && !DEVICE_NAME.test(sessionId);
   // A plain id holds no dot, so none is mistaken for a digest. UTF-16, as lone surrogates differ too.
   const name = isPlain

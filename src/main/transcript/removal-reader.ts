@@ -4,9 +4,11 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { appendFileOf } from './append-file.js';
+import type { AppendFile } from './append-file.js';
 import { splitByteLines } from './byte-lines.js';
 import type { ByteLine } from './byte-lines.js';
-import { readLineParts } from './line-recovery.js';
+import { readLineParts } from './line-parts.js';
 import { MAX_RECORD_BYTES } from './removal-record.js';
 import type { RemovalRecord, SkipReason } from './removal-record.js';
 import { readFailed } from './transcript-errors.js';
@@ -15,6 +17,14 @@ import { readFailed } from './transcript-errors.js';
 export interface RecordLocation {
   readonly offset: number;
   readonly bytes: number;
+}
+
+/** Where a record is found again. */
+export interface RecordPlace {
+  /** Of its line in the file. */
+  readonly offset: number;
+  /** The lowest 32 bits of its number: a line has several records when line breaks were lost. */
+  readonly seq: number;
 }
 
 export interface LocatedRemoval {
@@ -39,6 +49,13 @@ export interface ReadRemovalsOptions {
   readonly endOffset?: number;
 }
 
+/** A transcript, and the open file in which it is read whatever its path names by now. */
+export interface RemovalSource {
+  readonly path: string;
+  /** @default opened by its path */
+  readonly file?: Pick<AppendFile, 'read'> | undefined;
+}
+
 const CHUNK_BYTES = 256 * 1024;
 /** Skipped places that are listed; all are counted. */
 const MAX_LISTED = 1_000;
@@ -51,14 +68,14 @@ const COPY_WINDOW = 65_536;
  * however long the file.
  */
 export class RemovalReading implements AsyncIterable<LocatedRemoval> {
-  readonly #path: string;
+  readonly #source: RemovalSource;
   readonly #options: ReadRemovalsOptions;
   #skipped: SkippedBytes[] = [];
   #skippedBytes = 0;
   #skippedPlaces = 0;
 
-  constructor(path: string, options: ReadRemovalsOptions = {}) {
-    this.#path = path;
+  constructor(source: RemovalSource, options: ReadRemovalsOptions = {}) {
+    this.#source = source;
     this.#options = options;
   }
 
@@ -83,7 +100,7 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
     this.#skippedBytes = 0;
     this.#skippedPlaces = 0;
     const startOffset = this.#options.startOffset ?? 0;
-    const chunks = readChunks(this.#path, startOffset, this.#options.endOffset ?? Infinity);
+    const chunks = readChunks(this.#source, startOffset, this.#options.endOffset ?? Infinity);
     const crcBySeq = new Map<number, number>();
     let lineNumber = 0;
     for await (const line of splitByteLines(chunks, startOffset, MAX_RECORD_BYTES)) {
@@ -126,18 +143,18 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
 
 /** Reads what a `TranscriptWriter` wrote. Nothing is opened before the first record is asked for. */
 export function readRemovals(path: string, options: ReadRemovalsOptions = {}): RemovalReading {
-  return new RemovalReading(path, options);
+  return new RemovalReading({ path }, options);
 }
 
 /** Reads the record at a place that is known; `undefined` when it is not there any more. */
 export async function readRemovalAt(
-  path: string,
-  { offset, bytes }: RecordLocation,
-  seq: number,
+  source: RemovalSource,
+  { offset, seq }: RecordPlace,
 ): Promise<RemovalRecord | undefined> {
-  const options = { startOffset: offset, endOffset: offset + bytes };
-  for await (const { record } of readRemovals(path, options)) {
-    if (record.seq === seq) return record;
+  const reading = new RemovalReading(source, { startOffset: offset });
+  for await (const { record, location } of reading) {
+    if (location.offset !== offset) return undefined;
+    if ((record.seq | 0) === seq) return record;
   }
   return undefined;
 }
@@ -150,28 +167,31 @@ function remember(crcBySeq: Map<number, number>, seq: number, crc: number): void
 }
 
 async function* readChunks(
-  path: string,
+  { path, file }: RemovalSource,
   startOffset: number,
   endOffset: number,
 ): AsyncGenerator<Buffer> {
-  let handle: FileHandle | undefined;
+  let opened: FileHandle | undefined;
   try {
-    // Opening a pipe would wait for its other end.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const isFile = (await handle.stat()).isFile();
-    if (!isFile) throw new TypeError('Expected a regular file.');
-    let offset = startOffset;
-    while (offset < endOffset) {
-      const length = Math.min(CHUNK_BYTES, endOffset - offset);
-      const buffer = Buffer.allocUnsafe(length);
-      const { bytesRead } = await handle.read(buffer, 0, length, offset);
-      if (bytesRead === 0) return;
-      offset += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+    const source = file ?? appendFileOf((opened = await openToRead(path)));
+    for (let offset = startOffset; offset < endOffset;) {
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, endOffset - offset));
+      const bytes = await source.read(buffer, offset);
+      if (bytes === 0) return;
+      offset += bytes;
+      yield buffer.subarray(0, bytes);
     }
   } catch (error) {
     throw readFailed(path, error);
   } finally {
-    await handle?.close();
+    await opened?.close();
   }
+}
+
+async function openToRead(path: string): Promise<FileHandle> {
+  // Opening a pipe would wait for its other end.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new TypeError('Expected a regular file.');
 }

@@ -1,5 +1,5 @@
-// The form of one record of the transcript: a line of JSON that ends with a checksum of itself. Knows
-// no files.
+// The form of one record of the transcript: a mark that JSON never holds, JSON that ends with a checksum
+// of itself, a line break. Knows no files.
 
 import { crc32 } from 'node:zlib';
 import type { IContent } from '../../shared/content.js';
@@ -22,9 +22,9 @@ export interface RemovalDraft {
 
 /** What was recorded. */
 export interface RemovalRecord {
-  /** Ascends through the file, over restarts too; numbers of failed writes are missing. */
+  /** Ascends through the file, over restarts too, and is never above the record's offset; numbers of failed writes are missing. */
   readonly seq: number;
-  /** When it was written, in milliseconds since the epoch. */
+  /** When it was written, in milliseconds since the epoch; 0 when the clock gave no time that a `Date` can hold. */
   readonly at: number;
   readonly sessionId: string;
   readonly kind: RemovalKind;
@@ -43,7 +43,7 @@ export type SkipReason =
   | 'checksum'
   /** Nothing that this library writes. */
   | 'no-record'
-  /** A record of a later version of this library. */
+  /** A record of another version of this library, also of its first one. */
   | 'unknown-version'
   /** A block that a crash left unwritten. */
   | 'nul-bytes'
@@ -59,71 +59,85 @@ export type DecodedRemoval =
 /** Bytes of a line beyond which it is neither written nor read: an entry of 8 Mi characters, all escaped, fits. */
 export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
 
-/** What every record of this version starts with. JSON escapes quotes, so no text inside a record does. */
-export const RECORD_START = '{"v":1,"seq":';
-/** What stands between the checksummed bytes of a record and their checksum. */
-export const CHECKSUM_KEY = ',"crc":';
+/**
+ * The byte that every record begins with, as in a JSON text sequence (RFC 7464). JSON escapes control
+ * characters, so no payload holds it, nor a line break.
+ */
+export const RECORD_MARK = 0x1e;
 
-const ANY_VERSION_START = '{"v":';
+const VERSION = 2;
+/** What stands between the checksummed bytes of a record and their checksum. */
+const CHECKSUM_KEY = ',"crc":';
+/** Version 1 had no mark: a record inside a damaged one could not be told from one of its own. */
+const UNMARKED_START = '{"v":1,';
 const CHECKSUM_END = /^(\d{1,10})\}/;
 const CHECKSUM_END_BYTES = 11;
 
 /**
- * Writes a record as one line, line break included: `{"v":1,"seq":…,…,"crc":…}`. The checksum is the
- * CRC-32 of all UTF-8 bytes before `,"crc":`.
+ * Writes a record as one line, mark and line break included: `{"v":2,"seq":…,…,"crc":…}`. The checksum is
+ * the CRC-32 of all UTF-8 bytes before `,"crc":`.
  *
- * @throws TypeError when JSON cannot hold the entry, RangeError when it is nested too deeply for it or
+ * @throws TypeError when JSON cannot hold the entry or the session has no string for an id, RangeError when it is nested too deeply for it or
  * longer than `MAX_RECORD_BYTES`.
  */
 export function encodeRemoval(
   draft: RemovalDraft,
   seq: number,
   at: number,
-): { readonly line: string; readonly bytes: number; readonly replacementCrc: number | undefined } {
+): { readonly line: string; readonly bytes: number } {
   const { sessionId, kind, index, entry, replacement } = draft;
+  // It would be written, and never read.
+  if (typeof sessionId !== 'string') {
+    throw new TypeError(`Expected the id of a session to be a string, got ${typeof sessionId}.`);
+  }
   const replacementCrc =
     replacement?.blocks.some(isToolResponseBlock) === true
       ? checksumOfBlocks(replacement)
       : undefined;
-  const json = JSON.stringify({ v: 1, seq, at, sessionId, kind, index, entry, replacementCrc });
-  const summed = json.slice(0, -1);
+  const json = JSON.stringify({
+    v: VERSION,
+    seq,
+    at,
+    sessionId,
+    kind,
+    index,
+    entry,
+    replacementCrc,
+  });
+  const summed = `${String.fromCharCode(RECORD_MARK)}${json.slice(0, -1)}`;
   const line = `${summed}${CHECKSUM_KEY}${crc32(summed)}}\n`;
   const bytes = Buffer.byteLength(line);
   if (bytes > MAX_RECORD_BYTES) {
     throw new RangeError(`Expected a record of at most ${MAX_RECORD_BYTES} bytes, got ${bytes}.`);
   }
-  return { line, bytes, replacementCrc };
+  return { line, bytes };
 }
 
-/** Reads one record, or tells why the bytes are none. Takes them without line break and white space around. */
+/** Reads one record, or tells why the bytes are none. Takes them from the mark on, without line break. */
 export function decodeRemoval(bytes: Buffer): DecodedRemoval {
+  if (bytes[0] !== RECORD_MARK) {
+    return { reason: startsWith(bytes, UNMARKED_START) ? 'unknown-version' : 'no-record' };
+  }
   const summedBytes = bytes.lastIndexOf(CHECKSUM_KEY);
-  const claimed = summedBytes === -1 ? undefined : readChecksum(bytes, summedBytes);
-  if (claimed?.end !== bytes.length) {
-    return { reason: startsWith(bytes, ANY_VERSION_START) ? 'torn' : 'no-record' };
-  }
-  if (crc32(bytes.subarray(0, summedBytes)) !== claimed.crc) {
-    return { reason: startsWith(bytes, ANY_VERSION_START) ? 'checksum' : 'no-record' };
-  }
-  const value = parse(bytes.toString('utf8'));
+  const crc = summedBytes === -1 ? undefined : readChecksum(bytes, summedBytes);
+  if (crc === undefined) return { reason: 'torn' };
+  if (crc32(bytes.subarray(0, summedBytes)) !== crc) return { reason: 'checksum' };
+  const value = parse(bytes.toString('utf8', 1));
   if (!isObject(value)) return { reason: 'no-record' };
-  if (value['v'] !== 1) {
+  if (value['v'] !== VERSION) {
     return { reason: typeof value['v'] === 'number' ? 'unknown-version' : 'no-record' };
   }
   const record = asRecord(value);
-  return record === undefined ? { reason: 'no-record' } : { record, crc: claimed.crc };
+  return record === undefined ? { reason: 'no-record' } : { record, crc };
 }
 
-/** Reads the checksum behind the key at `keyAt`: the number, and the offset after the record's last byte. */
-export function readChecksum(
-  bytes: Buffer,
-  keyAt: number,
-): { readonly crc: number; readonly end: number } | undefined {
+/** Reads the checksum behind the key at `keyAt`, when the record ends with it. */
+function readChecksum(bytes: Buffer, keyAt: number): number | undefined {
   const from = keyAt + CHECKSUM_KEY.length;
-  const match = CHECKSUM_END.exec(bytes.toString('latin1', from, from + CHECKSUM_END_BYTES));
-  const digits = match?.[1];
-  if (digits === undefined) return undefined;
-  return { crc: Number(digits), end: from + digits.length + 1 };
+  const digits = CHECKSUM_END.exec(bytes.toString('latin1', from, from + CHECKSUM_END_BYTES))?.[1];
+  return digits !== undefined && from + digits.length + 1 === bytes.length
+    ? Number(digits)
+    : undefined;
 }
 
 /** The CRC-32 of an entry's blocks as JSON. The same before an entry is recorded and after it was read. */
@@ -153,13 +167,18 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/** An original is not lost for a clock that was wrong when it was recorded. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
+}
+
 /** The checksum tells damage, not intent: the shape is checked as well, as far as readers rely on it. */
 function asRecord(value: Fields): RemovalRecord | undefined {
   const { seq, at, sessionId, kind, index, entry, replacementCrc } = value;
-  if (!isCount(seq) || typeof at !== 'number' || typeof sessionId !== 'string') return undefined;
+  if (!isCount(seq) || typeof sessionId !== 'string') return undefined;
   if (kind !== 'removed' && kind !== 'replaced' && kind !== 'compressed') return undefined;
   if (!isCount(index) || !isEntry(entry)) return undefined;
-  const record = { seq, at, sessionId, kind, index, entry } as const;
+  const record = { seq, at: isTime(at) ? at : 0, sessionId, kind, index, entry } as const;
   if (replacementCrc === undefined) return record;
   return isCount(replacementCrc) ? { ...record, replacementCrc } : undefined;
 }

@@ -1,21 +1,18 @@
 // Gives back what a tool had answered before a pass removed, pruned or compressed it.
 
-import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
+import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
-import { isExcerpt } from '../../shared/density/index/excerpt.js';
-import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { CallIndex } from './call-index.js';
 import type { CallSighting } from './call-index.js';
-import { readRemovalAt, readRemovals } from './removal-reader.js';
-import { checksumOfBlocks } from './removal-record.js';
+import { readRemovalAt, RemovalReading } from './removal-reader.js';
+import type { RemovalSource } from './removal-reader.js';
 import type { RemovalRecord } from './removal-record.js';
+import { assertSessionScope, isInScope } from './session-scope.js';
+import type { SessionScope } from './session-scope.js';
+import { weightOf } from './stand-ins.js';
+import type { Doubt } from './stand-ins.js';
 import { notInTranscript, readFailed } from './transcript-errors.js';
-
-export interface RestoreOptions {
-  /** Looks at this session only. @default all that the file holds */
-  readonly sessionId?: string;
-}
 
 /** A tool's answer as it was. */
 export interface RestoredResponse {
@@ -28,8 +25,8 @@ export interface RestoredResponse {
 }
 
 /**
- * Restores the original response to a call. Reads the whole file once; `TranscriptWriter.restore` does
- * with the records it needs.
+ * Restores the original response to a call, from what one session has recorded in a file or, with
+ * `acrossSessions: true`, any. Reads the whole file once; `TranscriptWriter.restore` does with the records it needs.
  *
  * One call can be on record several times: its response with the original payload, later what a pass
  * had put in place of it. A recorded entry that equals the replacement of an earlier one is such a
@@ -39,81 +36,58 @@ export interface RestoredResponse {
  * The call belongs to the same session and tool.
  *
  * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no original is on record,
- * `TRANSCRIPT_READ_FAILED` when the file cannot be read.
+ * `TRANSCRIPT_READ_FAILED` when the file cannot be read; TypeError when no session is named.
  */
 export async function restore(
   path: string,
   callId: string,
-  options: RestoreOptions = {},
+  scope: SessionScope,
 ): Promise<RestoredResponse> {
+  assertSessionScope(scope);
   const index = new CallIndex();
-  const reading = readRemovals(path);
-  for await (const { record, location } of reading) {
-    if (mentions(record.entry, callId)) index.note(record, location);
+  const source = { path };
+  const reading = new RemovalReading(source);
+  for await (const located of reading) {
+    if (isInScope(scope, located.record.sessionId)) index.note(located, callId);
   }
-  const restored = await restoreFromSightings(path, callId, index.sightings(callId), options);
+  const restored = await restoreFromSightings(source, callId, index.sightings(callId), scope);
   if (restored === undefined) throw notInTranscript(path, callId, reading.skippedBytes);
   return restored;
 }
 
 /**
- * Restores from sightings that are known, in the order of the file. Reads one record, one more for
- * the call, and one for each stand-in on the way.
+ * Restores from sightings that are known, the last one first. Reads one record, and one more for the call.
  *
  * @returns `undefined` when none of them is an original
  * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when a record is not where it was.
  */
 export async function restoreFromSightings(
-  path: string,
+  source: RemovalSource,
   callId: string,
-  sightings: readonly CallSighting[],
-  { sessionId }: RestoreOptions,
+  sightings: Iterable<CallSighting>,
+  scope: SessionScope,
 ): Promise<RestoredResponse | undefined> {
-  const relevant = sightings.filter(
-    (sighting) => sessionId === undefined || sighting.sessionId === sessionId,
-  );
-  let doubtful: FoundResponse | undefined;
-  let unlikely: FoundResponse | undefined;
-  for (const [at, sighting] of [...relevant.entries()].reverse()) {
-    if (sighting.holds !== 'response') continue;
-    const record = await readSighting(path, sighting);
-    const earlier = relevant.slice(0, at);
-    if (isStandIn(record, earlier.filter(isOfSession(record.sessionId)))) continue;
-    const response = record.entry.blocks.findLast(
-      (block) =>
-        isToolResponseBlock(block) &&
-        block.callId === callId &&
-        block.isComplete !== false &&
-        block.result !== PRUNED_POINTER,
-    ) as ToolResponseBlock;
-    const found = { response, record, sighting };
-    if (isStandIn(record, earlier)) unlikely ??= found;
-    else if (looksLikeStandIn(response)) doubtful ??= found;
-    else return describe(path, callId, found, relevant);
+  const relevant = Array.from(sightings).filter(({ sessionId }) => isInScope(scope, sessionId));
+  let best: CallSighting | undefined;
+  let leastWeight = Infinity;
+  for (const sighting of relevant) {
+    if (sighting.doubt === null) continue;
+    const weight = weightWithin(scope, sighting.doubt);
+    if (weight >= leastWeight) continue;
+    leastWeight = weight;
+    best = sighting;
   }
-  const likelier = doubtful ?? unlikely;
-  return likelier && describe(path, callId, likelier, relevant);
-}
-
-/** Whether a result may be what a pass or compression has put in place of another one. */
-export function looksLikeStandIn(response: ToolResponseBlock): boolean {
-  return placeholderKind(response) !== 'none' || isExcerpt(response.result);
-}
-
-/** A response that is on record, and where. */
-interface FoundResponse {
-  readonly response: ToolResponseBlock;
-  readonly record: RemovalRecord;
-  readonly sighting: CallSighting;
-}
-
-async function describe(
-  path: string,
-  callId: string,
-  { response, record, sighting }: FoundResponse,
-  sightings: readonly CallSighting[],
-): Promise<RestoredResponse> {
-  const call = await findCall(path, callId, sighting, sightings);
+  if (best === undefined) return undefined;
+  const record = await readSighting(source, best);
+  const response = record.entry.blocks.findLast(
+    (block): block is ToolResponseBlock =>
+      isToolResponseBlock(block) &&
+      block.callId === callId &&
+      block.isComplete !== false &&
+      block.result !== PRUNED_POINTER,
+  );
+  if (response === undefined) throw notThere(source, best);
+  const call = await findCall(source, callId, best, relevant);
   return {
     response,
     ...(call !== undefined && { call }),
@@ -122,49 +96,39 @@ async function describe(
   };
 }
 
-function isOfSession(sessionId: string): (sighting: CallSighting) => boolean {
-  return (sighting) => sighting.sessionId === sessionId;
-}
-
-function isStandIn({ entry }: RemovalRecord, earlier: readonly CallSighting[]): boolean {
-  const replacements = earlier.filter(({ replacementCrc }) => replacementCrc !== undefined);
-  if (replacements.length === 0) return false;
-  const crc = checksumOfBlocks(entry);
-  return replacements.some(({ replacementCrc }) => replacementCrc === crc);
+/** What other sessions have done is no matter to who looks at one alone. */
+function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
+  return weightOf(acrossSessions === true ? doubt : { ...doubt, standsInElsewhere: false });
 }
 
 async function findCall(
-  path: string,
+  source: RemovalSource,
   callId: string,
   { sessionId, toolName }: CallSighting,
   sightings: readonly CallSighting[],
 ): Promise<ToolCallBlock | undefined> {
-  const sighting = sightings.findLast(
+  const sighting = sightings.find(
     (candidate) =>
-      candidate.holds === 'call' &&
+      candidate.doubt === null &&
       candidate.sessionId === sessionId &&
       candidate.toolName === toolName,
   );
   if (sighting === undefined) return undefined;
-  const { entry } = await readSighting(path, sighting);
+  const { entry } = await readSighting(source, sighting);
   return entry.blocks
     .filter(isToolCallBlock)
     .findLast(({ id, name }) => id === callId && name === toolName);
 }
 
-async function readSighting(path: string, { location, seq }: CallSighting): Promise<RemovalRecord> {
-  const record = await readRemovalAt(path, location, seq);
-  if (record !== undefined) return record;
-  throw readFailed(
-    path,
-    new Error(`The record ${seq} at offset ${location.offset} was altered or cut off.`),
-  );
+async function readSighting(source: RemovalSource, sighting: CallSighting): Promise<RemovalRecord> {
+  const record = await readRemovalAt(source, sighting.place);
+  if (record?.sessionId === sighting.sessionId) return record;
+  throw notThere(source, sighting);
 }
 
-function mentions({ blocks }: IContent, callId: string): boolean {
-  return blocks.some(
-    (block) =>
-      (block.type === 'tool_call' && block.id === callId) ||
-      (block.type === 'tool_response' && block.callId === callId),
+function notThere({ path }: RemovalSource, { place }: CallSighting): Error {
+  return readFailed(
+    path,
+    new Error(`The record at offset ${place.offset} was altered or cut off.`),
   );
 }

@@ -29,6 +29,11 @@ export function writeFailed(path: string, cause: unknown): CompressionStrategyEr
   );
 }
 
+/** Whether something was not done because it could not be recorded. */
+export function isWriteFailure(thrown: unknown): thrown is CompressionStrategyError {
+  return thrown instanceof CompressionStrategyError && thrown.code === 'TRANSCRIPT_WRITE_FAILED';
+}
+
 /** Says that a transcript cannot be read. */
 export function readFailed(path: string, cause: unknown): CompressionStrategyError {
   return new CompressionStrategyError(

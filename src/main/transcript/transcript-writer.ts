@@ -1,19 +1,22 @@
 // Writes the transcript: append-only, one serial writer per file, acknowledged when it is on the disk.
 // Decides nothing about what is recorded, and changes nothing that was written.
 
+import { CompressionStrategyError } from '../../shared/errors.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
-import type { FileLock } from './file-lock.js';
+import type { FileLock, LockTiming } from './file-lock.js';
 import type { PendingAppend } from './pending-append.js';
 import { enqueueAppend } from './pending-append.js';
 import { RecordFile } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
-import { readRemovals } from './removal-reader.js';
+import { RemovalReading } from './removal-reader.js';
+import type { RemovalSource } from './removal-reader.js';
 import { restoreFromSightings } from './restore.js';
-import type { RestoredResponse, RestoreOptions } from './restore.js';
-import { notInTranscript, writeFailed, writerClosed } from './transcript-errors.js';
+import type { RestoredResponse } from './restore.js';
+import type { SessionScope } from './session-scope.js';
+import { notInTranscript, readFailed, writeFailed, writerClosed } from './transcript-errors.js';
 import { readTranscriptTail } from './transcript-tail.js';
 
 export interface TranscriptWriterOptions {
@@ -23,6 +26,8 @@ export interface TranscriptWriterOptions {
   readonly now?: () => number;
   /** Opens the file. @default a regular file, made with mode 0600 */
   readonly openFile?: (path: string) => Promise<AppendFile>;
+  /** How its lock lives and dies. @default signs of life every 2 seconds, a lease of 6 */
+  readonly lockTiming?: LockTiming;
 }
 
 export interface AppendOptions {
@@ -36,9 +41,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface WriterParts {
   readonly path: string;
+  readonly file: AppendFile;
   readonly records: RecordFile;
   readonly lock: FileLock;
-  readonly earlierBytes: number;
   readonly closeTimeoutMs: number;
 }
 
@@ -54,30 +59,33 @@ interface WriterParts {
 export class TranscriptWriter {
   /** The file, with the symbolic links of its directories resolved. */
   readonly path: string;
+  readonly #file: AppendFile;
   readonly #records: RecordFile;
   readonly #lock: FileLock;
   readonly #closeTimeoutMs: number;
-  /** Bytes that were in the file when it was opened; their index is made when it is first needed. */
-  readonly #earlierBytes: number;
-  #earlierIndex: Promise<CallIndex> | undefined;
-  readonly #index = new CallIndex();
+  /** Of the file up to an offset: nothing is kept before somebody restores. */
+  #index = new CallIndex();
+  #indexedBytes = 0;
+  /** Ends when nobody reads the file any more. */
+  #restoring: Promise<unknown> = Promise.resolve();
   #waiting = new Set<PendingAppend>();
   #inFlight: readonly PendingAppend[] = [];
   /** Ends when nothing waits any more; `undefined` while idle. */
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor({ path, records, lock, earlierBytes, closeTimeoutMs }: WriterParts) {
+  private constructor({ path, file, records, lock, closeTimeoutMs }: WriterParts) {
     this.path = path;
+    this.#file = file;
     this.#records = records;
     this.#lock = lock;
-    this.#earlierBytes = earlierBytes;
     this.#closeTimeoutMs = closeTimeoutMs;
   }
 
   /**
    * Opens a transcript, and makes it with its directories when it is missing (0600, directories 0700).
-   * One writer at a time: a lock file beside it, `<path>.lock`, says who.
+   * One writer at a time: a lock file beside it, `<path>.lock`, says who. Where its holder may live, as in
+   * another container, this waits for a sign of that, six seconds at most, and then takes it over.
    *
    * @throws CompressionStrategyError `TRANSCRIPT_WRITE_FAILED` when that is not possible or another
    * writer, in this process or another one, has it open. TypeError or RangeError when an argument is
@@ -88,7 +96,7 @@ export class TranscriptWriter {
     options: TranscriptWriterOptions = {},
   ): Promise<TranscriptWriter> {
     const { now = Date.now, openFile = openAppendFile } = options;
-    const { closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS } = options;
+    const { closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS, lockTiming } = options;
     assertFilePath(path);
     if (!(closeTimeoutMs >= 0 && closeTimeoutMs <= MAX_TIMER_MS)) {
       throw new RangeError(
@@ -99,12 +107,11 @@ export class TranscriptWriter {
     let file: AppendFile | undefined;
     try {
       const resolved = await prepareParentDirectory(path);
-      lock = await acquireFileLock(resolved);
+      lock = await acquireFileLock(resolved, lockTiming);
       file = await openFile(resolved);
       const tail = await readTranscriptTail(resolved);
       const records = new RecordFile(resolved, file, tail, now);
-      const earlierBytes = tail.sizeBytes;
-      return new TranscriptWriter({ path: resolved, records, lock, earlierBytes, closeTimeoutMs });
+      return new TranscriptWriter({ path: resolved, file, records, lock, closeTimeoutMs });
     } catch (error) {
       // The first error is the one to tell.
       await file?.close().catch(() => undefined);
@@ -133,22 +140,16 @@ export class TranscriptWriter {
   }
 
   /**
-   * Restores the original response to a call, as `restore` does, from the records it needs alone. What
-   * was in the file before it was opened is read through once, when this is first called.
+   * Restores the original response to a call, as `restore` does, from the records it needs alone. Before
+   * that it reads what the file has grown by since this was last called. While the writer is open, it reads
+   * the file that it writes, whatever has become of its name.
    *
    * @throws CompressionStrategyError `NOT_IN_TRANSCRIPT` when no original is on record,
    * `TRANSCRIPT_READ_FAILED` when the file cannot be read.
    */
-  async restore(callId: string, options: RestoreOptions = {}): Promise<RestoredResponse> {
-    this.#earlierIndex ??= indexBefore(this.path, this.#earlierBytes);
-    const earlier = await this.#earlierIndex.catch((error: unknown) => {
-      // The next call tries again.
-      this.#earlierIndex = undefined;
-      throw error;
-    });
-    const sightings = [...earlier.sightings(callId), ...this.#index.sightings(callId)];
-    const restored = await restoreFromSightings(this.path, callId, sightings, options);
-    if (restored === undefined) throw notInTranscript(this.path, callId, 0);
+  restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
+    const restored = this.#restoring.then(() => this.#restore(callId, scope));
+    this.#restoring = restored.catch(() => undefined);
     return restored;
   }
 
@@ -162,8 +163,43 @@ export class TranscriptWriter {
     return this.#closing;
   }
 
+  async #restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
+    const isOpen = this.#closing === undefined;
+    const source = { path: this.path, file: isOpen ? this.#file : undefined };
+    try {
+      await this.#readNew(source);
+    } catch (error) {
+      // The next call begins anew.
+      this.#forgetIndex();
+      throw error instanceof CompressionStrategyError ? error : readFailed(this.path, error);
+    }
+    const sightings = this.#index.sightings(callId);
+    const restored = await restoreFromSightings(source, callId, sightings, scope);
+    if (restored === undefined) throw notInTranscript(this.path, callId, 0);
+    return restored;
+  }
+
+  async #readNew(source: RemovalSource): Promise<void> {
+    const { endOffset } = this.#records;
+    // The file was cut off behind the writer, and something was written since.
+    if (endOffset < this.#indexedBytes) this.#forgetIndex();
+    if (source.file !== undefined) {
+      const { sizeBytes } = await this.#file.status();
+      if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
+    }
+    const reading = new RemovalReading(source, { startOffset: this.#indexedBytes, endOffset });
+    for await (const located of reading) this.#index.note(located);
+    this.#indexedBytes = endOffset;
+  }
+
+  #forgetIndex(): void {
+    this.#index = new CallIndex();
+    this.#indexedBytes = 0;
+  }
+
   async #shutDown(): Promise<void> {
-    const isReleased = (this.#draining ?? Promise.resolve()).then(() => this.#release());
+    const isIdle = Promise.all([this.#draining, this.#restoring]);
+    const isReleased = isIdle.then(() => this.#release());
     if (await settlesWithin(isReleased, this.#closeTimeoutMs)) return;
     const error = writerClosed(
       this.path,
@@ -186,11 +222,10 @@ export class TranscriptWriter {
       this.#waiting = new Set();
       for (const append of this.#inFlight) append.begin();
       try {
-        const written = await this.#records.write(this.#inFlight);
-        for (const { draft, seq, replacementCrc, location } of written) {
-          const { sessionId, entry } = draft;
-          this.#index.note({ seq, sessionId, entry, replacementCrc }, location);
-        }
+        await this.#lock.assertHeld();
+        await this.#records.write(this.#inFlight);
+        // Who was suspended in between may have written into the midst of another writer's records.
+        await this.#lock.assertHeld();
         for (const append of this.#inFlight) append.resolve();
       } catch (error) {
         const failure = writeFailed(this.path, error);
@@ -200,15 +235,6 @@ export class TranscriptWriter {
     }
     this.#draining = undefined;
   }
-}
-
-async function indexBefore(path: string, endOffset: number): Promise<CallIndex> {
-  const index = new CallIndex();
-  if (endOffset === 0) return index;
-  for await (const { record, location } of readRemovals(path, { endOffset })) {
-    index.note(record, location);
-  }
-  return index;
 }
 
 /** Whether a promise settles within a time; it must not reject. */

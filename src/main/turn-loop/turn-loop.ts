@@ -3,9 +3,19 @@
 
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { humanText, toolContent, withResult } from '../../shared/content.js';
+import {
+  asObject,
+  assertFunction,
+  assertSignal,
+  assertString,
+  isInstance,
+  kindOf,
+  readOptions,
+} from '../../shared/misuse.js';
 import { abortable } from '../abortable.js';
+import { assertTokens } from '../pre-send/token-budget.js';
 import type { PreSendResult } from '../pre-send/pre-send-result.js';
-import type { TurnOrchestrator } from '../turn-orchestrator.js';
+import { TurnOrchestrator } from '../turn-orchestrator.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
@@ -66,12 +76,23 @@ export class TurnLoop {
   /** Ends when the message that is being answered now is. */
   #current: Promise<void> = Promise.resolve();
 
-  /** @throws RangeError for a number out of its range. */
-  constructor(options: TurnLoopOptions) {
+  /** @throws TypeError for an option of another type; RangeError for a number out of its range. */
+  constructor(given: TurnLoopOptions) {
+    const options = readOptions('turn loop options', given);
+    if (!isInstance(options.session, TurnOrchestrator)) {
+      throw new TypeError(
+        `Expected session to be one of a compactor, got ${kindOf(options.session)}.`,
+      );
+    }
+    assertFunction('stream of the model', asObject(options.model, 'model', 'an object')['stream']);
+    if (options.tools !== undefined) asObject(options.tools, 'tools', 'an object');
+    if (options.pendingTokens !== undefined) assertTokens('pendingTokens', options.pendingTokens);
     for (const name of ['maxModelCalls', 'modelTimeoutMs', 'toolTimeoutMs'] as const) {
       const value = options[name];
       if (value !== undefined && !(Number.isInteger(value) && value >= 1 && value < 2 ** 31)) {
-        throw new RangeError(`Expected ${name} to be a whole number of at least 1, got ${value}.`);
+        throw new RangeError(
+          `Expected ${name} to be a whole number of at least 1, got ${typeof value === 'number' ? value : typeof value}.`,
+        );
       }
     }
     this.session = options.session;
@@ -106,6 +127,8 @@ export class TurnLoop {
     message: string | IContent,
     options: SendOptions = {},
   ): AsyncGenerator<TurnEvent, void, undefined> {
+    assertSignal(asObject(options, 'the options', 'an object')['signal']);
+    if (options.promptId !== undefined) assertString('promptId', options.promptId);
     this.#turns += 1;
     const promptId = options.promptId ?? `turn-${this.#turns}`;
     const before = this.#current;

@@ -1,6 +1,8 @@
 // Whether a provider would take a history, or a request, as it is. Repairs nothing, calls nobody.
 
 import type { IContent } from '../content.js';
+import { assertHistory } from '../ingestion.js';
+import { kindOf, readOptions } from '../misuse.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
 import type { ProviderProfile, ProviderRule, ProviderViolation } from './provider-violation.js';
@@ -18,7 +20,7 @@ import type { RuleOfProfile } from './rules-of-profile.js';
  * as signatures hold them. Whether reasoning is what the model said is for `findViolations` with a
  * base. Takes time linear in the size of the history.
  *
- * @throws RangeError for an unknown profile.
+ * @throws RangeError for an unknown profile; TypeError for what is no history, or are no options.
  */
 export function validate(
   history: readonly IContent[],
@@ -27,10 +29,12 @@ export function validate(
 ): readonly ProviderViolation[] {
   if (!PROVIDER_PROFILES.includes(profile)) {
     throw new RangeError(
-      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${JSON.stringify(profile)}.`,
+      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${kindOf(profile)}.`,
     );
   }
-  return findRequestViolations(readHistory(history, profile, options), profile);
+  assertHistory('the history', history);
+  const given = readOptions('options', options);
+  return findRequestViolations(readHistory(history, profile, given), profile);
 }
 
 /** Lists what a provider would refuse of a request, in the order of the request. Linear. */

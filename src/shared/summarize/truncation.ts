@@ -1,6 +1,7 @@
 // Chooses which old entries leave when summaries alone do not save enough.
 
 import { groupToolEntries } from './entry-groups.js';
+import type { EntryGroups } from './entry-groups.js';
 import { ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
 
@@ -48,8 +49,8 @@ export function chooseDrops(input: Truncatable, targetTokens: number): readonly 
  * Returns the indices of the entries to drop, ascending, so that the rest holds at most
  * `targetTokens`, or as near to it as it may get. The oldest go first, of whatever kind, each with
  * all that its calls and responses tie to it, and a human one with what answers it; the instructions
- * that a history opens with go last. What the user asked last and calls without response always stay.
- * Linear.
+ * that a history opens with go last. What the user asked last, calls without response, and what no request has
+ * carried yet always stay: an agent that never sees a result asks for it again, for ever. Linear.
  */
 export function chooseOldest(
   outline: HistoryOutline,
@@ -59,9 +60,23 @@ export function chooseOldest(
   const groups = groupToolEntries(outline);
   const asked = newestAskedOrTold(outline);
   if (asked !== -1) groups.pin(asked);
+  pinUnsent(groups, outline, asked);
   const units = groups.units();
   const dropped = dropUnits(instructionsLast(outline, units), tokens, targetTokens);
   return dropped.length === 0 ? dropped : withAnswersOf(dropped, units, outline);
+}
+
+/**
+ * Pins the newest ai entry and all behind it, which no request has held. Providers refuse a history that begins with
+ * an ai entry: where what was asked last does not stand before it, the human entry that does is pinned as well.
+ */
+function pinUnsent(groups: EntryGroups, { length, flags }: HistoryOutline, asked: number): void {
+  const unsent = flags.findLastIndex((bits) => (bits & ENTRY_FLAG.ai) !== 0);
+  if (unsent === -1) return;
+  for (let entry = unsent; entry < length; entry += 1) groups.pin(entry);
+  if (asked !== -1 && asked < unsent) return;
+  const opening = flags.subarray(0, unsent).findLastIndex(isHuman);
+  if (opening !== -1) groups.pin(opening);
 }
 
 /** Drops also what is left in front of the first human entry: providers refuse a history that begins with it. */

@@ -2,6 +2,7 @@
 // Payloads are measured, never turned into text.
 
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
+import { overEntries } from '../ingestion.js';
 import { fixedEntryTokens, payloadText } from './content-text.js';
 
 /**
@@ -14,9 +15,13 @@ export const CHARACTERS_PER_TOKEN = 4;
 /** Values of a payload beyond this many are not measured. Nothing larger passes ingestion; it also ends a cycle. */
 const MAX_VALUES = 1_000_000;
 
-/** About how many tokens an entry has: its characters over 4, rounded up, and its constants. */
+/** About how many tokens an entry has: its characters over 4, rounded up, and its constants. @throws TypeError for what is no entry. */
 export function estimateEntryTokens(entry: IContent): number {
-  return tokensOfCharacters(entryCharacters(entry)) + fixedEntryTokens(entry);
+  return overEntries(
+    'the entry',
+    [entry],
+    () => tokensOfCharacters(entryCharacters(entry)) + fixedEntryTokens(entry),
+  );
 }
 
 /** About how many tokens so many UTF-16 units of text are. */
@@ -82,8 +87,10 @@ function payloadCharacters(payload: unknown): number {
 }
 
 function pushItems(items: readonly unknown[], pending: unknown[]): number {
-  for (const item of items) pending.push(item);
-  return items.length;
+  // By index: an array that nobody has checked may have an iterator of its own, and billions of holes.
+  const length = Math.min(items.length, MAX_VALUES);
+  for (let at = 0; at < length; at += 1) pending.push(items[at]);
+  return length;
 }
 
 function pushMembers(value: object, pending: unknown[]): number {

@@ -5,6 +5,7 @@ import { messageCompactor } from '../../../src/adapters/ai-sdk/message-compactor
 import { prepareStep } from '../../../src/adapters/ai-sdk/prepare-step.js';
 import { recallTool } from '../../../src/adapters/ai-sdk/recall-tool.js';
 import type { Compactor } from '../../../src/main/compactor.js';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import { CompressionStrategyError } from '../../../src/shared/errors.js';
 import { temporaryPath } from '../../main/transcript/recording.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
@@ -17,6 +18,8 @@ const SETTINGS = {
   'compression.density.placeholder': 'informative',
 } as const;
 
+const CONVERSATION = { conversationId: 's', transcriptDirectory: 't' };
+
 function read(path: string) {
   return { toolCalls: [{ name: 'read_file', input: { file_path: path } }] };
 }
@@ -24,14 +27,14 @@ function read(path: string) {
 describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
   it.runIf(loaded !== undefined)('gives the model the original back', async () => {
     const sdk = loaded as Sdk;
-    const transcriptPath = await temporaryPath();
+    const conversation = {
+      conversationId: '../of one/user',
+      transcriptDirectory: await temporaryPath('transcripts'),
+    };
     const compactor = openCompactor({ settings: SETTINGS });
     const files = new Map([['a.ts', 'first \ud800\u0000\nsecond\n'.repeat(30)]]);
     const messages = [{ role: 'user' as const, content: 'Look at both files.' }];
-    const compact = prepareStep(compactor, {
-      edits: 'every-turn',
-      transcriptPath: () => transcriptPath,
-    });
+    const compact = prepareStep(compactor, { edits: 'every-turn', ...conversation });
     const reading = await startStrictProvider([read('a.ts'), read('b.ts'), { text: 'Read.' }]);
     const before = await sdk.generateText({
       model: chatModel(reading),
@@ -59,7 +62,7 @@ describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
           before.response.messages),
         { role: 'user', content: 'What was in a.ts?' },
       ],
-      tools: { ...mapTools(sdk, files), recall: recallTool(compactor) },
+      tools: { ...mapTools(sdk, files), recall: recallTool(compactor, conversation) },
       stopWhen: sdk.stepCountIs(5),
       prepareStep: compact,
     });
@@ -83,7 +86,8 @@ describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
 });
 
 describe('recallTool', () => {
-  const recallFrom = (restore: Compactor['restore']) => recallTool({ restore }).execute;
+  const recallFrom = (restore: Compactor['restore']) =>
+    recallTool({ restore }, CONVERSATION).execute;
 
   it('gives any result as it is, and what a silent failure said', async () => {
     const response = { type: 'tool_response', callId: 'c', toolName: 't' } as const;
@@ -120,22 +124,18 @@ describe('recallTool', () => {
   });
 
   it('takes an id, and says what it is when it is given anything else', () => {
-    const { validate } = recallTool(openCompactor()).inputSchema['~standard'];
+    const { validate } = recallTool(openCompactor(), CONVERSATION).inputSchema['~standard'];
     expect(validate({ id: 'c', more: 1 })).toEqual({ value: { id: 'c' } });
     for (const value of [undefined, null, 'c', {}, { id: 7 }]) {
       expect(validate(value)).toEqual({ issues: [{ message: expect.stringContaining('id') }] });
     }
   });
 
-  it('keeps to one session when it is told to', async () => {
+  it('belongs to one conversation, or is told to look across all of them', async () => {
     const compactor = openCompactor({ settings: SETTINGS });
-    const paths = new Map<string, string>();
-    for (const user of ['ann', 'bob']) paths.set(user, await temporaryPath());
+    const transcriptDirectory = await temporaryPath('transcripts');
     for (const user of ['ann', 'bob']) {
-      const compact = messageCompactor(compactor, {
-        edits: 'every-turn',
-        transcriptPath: (sessionId) => paths.get(sessionId) ?? '',
-      });
+      const compact = messageCompactor(compactor, { edits: 'every-turn', transcriptDirectory });
       const step = (id: string, value: string) =>
         [
           {
@@ -161,9 +161,47 @@ describe('recallTool', () => {
       ];
       await compact(structuredClone(messages) as never, { conversationId: user });
     }
-    const ofAnn = recallTool(compactor, { sessionId: 'ann' });
+    const ofAnn = recallTool(compactor, { conversationId: 'ann', transcriptDirectory });
     expect(await ofAnn.execute({ id: 'of ann' })).toBe('what ann saw');
     expect(await ofAnn.execute({ id: 'of bob' })).toMatch(/^No original/);
-    expect(await recallTool(compactor).execute({ id: 'of bob' })).toBe('what bob saw');
+    const ofAnyone = recallTool(compactor, { acrossSessions: true });
+    expect(await ofAnyone.execute({ id: 'of bob' })).toBe('what bob saw');
+  });
+
+  it('may be made of a session', async () => {
+    const session = await openCompactor({ settings: SETTINGS }).createSession({
+      transcriptDirectory: await temporaryPath('transcripts'),
+      history: [
+        ...[1, 2].flatMap((id) => [
+          aiContent([toolCall(`c${id}`, 'look', {})]),
+          toolContent([toolResponse(`c${id}`, 'look', `seen ${id}`)]),
+        ]),
+      ],
+    });
+    await session.ensureCompressionBeforeSend('p');
+    expect(await recallTool(session).execute({ id: 'c1' })).toBe('seen 1');
+  });
+
+  it('is not made for nobody', () => {
+    const compactor = openCompactor();
+    const make = recallTool as (...given: readonly unknown[]) => unknown;
+    // @ts-expect-error A compactor alone says nothing about whose results may be given.
+    expect(() => recallTool(compactor)).toThrow(TypeError);
+    const nobody = [
+      {},
+      { ...CONVERSATION, conversationId: undefined },
+      { ...CONVERSATION, conversationId: '' },
+      { ...CONVERSATION, conversationId: 7 },
+      { conversationId: 's' },
+      { ...CONVERSATION, transcriptDirectory: '' },
+      { acrossSessions: 'true' },
+      { acrossSessions: 1 },
+      { acrossSessions: true, conversationId: 'ann' },
+      { sessionId: 'ann' },
+      null,
+    ];
+    for (const conversation of nobody) {
+      expect(() => make(compactor, conversation)).toThrow(TypeError);
+    }
   });
 });

@@ -8,7 +8,7 @@ import { partsOf } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
 import { MessageView } from '../../../src/adapters/message-view.js';
-import { assertIngestible } from '../../../src/main/ingestion.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';

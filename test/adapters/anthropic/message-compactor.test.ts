@@ -13,6 +13,7 @@ import { readAnthropicRequest } from '../../support/requests/anthropic.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { ask, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
+import { runs } from '../../support/scale.js';
 
 const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
 afterAll(() => compactor.close());
@@ -189,7 +190,7 @@ describe('messageCompactor', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect(edited).toBeGreaterThan(0);
   });

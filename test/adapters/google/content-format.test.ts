@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { contentFormat } from '../../../src/adapters/google/content-format.js';
 import type { PartEdits, PlacedBlock } from '../../../src/adapters/message-format.js';
-import { assertIngestible } from '../../../src/main/ingestion.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';

@@ -24,6 +24,7 @@ import { findRequestViolations } from '../../../src/shared/providers/validate.js
 import { readGeminiRequest } from '../../support/requests/gemini.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
+import { runs, sightings } from '../../support/scale.js';
 
 const compactor = createCompactor({ offload: 'inline' });
 afterAll(() => compactor.close());
@@ -93,9 +94,9 @@ describe('contentsCompactor', () => {
         const given = new Set(partsOf(contents));
         for (const part of partsOf(compacted)) expect(given).toContain(part);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
-    expect(edited).toBeGreaterThan(20);
+    expect(edited).toBeGreaterThan(sightings(20));
   });
 
   it('names what is no content', async () => {

@@ -21,7 +21,7 @@ import { describe, expect, it } from 'vitest';
 import { baseMessageFormat as format } from '../../../src/adapters/langchain/base-message-format.js';
 import type { PartEdits } from '../../../src/adapters/message-format.js';
 import { MessageView } from '../../../src/adapters/message-view.js';
-import { assertIngestible } from '../../../src/main/ingestion.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { agentItemFormat } from '../../../src/adapters/openai/agent-item-format.js';
 import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
-import { assertIngestible } from '../../../src/main/ingestion.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { describe, expect, it } from 'vitest';
 import { chatMessageFormat } from '../../../src/adapters/openai/chat-message-format.js';
-import { assertIngestible } from '../../../src/main/ingestion.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText, toolResponse } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';

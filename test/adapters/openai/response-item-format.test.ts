@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { responseItemFormat } from '../../../src/adapters/openai/response-item-format.js';
-import { assertIngestible } from '../../../src/main/ingestion.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';

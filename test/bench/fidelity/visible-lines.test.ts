@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { VisibleLines } from '../../../bench/fidelity/visible-lines.js';
 import type { ContentBlock } from '../../../src/index.js';
 import { naiveText } from './naive-fidelity.js';
+import { runs } from '../../support/scale.js';
 
 /** Few and alike, so that lines meet words, parts of words and each other. */
 const piece = fc.constantFrom('a', 'ab', 'let', ' ', '.', '(', '}', 'é', '"', '\\', '7→', '_x');
@@ -54,7 +55,7 @@ describe('VisibleLines', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

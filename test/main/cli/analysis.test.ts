@@ -181,9 +181,9 @@ describe('analyzeHistory', () => {
   test('tells the newest inclusion of a file from what else the user said', async () => {
     const inclusion = `--- a.ts ---\n${LONG}--- End of content ---`;
     const entries = [
-      humanText(`Look:\n${inclusion}`),
+      humanText(`Look at @a.ts:\n${inclusion}`),
       aiContent('seen'),
-      humanText(`Again:\n${inclusion}`),
+      humanText(`Again @a.ts:\n${inclusion}`),
       aiContent('seen'),
       humanText('thanks'),
     ];

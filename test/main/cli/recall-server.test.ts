@@ -2,49 +2,16 @@
 
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { InMemoryTransport } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRecallServer } from '../../../src/main/cli/recall-server.js';
+import { describe, expect, it } from 'vitest';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { serveRecall } from '../../support/recall-client.js';
+import type { ServedRecall } from '../../support/recall-client.js';
 import { openWriter, temporaryPath } from '../transcript/recording.js';
 
-interface Answer {
-  readonly text: string;
-  readonly isError: boolean;
-}
-
-interface Served {
-  readonly client: Client;
-  readonly recall: (id: string) => Promise<Answer>;
-  readonly list: (given?: { limit?: number; cursor?: string }) => Promise<Answer>;
-}
-
-async function serve(...paths: readonly string[]): Promise<Served> {
-  const server = createRecallServer(paths, '1.2.3');
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
-  await server.connect(ofServer);
-  await client.connect(ofClient);
-  onTestFinished(async () => {
-    await client.close();
-    await server.close();
-  });
-  const call = async (name: string, given: Record<string, unknown>): Promise<Answer> => {
-    const { content, isError } = await client.callTool({ name, arguments: given });
-    const [block] = content;
-    expect([content.length, block?.type]).toEqual([1, 'text']);
-    return { text: block?.type === 'text' ? block.text : '', isError: isError === true };
-  };
-  return {
-    client,
-    recall: (id) => call('recall', { id }),
-    list: (given = {}) => call('list_removed', given),
-  };
-}
+const serve = (...paths: readonly string[]): Promise<ServedRecall> => serveRecall({ paths });
 
 function answered(id: string, result: unknown, error?: string): IContent {
   return toolContent([toolResponse(id, 'read_file', result, error)]);
@@ -52,10 +19,18 @@ function answered(id: string, result: unknown, error?: string): IContent {
 
 /** A writer that gives records times of its own. */
 async function record(path: string, ...entries: readonly IContent[]): Promise<void> {
+  return recordOf('s', path, ...entries);
+}
+
+async function recordOf(
+  sessionId: string,
+  path: string,
+  ...entries: readonly IContent[]
+): Promise<void> {
   const now = 1_700_000_000_000;
   const writer = await openWriter(path, { now: () => now });
   for (const entry of entries) {
-    await writer.append([{ sessionId: 's', kind: 'removed', index: 0, entry }]);
+    await writer.append([{ sessionId, kind: 'removed', index: 0, entry }]);
   }
   await writer.close();
 }
@@ -183,6 +158,56 @@ describe('createRecallServer', () => {
         const { text, isError } = await list({ cursor });
         expect([text, isError]).toEqual([expect.stringContaining('Leave it out'), true]);
       }
+    });
+  });
+
+  describe('with transcripts of several sessions', () => {
+    const TOOLS = ['recall', 'list'] as const;
+
+    it('gives nothing, and names nobody, until it is told whose', async () => {
+      const path = await temporaryPath();
+      await recordOf('ann', path, answered('c1', 'of ann'));
+      const { recall, list } = await serve(path);
+      expect(await recall('c1')).toEqual({ text: 'of ann', isError: false });
+      await recordOf('bob', path, answered('c2', 'of bob'));
+      for (const { text, isError } of [await recall('c1'), await recall('c2'), await list()]) {
+        expect([text, isError]).toEqual([expect.stringContaining('several conversations'), true]);
+        expect(text).not.toMatch(/ann|bob|c1|c2/);
+      }
+    });
+
+    it.each(TOOLS)('keeps to the session that it was told: %s', async (tool) => {
+      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      for (const path of paths) {
+        await recordOf('ann', path, answered('c1', 'of ann'), answered('a2', 'of ann'));
+        await recordOf('bob', path, answered('c1', 'of bob'), answered('b2', 'of bob'));
+      }
+      const served = await serveRecall({ paths, scope: { sessionId: 'ann' } });
+      if (tool === 'recall') {
+        expect((await served.recall('c1')).text).toBe('of ann');
+        expect((await served.recall('b2')).text).toMatch(/^No original/);
+      } else {
+        const { text } = await served.list();
+        expect([...text.matchAll(/^"(\w+)"/gm)].map(([, id]) => id)).toEqual([
+          'a2',
+          'c1',
+          'a2',
+          'c1',
+        ]);
+      }
+    });
+
+    it('gives those of all when it is told so', async () => {
+      const path = await temporaryPath();
+      await recordOf('ann', path, answered('a2', 'of ann'));
+      await recordOf('bob', path, answered('b2', 'of bob'));
+      const { recall, list } = await serveRecall({
+        paths: [path],
+        scope: { acrossSessions: true },
+      });
+      expect((await recall('a2')).text).toBe('of ann');
+      expect((await recall('b2')).text).toBe('of bob');
+      expect((await list()).text).toMatch(/^2 of 2:/);
     });
   });
 });

@@ -3,11 +3,12 @@
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { toJsonText } from '../../../src/main/cli/analysis-report.js';
 import type { AnalysisReport } from '../../../src/main/cli/analysis-report.js';
 import { sumAnalyses } from '../../../src/main/cli/analysis-totals.js';
 import { analyzeFiles } from '../../../src/main/cli/analyze-sessions.js';
 import { renderAnalysis } from '../../../src/main/cli/render-analysis.js';
+import { createRedactedLabel } from '../../../src/main/cli/report/content-label.js';
+import { jsonText } from '../../../src/main/cli/terminal-text.js';
 import { formatShare } from '../../../src/main/cli/text-layout.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
@@ -122,11 +123,11 @@ describe('renderAnalysis', () => {
   });
 });
 
-describe('toJsonText', () => {
+describe('jsonText of an analysis', () => {
   test('is one document without content of the session', () => {
-    const document = JSON.parse(toJsonText(single)) as AnalysisReport;
+    const document = JSON.parse(jsonText(single, createRedactedLabel())) as AnalysisReport;
     expect(document.totals.tokens).toEqual(single.totals.tokens);
-    expect(toJsonText(single)).not.toContain('excerpt');
+    expect(jsonText(single, createRedactedLabel())).not.toContain('excerpt');
     const examples = single.totals.rules.flatMap((report) => report.examples);
     expect(examples.some(({ excerpt }) => excerpt !== null)).toBe(true);
   });

@@ -11,7 +11,8 @@ import {
   toolResponse,
 } from '../../../src/index.js';
 import type { IContent, Transcript, WorkingSetRules } from '../../../src/index.js';
-import { toJsonReport } from '../../../src/main/cli/replay-report.js';
+import { createRedactedLabel } from '../../../src/main/cli/report/content-label.js';
+import { jsonText } from '../../../src/main/cli/terminal-text.js';
 import { replaySession } from '../../../src/main/cli/replay-session.js';
 import type { ReplayOptions } from '../../../src/main/cli/replay-session.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
@@ -90,7 +91,7 @@ describe('replaySession', () => {
     expect(report.largest).toMatchObject([
       { parameter: 'cat secret', path: null, modelCall: null },
     ]);
-    expect(JSON.stringify(toJsonReport(report))).not.toContain('secret');
+    expect(jsonText(report, createRedactedLabel())).not.toContain('secret');
   });
 
   test('what the working set takes is told from what recency pruning takes', async () => {
@@ -202,6 +203,8 @@ describe('replaySession with a model', () => {
     usage: { inputTokens: 100, outputTokens: 10 },
   };
 
+  const CUT_OFF: ScriptedAnswer = { text: snapshot('half'), finishReason: 'length' };
+
   test('requests are counted in the window in which they were made', async () => {
     const report = await replaySession('f', transcript(entries), options(GOOD));
     const windows = [...report.modelCalls, report.end];
@@ -236,12 +239,12 @@ describe('replaySession with a model', () => {
   });
 
   test('a rejected summary stops the replay, and what was reached stays', async () => {
-    const report = await replaySession('f', transcript(entries), options([GOOD, 'no snapshot']));
+    const report = await replaySession('f', transcript(entries), options([GOOD, CUT_OFF]));
     expect(report.compressionFailure).toMatchObject({
       code: 'SUMMARY_REJECTED',
-      reason: 'no-snapshot',
+      reason: 'cut-off',
     });
-    expect(report.end.compressions).toMatchObject([{ outcome: 'failed', reason: 'no-snapshot' }]);
+    expect(report.end.compressions).toMatchObject([{ outcome: 'failed', reason: 'cut-off' }]);
     expect(report.end.summarizer.requests).toBe(1);
     expect(report.playedEntries).toBeLessThan(entries.length);
     expect(report.reclaimed).toMatchObject([{ rule: 'folded-entry' }]);
@@ -253,14 +256,14 @@ describe('replaySession with a model', () => {
       ...step('x', 'Bash', {}, LONG.repeat(3)),
       aiContent('so'),
     ];
-    const report = await replaySession('f', transcript(sudden), options('no snapshot'));
+    const report = await replaySession('f', transcript(sudden), options(CUT_OFF));
     expect(report.compressionFailure).not.toBeNull();
     expect(report.end.fitted).not.toBeNull();
     expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
   });
 
   test('with the fallback, truncation takes the place of the summary', async () => {
-    const report = await replaySession('f', transcript(entries), options('no snapshot', true));
+    const report = await replaySession('f', transcript(entries), options(CUT_OFF, true));
     const windows = [...report.modelCalls, report.end];
     const [first] = windows.flatMap(({ compressions }) => compressions);
     expect(first).toMatchObject({
@@ -271,6 +274,6 @@ describe('replaySession with a model', () => {
     });
     expect(report.playedEntries).toBe(entries.length);
     expect(report.reclaimed).toMatchObject([{ rule: 'dropped-entry' }]);
-    expect(report.failures[0]).toContain('state_snapshot');
+    expect(report.failures[0]).toContain('cut off');
   });
 });

@@ -3,7 +3,7 @@ import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/sha
 import { readJson } from './reading.js';
 
 describe('readClineMessage', () => {
-  it('reads calls, outcomes and metadata, and writes file inclusions as delimited text', async () => {
+  it('reads calls, outcomes and metadata, and keeps the content of an included file a part of its own', async () => {
     const failed = '{"query":"edit:/a","result":"","error":"No match\\nat all","success":false}';
     const read = [{ query: '/a', result: 'code', success: true }];
     const { entries, format, warnings } = await readJson({
@@ -42,7 +42,10 @@ describe('readClineMessage', () => {
         speaker: 'human',
         blocks: [
           { type: 'text', text: 'fix @a' },
-          { type: 'text', text: '--- /a ---\ncode\n--- End of content ---' },
+          { type: 'text', text: '--- Content from referenced files ---' },
+          { type: 'text', text: 'Content from @/a:' },
+          { type: 'text', text: 'code' },
+          { type: 'text', text: '--- End of content ---' },
         ],
         metadata: { timestamp: 5, id: 'u' },
       },

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { CompressionStrategyError } from '../../../src/shared/errors.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
 import { pairingFaults, readChunks, type Reading } from './reading.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 const FIXTURES = new URL('../../fixtures/transcripts/', import.meta.url);
 
@@ -97,7 +99,7 @@ describe('streamTranscript', () => {
         ([format, records], isNamed) =>
           expectSound(readChunks([textOf(format, records)], isNamed ? format : undefined)),
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -120,7 +122,7 @@ describe('streamTranscript', () => {
           return expectSound(readChunks([textOf(format, damaged)], format));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -129,7 +131,7 @@ describe('streamTranscript', () => {
       ([format, records]) => [format, Buffer.from(textOf(format, records))] as const,
     );
     const damage = fc.record({
-      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      at: arbitraryRatio(),
       inserted: fc.uint8Array({ maxLength: 12 }),
       removed: fc.oneof(fc.nat(20), fc.nat(5000)),
     });
@@ -151,7 +153,7 @@ describe('streamTranscript', () => {
           return expectSound(readChunks([damaged], isNamed ? format : undefined));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -166,7 +168,7 @@ describe('streamTranscript', () => {
         fc.constantFrom(undefined, ...TRANSCRIPT_FORMATS),
         (text, format) => expectSound(readChunks([text], format)),
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

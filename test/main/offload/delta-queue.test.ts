@@ -13,6 +13,7 @@ import type { Parcel } from '../../../src/main/offload/delta-queue.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entryCharacters } from '../../../src/shared/tokens/estimate.js';
+import { runs, sightings } from '../../support/scale.js';
 
 function stateOf(entries: readonly IContent[], revision = 0): HistoryState {
   const base = { revision, length: entries.length };
@@ -152,9 +153,9 @@ describe('DeltaQueue', () => {
         });
         if (parcels.length > 0) expect(before.length).toBe(history.entries.length);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    for (const times of [full, giant, continued]) expect(times).toBeGreaterThan(10);
+    for (const times of [full, giant, continued]) expect(times).toBeGreaterThan(sightings(10));
   });
 
   it('opens with nothing to give when the history is empty', () => {

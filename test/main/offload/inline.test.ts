@@ -8,6 +8,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
 import { planDensity } from '../../../src/shared/density/plan/optimize.js';
 import { runTask } from '../../../src/worker/tasks.js';
+import { runs } from '../../support/scale.js';
 
 const CONFIG: DensityConfig = {
   readWritePruning: true,
@@ -53,7 +54,7 @@ describe('InlineOffload', () => {
         const tokens = await inline.countTokens(contents);
         expect(reply).toMatchObject({ ok: true, value: { tokens: Int32Array.from(tokens) } });
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -19,6 +19,7 @@ import {
   RESIDENT_AGENT,
   withReferencedFiles,
 } from '../../support/resident-session.js';
+import { runs } from '../../support/scale.js';
 
 /** Stands in every field that must not cross. */
 const SECRET = 'must not cross';
@@ -50,7 +51,7 @@ describe.each([
           expect(posted.blocks.length).toBe(entry.blocks.length);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -72,7 +73,7 @@ describe.each([
         const config = { ...settings, ...RESIDENT_AGENT };
         expect(planDensity(history.map(part), config)).toEqual(planDensity(history, config));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -86,7 +87,7 @@ describe.each([
         });
         expect(posted).toEqual(whole);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -104,7 +105,7 @@ describe.each([
           expect(posted.blocks.map(carriesContent)).toEqual(blocks.map(carriesContent));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });
@@ -144,7 +145,7 @@ describe('countablePart', () => {
           expect(tokens).toBe(countEntryTokens(entry, countThirds));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

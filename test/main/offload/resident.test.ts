@@ -19,6 +19,7 @@ import { countThirds } from '../../support/piece-counters.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
 import type { Bench } from '../../support/resident-bench.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
+import { runs, sightings } from '../../support/scale.js';
 
 const ABORTED = new Error('the turn was called off');
 
@@ -269,10 +270,10 @@ describe('ResidentOffload', () => {
           seen.residentCounts += pool.counted < history.additions ? 1 : 0;
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
     for (const [kind, times] of Object.entries(seen)) {
-      expect([kind, times > 100]).toEqual([kind, true]);
+      expect([kind, times > sightings(100)]).toEqual([kind, true]);
     }
   }, 60_000);
 

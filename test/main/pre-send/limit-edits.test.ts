@@ -20,6 +20,7 @@ import {
   arbitraryWorkingHistoryOf,
 } from '../../support/arbitrary-working-history.js';
 import { describeResult, historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 const PASS: DensityConfig = {
   workspaceRoot: '/w',
@@ -134,7 +135,7 @@ describe('limitPlan', () => {
         }
       },
     );
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: runs(1_000) });
   });
 
   it.each([
@@ -173,7 +174,7 @@ describe('limitPlan', () => {
         expect(result.replacements.size).toBe(whole.replacements.size);
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: runs(500) });
   });
 
   it('tells of a whole edit with a working set what the pass told', () => {
@@ -186,7 +187,7 @@ describe('limitPlan', () => {
         expect(told).toEqual(metadata);
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: runs(500) });
   });
 });
 

@@ -6,12 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { PrefixTokens } from '../../../src/main/pre-send/prefix-tokens.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entries } from '../../support/session-bench.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 describe('PrefixTokens', () => {
   it('gives what adding up gives, whatever was appended and rewritten', () => {
     const step = fc.record({
       appended: fc.nat(700),
-      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      at: arbitraryRatio(),
     });
     const property = fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const weights = new Map<IContent, number>();
@@ -36,7 +38,7 @@ describe('PrefixTokens', () => {
         append(Math.ceil(appended / 2));
       }
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: runs(200) });
   });
 
   it('adds up few entries of a long history', () => {

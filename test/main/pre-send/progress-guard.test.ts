@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { ProgressGuard } from '../../../src/main/pre-send/progress-guard.js';
 import type { ProgressGuardOptions } from '../../../src/main/pre-send/progress-guard.js';
+import { runs } from '../../support/scale.js';
 
 interface TimedGuard {
   readonly guard: ProgressGuard;
@@ -210,7 +211,7 @@ describe('ProgressGuard', () => {
         // Each end allows two failures more; beyond these, each failure begins a pause.
         expect(failed).toBeLessThanOrEqual(2 * (ended + 1) + 1 + passedMs / 60_000);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

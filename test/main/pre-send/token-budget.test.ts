@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { assertTokens, TokenBudget } from '../../../src/main/pre-send/token-budget.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 const window = (contextLimit: number, overheadTokens = 0, ratio = 1): TokenBudget =>
   new TokenBudget({ contextLimit, overheadTokens, ratio });
@@ -15,7 +17,7 @@ describe('TokenBudget', () => {
         fc.integer({ min: 1, max: 2_000_000 }),
         fc.nat(2_000_000),
         fc.nat(2_000_000),
-        fc.double({ min: 0.01, max: 1, noNaN: true }),
+        arbitraryRatio(0.01, 1),
         (limit, pending, tokens, share) => {
           const budget = window(limit);
           expect(budget.windowTokens).toBe(limit);
@@ -26,7 +28,7 @@ describe('TokenBudget', () => {
           );
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -50,7 +52,7 @@ describe('TokenBudget', () => {
         fc.integer({ min: 1_000, max: 2_000_000 }),
         fc.nat(500),
         fc.nat(400),
-        fc.double({ min: 0.25, max: 4, noNaN: true }),
+        arbitraryRatio(0.25, 4),
         (limit, overhead, pending, ratio) => {
           const budget = window(limit, overhead, ratio);
           const most = Math.floor(budget.roomTokens(pending));

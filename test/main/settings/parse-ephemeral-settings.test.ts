@@ -133,7 +133,7 @@ describe('parseEphemeralSettings', () => {
   it.each([
     ['null', null, 'null'],
     ['nothing', undefined, 'undefined'],
-    ['text', '{}', '"{}"'],
+    ['text', '{}', 'a string of 2 characters'],
     ['an array', [], 'an array'],
     ['a Map', new Map(), 'an object of class Map'],
     ['a promise', Promise.resolve({}), 'an object of class Promise'],
@@ -171,9 +171,9 @@ describe('parseEphemeralSettings', () => {
     ]);
   });
 
-  it('shows of a long value only its start', () => {
+  it('shows of a long value only how long it is', () => {
     const { message } = errorOf({ 'compression.strategy': 'x'.repeat(1_000) });
-    expect(message).toContain(`got "${'x'.repeat(80)}…".`);
+    expect(message).toContain('got a string of 1000 characters.');
   });
 
   describe('given the alias compression-threshold', () => {

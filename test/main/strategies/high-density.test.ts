@@ -15,25 +15,33 @@ import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 interface Conditions {
   /** Tokens that are aimed at; every entry has 10. */
   readonly target?: number;
   readonly preserve?: number;
+  /** @default 0.5 */
+  readonly threshold?: number;
+  /** @default what makes 0.5 × contextLimit × 0.6 the target */
+  readonly contextLimit?: number;
 }
 
-/** A context in which 0.5 × contextLimit × 0.6 is the target. */
 function contextOf(
   history: readonly IContent[],
-  { target = 1_000_000, preserve = 0.2 }: Conditions = {},
+  { target = 1_000_000, preserve = 0.2, threshold = 0.5, ...rest }: Conditions = {},
 ): CompressionContext {
   const settings = new Settings({
-    'compression.threshold': 0.5,
+    'compression.threshold': threshold,
     'compression.preserveThreshold': preserve,
   });
   return {
     history,
-    runtimeContext: createAgentRuntimeContext(settings, Math.ceil(target / 0.3)),
+    runtimeContext: createAgentRuntimeContext(
+      settings,
+      rest.contextLimit ?? Math.ceil(target / 0.3),
+    ),
     estimateTokens: (contents) => Promise.resolve(contents.length * 10),
     currentTokenCount: history.length * 10,
     logger: SILENT_LOGGER,
@@ -89,6 +97,12 @@ describe('HighDensityStrategy', () => {
         { preserve: 0 },
         `a:r1 t:r1(${SUMMARY}) a:r2 t:r2`,
       ],
+      [
+        'as large a tail as is asked for',
+        'a:r1 t:r1 a:r2 t:r2 a:r3 t:r3 h a h a',
+        { preserve: 0.8 },
+        `a:r1 t:r1(${SUMMARY}) a:r2 t:r2 a:r3 t:r3 h a h a`,
+      ],
       ['a result whose call begins the tail', 'h:1 a:r1 t:r1', { preserve: 0.1 }, 'h:1 a:r1 t:r1'],
       [
         'what is no result beside results',
@@ -136,6 +150,16 @@ describe('HighDensityStrategy', () => {
     ])('drops %s', async (_, target, expected) => {
       const notation = 'h:1 a:1 h:2 a:2 h:3 a:3';
       expect(await compress(notation, { target, preserve: 0.1 })).toBe(expected);
+    });
+
+    it.each([
+      [1, 'h:2 a:2 h:3 a:3 h:4 a:4'],
+      [0.75, 'h:2 h:3 h:4 a:4'],
+      [0.5, 'h:3 h:4 a:4'],
+    ])('aims at 0.6 of a threshold of %d of the window', async (threshold, expected) => {
+      const conditions = { threshold, contextLimit: 100, preserve: 0.1 };
+      const dropsAiFirst = 'a:1 h:2 a:2 h:3 a:3 h:4 a:4';
+      expect(await compress(dropsAiFirst, conditions)).toBe(expected);
     });
 
     it('drops calls together with their responses', async () => {
@@ -193,7 +217,7 @@ describe('HighDensityStrategy', () => {
           countEach: (contents) => Promise.resolve(contents.map(estimateEntryTokens)),
         };
       }
-      const share = fc.double({ min: 0, max: 1, noNaN: true });
+      const share = arbitraryRatio();
 
       it('leaves a valid one, and its input alone', async () => {
         await fc.assert(
@@ -204,7 +228,7 @@ describe('HighDensityStrategy', () => {
             expect(findViolations(structuredClone(newHistory), before)).toEqual([]);
             expect(history).toEqual(before);
           }),
-          { numRuns: 1_000 },
+          { numRuns: runs(1_000) },
         );
       });
 
@@ -218,7 +242,7 @@ describe('HighDensityStrategy', () => {
               if (entry.speaker !== 'tool') expect(history).toContain(entry);
             }
           }),
-          { numRuns: 300 },
+          { numRuns: runs(300) },
         );
       });
 
@@ -231,7 +255,7 @@ describe('HighDensityStrategy', () => {
             for (const [at, entry] of again.newHistory.entries())
               expect(entry).toBe(newHistory[at]);
           }),
-          { numRuns: 300 },
+          { numRuns: runs(300) },
         );
       });
 
@@ -243,7 +267,7 @@ describe('HighDensityStrategy', () => {
             const [after, before] = [findViolations(newHistory), findViolations(history)];
             expect(after.length).toBeLessThanOrEqual(before.length);
           }),
-          { numRuns: 500 },
+          { numRuns: runs(500) },
         );
       });
     });

@@ -4,6 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { SILENT_LOGGER } from '../../../src/main/logger.js';
 import { OneShotStrategy } from '../../../src/main/strategies/one-shot.js';
 import { fromLanguageModel } from '../../../src/main/summarizer/language-model.js';
 import type { Todo } from '../../../src/main/summarizer/todo.js';
@@ -25,6 +26,7 @@ import { startLoopbackModel } from '../../support/loopback-model.js';
 import { historyOf } from '../../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
+import { runs, sightings } from '../../support/scale.js';
 
 const strategy = new OneShotStrategy();
 const WORDS = 'lorem ipsum dolor sit amet '.repeat(40);
@@ -109,7 +111,6 @@ describe('OneShotStrategy', () => {
     ['tool-call', { finishReason: 'tool-calls' }],
     ['tool-call', { text: snapshot('x'), toolCalls: [{}] }],
     ['withheld', { text: snapshot('x'), finishReason: 'content-filter' }],
-    ['no-snapshot', 'Sure, here is a poem.'],
   ])('rejects a summary that is %s', async (reason, answer) => {
     const before = structuredClone(HISTORY);
     const error: unknown = await compress(answer).catch((thrown: unknown) => thrown);
@@ -117,6 +118,30 @@ describe('OneShotStrategy', () => {
     expect(error).toBeInstanceOf(CompressionExecutionError);
     expect(error).toMatchObject({ code: 'SUMMARY_REJECTED', reason, strategyName: 'one-shot' });
     expect(HISTORY).toEqual(before);
+  });
+
+  it('reminds a model once that forgot the frame', async () => {
+    const { newHistory, prompts } = await compress(['plain words', snapshot('framed words')]);
+    expect(noteOf(newHistory)).toContain('framed words');
+    expect(prompts).toHaveLength(2);
+    expect(prompts[1]).toMatch(/held no <state_snapshot>\. Put the whole summary between [^\n]+$/);
+    expect(prompts[1]).toContain('"from":"human"');
+  });
+
+  it.each<[string, ScriptedAnswer[], string]>([
+    ['the second one', ['plain words', 'plainer words'], 'plainer words'],
+    [
+      'the first one if the second is unfit',
+      ['plain words', { finishReason: 'length' }],
+      'plain words',
+    ],
+  ])('takes a sound summary in plain words then, with a warning: %s', async (_, answers, text) => {
+    const warned: string[] = [];
+    const logger = { ...SILENT_LOGGER, warn: (message: string) => void warned.push(message) };
+    const { newHistory, prompts } = await compress(answers, { logger });
+    expect(noteOf(newHistory)).toContain(`<state_snapshot>\n${text}\n</state_snapshot>`);
+    expect(prompts).toHaveLength(2);
+    expect(warned).toEqual([expect.stringContaining('without a <state_snapshot>')]);
   });
 
   it('takes any answer under a prompt of the user that asks for no snapshot', async () => {
@@ -337,8 +362,8 @@ describe('OneShotStrategy', () => {
         const others = newHistory.filter((entry) => !history.includes(entry));
         expect(others).toHaveLength(metadata.llmCallMade ? 2 : 0);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(made).toBeGreaterThan(50);
+    expect(made).toBeGreaterThan(sightings(50));
   });
 });

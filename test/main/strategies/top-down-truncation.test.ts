@@ -11,6 +11,7 @@ import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { compressionContext, tokensOf } from '../../support/compression-context.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
+import { runs } from '../../support/scale.js';
 
 const strategy = new TopDownTruncationStrategy();
 
@@ -41,7 +42,16 @@ describe('TopDownTruncationStrategy', () => {
     ['a call with its response', 'h:1 a:r1 t:r1 h:4 a:5', 30, 'h:4 a:5'],
     ['a call with its response later on', 'a:r1 h:1 t:r1 h:2 a:3', 30, 'h:1 h:2 a:3'],
     ['parallel calls together', 'a:r1,r2 t:r1 t:r2 h:2 a:3', 40, 'h:2 a:3'],
-    ['all but what was asked last', 'h:1 a:2 h:3 a:4', 0, 'h:3'],
+    ['all but what was asked last, and what was said to it', 'h:1 a:2 h:3 a:4', 0, 'h:3 a:4'],
+    [
+      'no result that no request has carried',
+      'h:1 a:r1 t:r1 a:r2,r3 t:r2 t:r3',
+      0,
+      'h:1 a:r2,r3 t:r2 t:r3',
+    ],
+    ['no answer that no request has carried', 'h:1 a:2', 0, 'h:1 a:2'],
+    ['no answer in front of what was asked last', 'h:1 a:2 h:3 a:4 h:5', 0, 'h:3 a:4 h:5'],
+    ['summarized questions before it', 'h:1 h:2', 0, 'h:2'],
     ['all but open calls', 'h:1 a:2 a:r1,r2 t:r1', 0, 'h:1 a:r1,r2 t:r1'],
     ['no response that is on its way', 'h:1 a:2 a:r1 t:r1?', 0, 'h:1 a:r1 t:r1?'],
     ['a response that was on its way with its call', 'h:1 a:r1 t:r1? t:r1 a', 20, 'h:1 a'],
@@ -86,7 +96,7 @@ describe('TopDownTruncationStrategy', () => {
         // Nothing is dropped that need not be: with the last group back, it would not fit.
         if (tokensOf(history) <= contextLimit * 0.85 * 0.6) expect(newHistory).toEqual(history);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

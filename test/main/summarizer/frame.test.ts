@@ -16,6 +16,7 @@ import {
 } from '../../../src/shared/content.js';
 import { readFrames } from '../../support/frames.js';
 import { INJECTION_PAYLOADS } from '../../support/injection-payloads.js';
+import { runs } from '../../support/scale.js';
 
 const NONCE = '0123456789abcdef01234567';
 
@@ -78,7 +79,7 @@ describe('frame', () => {
       .array(fc.oneof(fc.constantFrom(...INJECTION_PAYLOADS), units), { maxLength: 4 })
       .map((parts) => parts.join('').slice(0, 4_000));
     fc.assert(fc.property(mixture, fc.constantFrom(7, 100, 8_192), expectNothingEscapes), {
-      numRuns: 300,
+      numRuns: runs(300),
     });
   });
 

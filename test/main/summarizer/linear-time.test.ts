@@ -39,7 +39,7 @@ describe.each<[string, (text: string) => unknown]>([
   ['cleanLine', (text) => cleanLine(text, MEGABYTE)],
   ['disarmText', disarmText],
   ['flattenHistory', (text) => flattenHistory([humanText(text)], 8_192)],
-  ['readSummary', (text) => readSummary({ text, finishReason: 'stop' }, true)],
+  ['readSummary', (text) => readSummary({ text, finishReason: 'stop' })],
   ['summaryEntries', (text) => summaryEntries(text, text)],
   ['previousSummary', (text) => previousSummary([humanText(text, { isSummary: true })])],
 ])('%s', (_, look) => {

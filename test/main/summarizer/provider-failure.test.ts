@@ -47,15 +47,18 @@ describe('readProviderFailure', () => {
     expect(read(withFields({ status: 429, ...fields })).retryAfterMs).toBe(retryAfterMs);
   });
 
-  it('shows one short line of the message and keeps no other field', () => {
+  it('keeps one short line of the message in the cause and no other field', () => {
     const { error } = read(
       Object.assign(new Error(`first\nsecond ${'x'.repeat(9_000)}`), {
         requestBodyValues: { messages: ['the history'] },
         responseBody: 'the history',
       }),
     );
-    expect(error.message).toMatch(/^The summarizer's model could not answer: first second x+$/);
-    expect(error.message.length).toBeLessThan(400);
+    expect(error.message).toBe(
+      "The summarizer's model could not answer; the cause has what it said.",
+    );
+    expect((error.cause as Error).message).toMatch(/^first second x+$/);
+    expect((error.cause as Error).message.length).toBeLessThan(400);
     expect(JSON.stringify(Object.entries(error.cause as Error))).not.toContain('history');
     expect((error.cause as Error).stack).toContain('provider-failure.test');
   });

@@ -30,12 +30,19 @@ describe('readSummary', () => {
     ],
     ['text without control characters', '<state_snapshot>a\u001b\u202eb</state_snapshot>', 'ab'],
   ])('takes %s', (_, text, summary) => {
-    expect(readSummary(answer(text), true)).toEqual({ ok: true, summary });
+    expect(readSummary(answer(text))).toEqual({ ok: true, summary, isFramed: true });
   });
 
-  it('takes unframed text where no frame is asked for', () => {
-    expect(readSummary(answer(' plain '), false)).toEqual({ ok: true, summary: 'plain' });
-    expect(readSummary(answer(`so: ${FRAMED}`), false)).toEqual({ ok: true, summary: 'the goal' });
+  it.each([
+    ['plain words', ' plain ', 'plain'],
+    ['a frame that never ends', '<state_snapshot>never closed', '<state_snapshot>never closed'],
+    [
+      'a frame the wrong way round',
+      '</state_snapshot>a<state_snapshot>',
+      '</state_snapshot>a<state_snapshot>',
+    ],
+  ])('takes %s, and says that they are not framed', (_, text, summary) => {
+    expect(readSummary(answer(text))).toEqual({ ok: true, summary, isFramed: false });
   });
 
   it.each<[string, SummarizerResponse]>([
@@ -49,15 +56,12 @@ describe('readSummary', () => {
     ['tool-call', answer(FRAMED, { toolCalls: [{ name: 'read_file' }] })],
     ['withheld', answer(FRAMED, { finishReason: 'content-filter' })],
     ['withheld', answer(FRAMED, { finishReason: 'error' })],
-    ['no-snapshot', answer('I cannot help with that.')],
-    ['no-snapshot', answer('<state_snapshot>never closed')],
-    ['no-snapshot', answer('</state_snapshot>the wrong way round<state_snapshot>')],
   ])('rejects as %s: %o', (reason, response) => {
-    expect(readSummary(response, true)).toMatchObject({ ok: false, reason });
+    expect(readSummary(response)).toMatchObject({ ok: false, reason });
   });
 
   it('says nothing of the answer in the message', () => {
-    const read = readSummary(answer('secret'), true);
+    const read = readSummary(answer('secret', { finishReason: 'length' }));
     expect(JSON.stringify(read)).not.toContain('secret');
   });
 });

@@ -18,6 +18,7 @@ import {
   outcomeOf,
   strategyOf,
 } from '../../support/session-bench.js';
+import { runs } from '../../support/scale.js';
 
 /** A read of a file that is then written: the read is stale. */
 const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
@@ -186,7 +187,7 @@ describe('TurnOrchestrator', () => {
         const session = openSession({ entries: history, strategy, contextLimit: 30 });
         await outcomeOf(session.ensureCompressionBeforeSend('p1'));
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
     const texts = new Set<string>();
     JSON.stringify(heard, (_, value: unknown) => {

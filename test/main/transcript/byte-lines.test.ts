@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { splitByteLines } from '../../../src/main/transcript/byte-lines.js';
 import type { ByteLine } from '../../../src/main/transcript/byte-lines.js';
+import { runs } from '../../support/scale.js';
 
 async function split(text: string, chunkBytes = 3, maxLineBytes = 100): Promise<ByteLine[]> {
   async function* chunks(): AsyncGenerator<Buffer> {
@@ -50,7 +51,7 @@ describe('splitByteLines', () => {
         // A file that ends in a line break has no line behind it.
         expect(kept).toEqual(/(?:^|\n)$/.test(given) ? expected.slice(0, -1) : expected);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -11,6 +11,7 @@ const SHARED = [
   'shared/content.ts',
   'shared/density.ts',
   'shared/density/index/excerpt.ts',
+  'shared/density/index/int-column.ts',
   'shared/errors.ts',
   'shared/summarize/one-line.ts',
   'shared/summarize/placeholder.ts',

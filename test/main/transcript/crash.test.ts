@@ -1,10 +1,10 @@
 // That nothing acknowledged is lost when the process is killed, or its file may not grow. How many are
 // killed: CTXFOLD_CRASH_ROUNDS.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,6 +19,9 @@ const MAX_LIFE_MS = 40;
 const MAX_RECORD_BYTES = [20_000, 1_500_000] as const;
 const FILE_LIMIT_BYTES = 64 * 1024;
 const PROGRAM = fileURLToPath(new URL('./writing-process.mjs', import.meta.url));
+
+const NAMESPACES = ['--user', '--map-root-user', '--mount'];
+const CAN_MOUNT = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 
 interface Writing {
   readonly child: ChildProcess;
@@ -87,5 +90,33 @@ describe('TranscriptWriter', () => {
     );
     expect(texts.at(-1)).toBe('after');
     expect(skipped.map(({ reason }) => reason)).toEqual(['torn']);
+  });
+
+  test.skipIf(!CAN_MOUNT)('survives a disk that is full', async () => {
+    const path = await temporaryPath();
+    const modulePath = await compileTranscript(dirname(path));
+    const disk = `${path}.disk`;
+    await mkdir(disk);
+    // The disk exists in the namespace of this child only; what was on it is copied out in the end.
+    const onDisk =
+      'mount -t tmpfs -o size=64k none "$5"; "$0" "$1" "$2" "$5/t" 0 3000; cp "$5/t" "$3"';
+    const args = [PROGRAM, modulePath, path, '', disk];
+    const lines = await startWriting('unshare', [
+      ...NAMESPACES,
+      'bash',
+      '-c',
+      onDisk,
+      process.execPath,
+      ...args,
+    ]).printed;
+    expect(lines.at(-1)).toBe('TRANSCRIPT_WRITE_FAILED ENOSPC');
+    expect(lines.length).toBeGreaterThan(2);
+    const writer = await openWriter(path);
+    await writer.append([draft('after')]);
+    const { texts, records } = await recover(path);
+    expect(records.map(({ index }) => `${index}`)).toEqual(
+      expect.arrayContaining(lines.slice(0, -1)),
+    );
+    expect(texts.at(-1)).toBe('after');
   });
 });

@@ -35,7 +35,7 @@ async function listed(...drafts: readonly RemovalDraft[]) {
   let now = 0;
   const writer = await openWriter(path, { now: () => (now += 1) });
   for (const draft of drafts) await writer.append([draft]);
-  return listRemoved(path);
+  return listRemoved(path, { acrossSessions: true });
 }
 
 describe('listRemoved', () => {
@@ -134,7 +134,7 @@ describe('listRemoved', () => {
   });
 
   test('says that there is no such file', async () => {
-    await expect(listRemoved(await temporaryPath())).rejects.toMatchObject({
+    await expect(listRemoved(await temporaryPath(), { sessionId: 's' })).rejects.toMatchObject({
       code: 'TRANSCRIPT_READ_FAILED',
     });
   });

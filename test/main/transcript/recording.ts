@@ -70,7 +70,10 @@ export function systemError(code: string): Error {
 
 /** What happens in place of an operation on a file, given the real one. */
 export type FileFaults = {
-  readonly [Operation in keyof AppendFile]?: (file: AppendFile, bytes: Uint8Array) => unknown;
+  readonly [Operation in Exclude<keyof AppendFile, 'read'>]?: (
+    file: AppendFile,
+    bytes: Uint8Array,
+  ) => unknown;
 };
 
 /** Opens the real file, with some operations replaced. */
@@ -85,6 +88,7 @@ export function openWith(faults: FileFaults): (path: string) => Promise<AppendFi
         >,
       write: async (bytes) =>
         (await (faults.write ?? ((real, given) => real.write(given)))(file, bytes)) as number,
+      read: (buffer, offset) => file.read(buffer, offset),
       datasync: async () => {
         await (faults.datasync ?? ((real) => real.datasync()))(file, none);
       },

@@ -9,6 +9,7 @@ import { encodeRemoval } from '../../../src/main/transcript/removal-record.js';
 import { aiContent, toolCall } from '../../../src/shared/content.js';
 import { draft, lines, recover, temporaryPath } from './recording.js';
 import type { Recovered } from './recording.js';
+import { runs } from '../../support/scale.js';
 
 const [A = '', B = '', C = ''] = lines('a', 'b', 'c');
 const TORN = B.slice(0, 60);
@@ -71,18 +72,18 @@ describe('readRemovals', () => {
   test('recovers records that were joined', async () => {
     const joined = await recoverFrom(A.trimEnd(), B.trimEnd(), C);
     expect(joined).toMatchObject({ texts: ['a', 'b', 'c'], skipped: [] });
-    const { texts, skipped } = await recoverFrom(TORN, A.trimEnd(), 'junk', C);
+    const { texts, skipped } = await recoverFrom('junk', TORN, A.trimEnd(), C);
     expect(texts).toEqual(['a', 'c']);
     expect(skipped).toMatchObject([
-      { line: 1, offset: 0, bytes: TORN.length, reason: 'torn' },
-      { line: 1, bytes: 4, reason: 'no-record' },
+      { line: 1, offset: 0, bytes: 4, reason: 'no-record' },
+      { line: 1, offset: 4, bytes: TORN.length, reason: 'torn' },
     ]);
   });
 
   test('recovers a record behind a torn one that holds what looks like records', async () => {
-    const fake = Array.from({ length: 20 }, (_, seq) => ({ v: 1, seq, crc: 5 }));
+    const fake = Array.from({ length: 20 }, (_, seq) => ({ v: 2, seq, crc: 5 }));
     const entry = aiContent([toolCall('c', 'f', fake)]);
-    const { line } = encodeRemoval({ ...draft(''), entry }, 9, 1);
+    const { line } = encodeRemoval({ ...draft(''), entry }, 0, 1);
     expect((await recoverFrom(line)).records[0]?.entry).toEqual(entry);
     const { texts, skipped } = await recoverFrom(line.slice(0, -15), A);
     expect(texts).toEqual(['a']);
@@ -116,7 +117,7 @@ describe('readRemovals', () => {
   test('skips garbage and records that were altered', async () => {
     const altered = B.replace('"text":"b"', '"text":"x"');
     const garbage = Buffer.from([0xff, 0xfe, 0x0a, 0x7b, 0x0a]);
-    const { texts, skipped } = await recoverFrom(A, altered, garbage, '{"v":1}\n', C);
+    const { texts, skipped } = await recoverFrom(A, altered, garbage, '\x1e{"v":2}\n', C);
     expect(texts).toEqual(['a', 'c']);
     expect(skipped.map(({ line, reason }) => [line, reason])).toEqual([
       [2, 'checksum'],
@@ -165,7 +166,7 @@ describe('readRemovals', () => {
         expect(found).toEqual(expect.arrayContaining(intact));
         expect(texts).toEqual(expect.arrayContaining([...found]));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

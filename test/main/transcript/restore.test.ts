@@ -12,6 +12,9 @@ import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
 import { openWriter, temporaryPath } from './recording.js';
 
+/** Of several sessions, which some of these transcripts hold. */
+const ALL = { acrossSessions: true } as const;
+
 function answer(result: unknown, callId = 'c1'): IContent {
   return toolContent([toolResponse(callId, 'read_file', result)]);
 }
@@ -39,7 +42,7 @@ async function recording(...batches: readonly (readonly RemovalDraft[])[]): Prom
   const writer = await openWriter(path);
   for (const batch of batches) await writer.append(batch);
   const restored: Recording['restored'] = async (callId = 'c1', sessionId) => {
-    const options = sessionId === undefined ? {} : { sessionId };
+    const options = sessionId === undefined ? ALL : { sessionId };
     const found = await restore(path, callId, options);
     expect(await writer.restore(callId, options)).toEqual(found);
     await writer.close();
@@ -163,15 +166,15 @@ describe('restore', () => {
     const { writer } = await recording([gone(answer(PRUNED_POINTER)), gone(asking('x', 'c2'))]);
     for (const callId of ['c1', 'c2', 'unknown', '__proto__']) {
       const expected = { code: 'NOT_IN_TRANSCRIPT', message: expect.stringContaining(callId) };
-      await expect(restore(writer.path, callId)).rejects.toMatchObject(expected);
-      await expect(writer.restore(callId)).rejects.toMatchObject(expected);
+      await expect(restore(writer.path, callId, ALL)).rejects.toMatchObject(expected);
+      await expect(writer.restore(callId, ALL)).rejects.toMatchObject(expected);
     }
   });
 
   test('says how much was damaged when it finds nothing', async () => {
     const path = await temporaryPath();
     await writeFile(path, 'junk\n');
-    await expect(restore(path, 'c1')).rejects.toThrow('4 bytes of it were damaged');
+    await expect(restore(path, 'c1', ALL)).rejects.toThrow('4 bytes of it were damaged');
   });
 
   test('finds through a writer what was recorded before and after it was opened', async () => {
@@ -179,13 +182,15 @@ describe('restore', () => {
     await writer.close();
     const again = await openWriter(writer.path);
     await again.append([gone(answer('[short]')), gone(answer('other', 'c2'))]);
-    expect((await again.restore('c1')).response.result).toBe('long');
-    expect((await again.restore('c2')).response.result).toBe('other');
+    expect((await again.restore('c1', ALL)).response.result).toBe('long');
+    expect((await again.restore('c2', ALL)).response.result).toBe('other');
   });
 
   test('says that a record was cut off behind the writer', async () => {
     const { writer } = await recording([gone(answer('long'))]);
     await truncate(writer.path, 20);
-    await expect(writer.restore('c1')).rejects.toMatchObject({ code: 'TRANSCRIPT_READ_FAILED' });
+    await expect(writer.restore('c1', ALL)).rejects.toMatchObject({
+      code: 'TRANSCRIPT_READ_FAILED',
+    });
   });
 });

@@ -2,10 +2,20 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  open,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { appendFileOf } from '../../../src/main/transcript/append-file.js';
+import { appendFileOf, openAppendFile } from '../../../src/main/transcript/append-file.js';
 import { TranscriptWriter } from '../../../src/main/transcript/transcript-writer.js';
 import { CompressionStrategyError } from '../../../src/shared/errors.js';
 import { toolContent, toolResponse } from '../../../src/shared/content.js';
@@ -222,6 +232,87 @@ describe('TranscriptWriter', () => {
       ...FAILED,
       message: expect.stringContaining('deleted'),
     });
+  });
+
+  test('goes on, and restores, when its file was renamed', async () => {
+    const path = await temporaryPath();
+    const writer = await openWriter(path);
+    const result = (callId: string) => {
+      const entry = toolContent([toolResponse(callId, 'read_file', `of ${callId}`)]);
+      return { ...draft(''), entry };
+    };
+    await writer.append([result('r1')]);
+    await rename(path, `${path}.1`);
+    await writeFile(path, '');
+    await writer.append([result('r2')]);
+    for (const callId of ['r1', 'r2']) {
+      expect((await writer.restore(callId, { acrossSessions: true })).response.result).toBe(
+        `of ${callId}`,
+      );
+    }
+    expect((await recover(`${path}.1`)).records).toHaveLength(2);
+    expect((await stat(path)).size).toBe(0);
+  });
+
+  test('goes on when its file was cut off, with numbers that fit the place', async () => {
+    const path = await temporaryPath();
+    const writer = await openWriter(path);
+    for (let at = 0; at < 20; at += 1) await writer.append([draft(`${at}`)]);
+    await truncate(path, 0);
+    await writer.append([draft('a')]);
+    await writer.append([draft('b')]);
+    const { texts, records } = await recover(path);
+    expect(texts).toEqual(['a', 'b']);
+    expect(records.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  test('takes numbers of writes that failed no further than the place', async () => {
+    const path = await temporaryPath();
+    let isFull = true;
+    const openFile = openWith({
+      write: (file, bytes) => {
+        if (isFull) throw systemError('ENOSPC');
+        return file.write(bytes);
+      },
+    });
+    const writer = await openWriter(path, { openFile });
+    for (let at = 0; at < 20; at += 1) {
+      await expect(writer.append([draft('x')])).rejects.toMatchObject(FAILED);
+    }
+    isFull = false;
+    await writer.append([draft('a')]);
+    await writer.append([draft('b')]);
+    const { texts, records } = await recover(path);
+    expect(texts).toEqual(['a', 'b']);
+    expect(records.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  test('reads for a restore what is new since the last one, and its record', async () => {
+    const path = await temporaryPath();
+    const reads: number[] = [];
+    const openFile = async (given: string) => {
+      const file = await openAppendFile(given);
+      return {
+        ...file,
+        read: (buffer: Buffer, offset: number) => {
+          reads.push(offset);
+          return file.read(buffer, offset);
+        },
+      };
+    };
+    const writer = await openWriter(path, { openFile });
+    const entry = toolContent([toolResponse('r1', 'read_file', 'x'.repeat(400_000))]);
+    await writer.append([{ ...draft(''), entry }]);
+    expect(reads).toEqual([]);
+    await writer.restore('r1', { acrossSessions: true });
+    expect(reads.length).toBeGreaterThan(2);
+    reads.length = 0;
+    const { size } = await stat(path);
+    await writer.append([draft('more')]);
+    await expect(writer.restore('r2', { acrossSessions: true })).rejects.toMatchObject({
+      code: 'NOT_IN_TRANSCRIPT',
+    });
+    expect(reads).toEqual([size]);
   });
 
   test('fails an append that cannot be encoded, and no other', async () => {

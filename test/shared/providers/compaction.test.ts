@@ -25,6 +25,7 @@ import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-histo
 import { compressionContext } from '../../support/compression-context.js';
 import { describeHistory } from '../../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import { runs, sightings } from '../../support/scale.js';
 
 interface Knobs {
   readonly density: DensityConfig;
@@ -92,8 +93,8 @@ const knobs: fc.Arbitrary<Knobs> = fc.record({
 });
 
 /** Some of them are refused before already. */
-const RUNS = 11_000;
-const MIN_JUDGED = 10_000;
+const RUNS = runs(11_000);
+const MIN_JUDGED = sightings(10_000);
 
 describe('validate', () => {
   it(

@@ -14,6 +14,7 @@ import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.j
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 /** Tells pairs as `call@entry>entry`, open ones as `call@entry`, and what is not complete as `~entry`. */
 function pairsOf(notation: string): string {
@@ -118,7 +119,7 @@ describe('outlineHistory', () => {
           });
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import type { PlaceholderForm } from '../../../src/shared/density.js';
 import { placeholderEnding, placeholderKind } from '../../../src/shared/summarize/placeholder.js';
 import { summarizeToolResponse } from '../../../src/shared/summarize/tool-summary.js';
+import { runs } from '../../support/scale.js';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
@@ -33,7 +34,7 @@ describe('placeholderEnding', () => {
         if (quoted === undefined) expect([ending, id.length > 20]).toEqual([']', true]);
         else expect(JSON.parse(quoted)).toBe(id);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });
@@ -84,7 +85,7 @@ describe('placeholderKind', () => {
         const expected = placeholderKind(response) === 'none' ? named : placeholderKind(response);
         expect(kindOf(line, id, name)).toBe(expected);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -14,6 +14,8 @@ import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.j
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { compressionContext, tokensOf } from '../../support/compression-context.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 /** The plan for a history whose last fifth, at least one entry, is left alone. */
 function planOf(notation: string): CompressionPlan {
@@ -46,26 +48,22 @@ describe('planCompression', () => {
     'plans from a copy of the outline what the strategy does, on %s histories',
     async (_, histories) => {
       await fc.assert(
-        fc.asyncProperty(
-          histories,
-          fc.double({ min: 0, max: 3, noNaN: true }),
-          async (history, share) => {
-            const contextLimit = Math.ceil(tokensOf(history) * share);
-            const context = compressionContext(history, { contextLimit });
-            const { newHistory } = await new HighDensityStrategy().compress(context);
+        fc.asyncProperty(histories, arbitraryRatio(0, 3), async (history, share) => {
+          const contextLimit = Math.ceil(tokensOf(history) * share);
+          const context = compressionContext(history, { contextLimit });
+          const { newHistory } = await new HighDensityStrategy().compress(context);
 
-            const { outline, callOf } = outlineHistory(history);
-            const { tailStart, dropsFor } = planCompression(structuredClone(outline), 0.2);
-            const summarized = history.map((entry, at) =>
-              at < tailStart ? summarizeEntry(entry, at, callOf) : entry,
-            );
-            const tokens = Int32Array.from(summarized, estimateEntryTokens);
-            const targetTokens = compressionTarget(context.runtimeContext.ephemerals);
-            const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
-            expect(summarized.filter((__, at) => !drops.includes(at))).toEqual(newHistory);
-          },
-        ),
-        { numRuns: 300 },
+          const { outline, callOf } = outlineHistory(history);
+          const { tailStart, dropsFor } = planCompression(structuredClone(outline), 0.2);
+          const summarized = history.map((entry, at) =>
+            at < tailStart ? summarizeEntry(entry, at, callOf) : entry,
+          );
+          const tokens = Int32Array.from(summarized, estimateEntryTokens);
+          const targetTokens = compressionTarget(context.runtimeContext.ephemerals);
+          const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
+          expect(summarized.filter((__, at) => !drops.includes(at))).toEqual(newHistory);
+        }),
+        { numRuns: runs(300) },
       );
     },
   );

@@ -9,6 +9,8 @@ import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.j
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 function tailStartOf(notation: string, preserveThreshold: number): number {
   return findTailStart(outlineHistory(historyOf(notation)).outline, preserveThreshold);
@@ -35,7 +37,7 @@ describe('findTailStart', () => {
     ['valid', arbitraryHistory()],
     ['broken', arbitraryBrokenHistory()],
   ])('splits no pair and moves no further than that takes, on %s histories', (_, histories) => {
-    const shares = fc.double({ min: 0, max: 1, noNaN: true });
+    const shares = arbitraryRatio();
     fc.assert(
       fc.property(histories, shares, (history, share) => {
         const { length } = history;
@@ -46,7 +48,7 @@ describe('findTailStart', () => {
         while (isSplitAt(expected)) expected -= 1;
         expect(findTailStart(outlineHistory(history).outline, share)).toBe(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -14,6 +14,7 @@ import {
   summarizeToolResponse,
   summaryLine,
 } from '../../../src/shared/summarize/tool-summary.js';
+import { runs } from '../../support/scale.js';
 
 /** The summary of a response to a call with these parameters. */
 function summaryOf(parameters: unknown, result: unknown, error?: string): string {
@@ -152,7 +153,7 @@ describe('summarizeToolResponse', () => {
           expect(summary.length).toBeLessThanOrEqual(made[2] === 'pointer' ? 200 : 360);
           expect(summary).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}]/u);
         }),
-        { numRuns: 2_000 },
+        { numRuns: runs(2_000) },
       );
     });
 
@@ -165,7 +166,7 @@ describe('summarizeToolResponse', () => {
           const ending = placeholderEnding(block.callId, form);
           expect(summaryLine(digest, call, ending)).toBe(summarize([block, values, form]));
         }),
-        { numRuns: 1_000 },
+        { numRuns: runs(1_000) },
       );
     });
 
@@ -175,7 +176,7 @@ describe('summarizeToolResponse', () => {
           const result = summarize([block, values, form]);
           expect(summarize([{ ...block, result }, values, later])).toBe(result);
         }),
-        { numRuns: 2_000 },
+        { numRuns: runs(2_000) },
       );
     });
   });

@@ -12,6 +12,8 @@ import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
 const total = (tokens: readonly number[]): number => tokens.reduce((sum, count) => sum + count, 0);
 
@@ -144,7 +146,7 @@ const CASES = fc
     history: arbitraryHistory({ maxEntries: 60 }),
     weights: fc.array(fc.nat(500), { minLength: 1, maxLength: 50, size: 'max' }),
     summaryTokens: fc.array(fc.nat(60), { minLength: 1, maxLength: 7 }),
-    share: fc.double({ min: 0, max: 1.1, noNaN: true }),
+    share: arbitraryRatio(0, 1.1),
     notes: fc.array(fc.nat(60), { maxLength: 3 }),
     instructions: fc.nat(2),
   })
@@ -278,7 +280,7 @@ describe('fitToWindow', () => {
       fc.property(CASES, ({ input, limitTokens }) => {
         expect(fitToWindow(input, limitTokens)).toEqual(fitNaively(input, limitTokens));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -298,7 +300,7 @@ describe('fitToWindow', () => {
           expect(left[at]).toBeLessThanOrEqual(input.summarizedTokens[at] ?? 0);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -308,7 +310,7 @@ describe('fitToWindow', () => {
         const kept = carriedOut(input.history, fitToWindow(input, limitTokens));
         expect(findViolations(kept, input.history)).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -14,6 +14,7 @@ import {
 } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { MAX_PIECE_LENGTH, pieces } from '../../../src/shared/tokens/pieces.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
+import { runs } from '../../support/scale.js';
 
 const count = createBytePairCounter(arrangeTokens(tokens));
 
@@ -110,7 +111,7 @@ describe('createBytePairCounter', () => {
         const sum = [...pieces(text)].reduce((total, piece) => total + count(piece), 0);
         expect(count(text)).toBe(sum);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

@@ -16,15 +16,16 @@ import {
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
+import { runs } from '../../support/scale.js';
 
 const countO200k = createBytePairCounter(arrangeTokens(tokens));
 
-function holds(runs: number, law: (entry: IContent) => void): void {
+function holds(cases: number, law: (entry: IContent) => void): void {
   fc.assert(
     fc.property(arbitraryHistory({ maxEntries: 40 }), (history) => {
       history.forEach(law);
     }),
-    { numRuns: runs },
+    { numRuns: runs(cases) },
   );
 }
 
@@ -35,15 +36,15 @@ function withBlocks(entry: IContent, blocks: readonly ContentBlock[]): IContent 
 describe.each<[string, CountPiece, number]>([
   ['a stand-in counter', countThirds, 500],
   ['o200k', countO200k, 40],
-])('measureEntry with %s', (_, count, runs) => {
+])('measureEntry with %s', (_, count, cases) => {
   it('gives what counting the entry gives', () => {
-    holds(runs, (entry) => {
+    holds(cases, (entry) => {
       expect(measureEntry(entry, count).tokens).toBe(countEntryTokens(entry, count));
     });
   });
 
   it('gives for each block what the entry loses with it', () => {
-    holds(runs, (entry) => {
+    holds(cases, (entry) => {
       const { tokens, blocks } = measureEntry(entry, count);
       const losses = entry.blocks.map((_block, at) => {
         const others = entry.blocks.toSpliced(at, 1);
@@ -55,7 +56,7 @@ describe.each<[string, CountPiece, number]>([
 
   it('gives for each response what the entry loses with its result, and 0 for other blocks', () => {
     let responses = 0;
-    holds(runs, (entry) => {
+    holds(cases, (entry) => {
       const { tokens, results } = measureEntry(entry, count);
       const losses = entry.blocks.map((block, at) => {
         if (block.type !== 'tool_response') return 0;
@@ -67,7 +68,7 @@ describe.each<[string, CountPiece, number]>([
       });
       expect(results).toEqual(losses);
     });
-    expect(responses).toBeGreaterThan(runs);
+    expect(responses).toBeGreaterThan(runs(cases));
   });
 });
 

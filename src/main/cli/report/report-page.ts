@@ -45,7 +45,7 @@ export function createReportPage(
   label: ContentLabel,
   title: string | undefined,
 ): ReportPage {
-  const rows = rowsOf(recording.edits);
+  const rows = shownRows(recording, label);
   return {
     title: title ?? label.ofPath(replay.file),
     replay,
@@ -54,6 +54,17 @@ export function createReportPage(
     rows,
     chart: chartOf(replay, recording, rows),
   };
+}
+
+/** A reason names the call that made something stale: it is told where no name of the session has to be hidden. */
+function shownRows({ edits, names }: Recording, label: ContentLabel): readonly EditRow[] {
+  const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
+  return rowsOf(edits).map((row) => ({
+    ...row,
+    tool: row.tool === null ? null : label.ofName(row.tool),
+    callId: row.callId === null ? null : label.ofName(row.callId),
+    why: areAllShown ? row.why : null,
+  }));
 }
 
 /** The threshold at which the history is compressed, in tokens. */
@@ -142,6 +153,7 @@ const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason']
   'every-turn': '',
   'reclaims-enough': ' as it reclaims enough',
   'cache-cold': ' as the cache was cold',
+  'sent-before': ' as it had been sent so before',
   threshold: ' at the threshold',
   unsent: ' before it was sent',
 };

@@ -46,6 +46,8 @@ export interface Recording {
   /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
   readonly turns: readonly (readonly number[])[];
   readonly edits: readonly RecordedEdit[];
+  /** All names of tools and ids of calls. */
+  readonly names: ReadonlySet<string>;
   /** What each tool came to over the whole session, had nothing been taken away. */
   readonly toolsWithout: ReadonlyMap<string, ToolShare>;
   /** What each tool comes to in the history at the end. */
@@ -73,6 +75,7 @@ interface EditStep {
 const NO_RECORDING: Recording = {
   turns: [],
   edits: [],
+  names: new Set(),
   toolsWithout: new Map(),
   toolsAtEnd: new Map(),
 };
@@ -133,6 +136,7 @@ export class SessionRecorder implements ReplayObserver {
     const subjects = new Map<string, CallSubject>();
     const turns: (readonly number[])[] = [];
     const edits: RecordedEdit[] = [];
+    const names = new Set<string>();
     const closeTurn = (): void => {
       turns.push(CATEGORIES.map((category: Category) => present.byCategory.get(category) ?? 0));
     };
@@ -142,7 +146,9 @@ export class SessionRecorder implements ReplayObserver {
         everything.add(step, tokensOf(step));
         present.add(step, tokensOf(step));
         for (const block of step.blocks) {
+          if (block.type === 'tool_response') names.add(block.toolName).add(block.callId);
           if (block.type !== 'tool_call') continue;
+          names.add(block.name).add(block.id);
           subjects.set(block.id, subjectOfCall(block, this.#catalog));
         }
         continue;
@@ -164,7 +170,7 @@ export class SessionRecorder implements ReplayObserver {
       }
     }
     if (steps.length > 0) closeTurn();
-    return { turns, edits, toolsWithout: everything.byTool, toolsAtEnd: present.byTool };
+    return { turns, edits, names, toolsWithout: everything.byTool, toolsAtEnd: present.byTool };
   }
 }
 

@@ -79,7 +79,7 @@ function toolRow(
   </tr>`;
 }
 
-function toolRows({ recording, rows }: ReportPage): readonly ToolRow[] {
+function toolRows({ recording, rows, label }: ReportPage): readonly ToolRow[] {
   const { toolsWithout, toolsAtEnd } = recording;
   const reclaimed = new Map<string, Map<ReclaimRule, number>>();
   for (const { tool, rule, tokensBefore, tokensAfter } of rows) {
@@ -89,15 +89,16 @@ function toolRows({ recording, rows }: ReportPage): readonly ToolRow[] {
     reclaimed.set(tool, byRule);
   }
   return Array.from(toolsWithout, ([name, { calls, callTokens, resultTokens }]) => {
+    const shown = label.ofName(name);
     const before = callTokens + resultTokens;
     const present = toolsAtEnd.get(name);
     return {
-      name,
+      name: shown,
       calls,
       before,
       // An entry's tokens are split over its blocks by estimate: anew when it has lost some of them.
       after: Math.min(before, (present?.callTokens ?? 0) + (present?.resultTokens ?? 0)),
-      byRule: reclaimed.get(name) ?? new Map<ReclaimRule, number>(),
+      byRule: reclaimed.get(shown) ?? new Map<ReclaimRule, number>(),
     };
   }).sort((a, b) => b.before - a.before);
 }

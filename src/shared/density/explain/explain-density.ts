@@ -8,6 +8,8 @@ import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';
 import type { CallUse } from '../index/call-use.js';
+import { assertDensityConfig } from '../../density-problems.js';
+import { overEntries } from '../../ingestion.js';
 import type {
   BlockExplanation,
   BlockPlace,
@@ -50,13 +52,14 @@ export interface DensityExplanation {
  * Explains what `optimize` does with a history: runs the same rules, which keep what they go by. Takes about as
  * long as `optimize` does; the history must not change while the explanation is in use.
  *
- * @throws RangeError for rules of a working set that are none.
+ * @throws as `optimize` does.
  */
 export function explainDensity(
   history: readonly IContent[],
   config: DensityConfig,
 ): DensityExplanation {
-  const explainer = new Explainer(history, config);
+  assertDensityConfig(config);
+  const explainer = overEntries('the history', history, () => new Explainer(history, config));
   return {
     result: explainer.result,
     explain: (index) => explainer.explain(index),
@@ -141,10 +144,12 @@ class Explainer {
   }
 
   explain(index: number): EntryExplanation {
-    const entry = this.#history[index];
+    const entry = typeof index === 'number' ? this.#history[index] : undefined;
     if (entry === undefined) {
       const range = this.#history.length === 0 ? 'it has none' : `0 to ${this.#history.length - 1}`;
-      throw new RangeError(`The history has no entry ${String(index)}; its entries: ${range}.`);
+      throw new RangeError(
+        `The history has no entry ${typeof index === 'number' ? index : `that is a ${typeof index}`}; its entries: ${range}.`,
+      );
     }
     const replacement = this.result.replacements.get(index);
     const isRemoved = this.#removed.has(index);
@@ -238,8 +243,7 @@ class Explainer {
     const { inclusions } = this.#index;
     const firstRow = firstRowOf(inclusions.entry, entry);
     const byBlock = new Map<number, InclusionRow[]>();
-    const syntaxes = scopeOfPass(this.#config).inclusionSyntaxes;
-    for (const [at, found] of findInclusions(blocks, syntaxes).entries()) {
+    for (const [at, found] of findInclusions(blocks, scopeOfPass(this.#config)).entries()) {
       const row = { row: firstRow + at, path: found.path };
       const isWholeBlocks = inclusions.start.at(row.row) === NONE;
       for (const block of isWholeBlocks ? [found.block, found.block + 1] : [found.block]) {

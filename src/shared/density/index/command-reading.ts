@@ -49,6 +49,8 @@ const SED_LINES = /\bsed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)/g;
 /** Of a file, or of what shows one from its start. */
 const HEAD_LINES =
   /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?head[ \t]+(?:-n[ \t]*|-)(\d+)\b/;
+/** Behind what shows lines: another program lets through what it likes of them. */
+const PIPED = /(?<!\|)\|(?!\|)/;
 const ONE_FILE = /^\s*(?:cat|nl(?:\s+-\w+)*)\s+\S+\s*$/;
 
 /**
@@ -203,9 +205,16 @@ function linesShown(text: string): LineRange | undefined {
   const [range, another] = text.matchAll(SED_LINES);
   if (range !== undefined) {
     const [, first, last = first] = range;
-    return another === undefined ? rangeOf(Number(first), Number(last)) : undefined;
+    const isWhole = another === undefined && !isFilteredBehind(range, text);
+    return isWhole ? rangeOf(Number(first), Number(last)) : undefined;
   }
-  const head = HEAD_LINES.exec(text)?.[1];
-  if (head !== undefined) return rangeOf(1, Number(head));
+  const head = HEAD_LINES.exec(text);
+  if (head !== null) {
+    return isFilteredBehind(head, text) ? undefined : rangeOf(1, Number(head[1]));
+  }
   return ONE_FILE.test(text) ? WHOLE_FILE : undefined;
+}
+
+function isFilteredBehind({ 0: shown, index }: RegExpExecArray, text: string): boolean {
+  return PIPED.test(text.slice(index + shown.length));
 }

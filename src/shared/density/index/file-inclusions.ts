@@ -1,7 +1,11 @@
-// Finds file inclusions in human entries. Text whose markers do not pair holds none.
+// Finds file inclusions in human entries. Text whose markers do not pair holds none. What stands between markers
+// was written by somebody else, and may look like a marker itself.
 
 import type { ContentBlock } from '../../content.js';
-import type { InclusionSyntax } from '../../density.js';
+import { resolve } from 'node:path';
+import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
+import type { DensityConfig } from '../../density.js';
+import { filesAskedFor } from './asked-files.js';
 
 /** What a human entry says in place of inclusions when it held nothing else. */
 export const INCLUSION_POINTER = '[File content removed — included again later]';
@@ -26,18 +30,27 @@ export interface BlockInclusion {
   readonly group: { readonly open: number; readonly close: number };
 }
 
-const CLOSING = '--- End of content ---';
-const GROUP_OPENING = '--- Content from referenced files ---';
+/** What closes an inclusion of `delimited`, and a group of `referenced-files`. */
+export const INCLUSION_END = '--- End of content ---';
+/** What opens such a group. */
+export const GROUP_OPENING = '--- Content from referenced files ---';
 const HEADING = /^\s*Content from @(.+):\s*$/;
 
 /** Lists the inclusions of a human entry in their order. */
 export function findInclusions(
   blocks: readonly ContentBlock[],
-  syntaxes: readonly InclusionSyntax[],
+  {
+    workspaceRoot,
+    inclusionSyntaxes = DOCUMENTED_INCLUSION_SYNTAXES,
+  }: Pick<DensityConfig, 'workspaceRoot' | 'inclusionSyntaxes'>,
 ): readonly FoundInclusion[] {
-  const groups = syntaxes.includes('referenced-files') ? findGroups(blocks) : NO_GROUPS;
-  if (!syntaxes.includes('delimited')) return groups.flatMap(({ inclusions }) => inclusions);
+  const groups = inclusionSyntaxes.includes('referenced-files') ? findGroups(blocks) : NO_GROUPS;
+  const areTextsTrusted = inclusionSyntaxes.includes('delimited');
+  if (!areTextsTrusted && !inclusionSyntaxes.includes('asked-for')) {
+    return groups.flatMap(({ inclusions }) => inclusions);
+  }
   const found: FoundInclusion[] = [];
+  let isCertain = true;
   let group = 0;
   for (let block = 0; block < blocks.length; block += 1) {
     const current = groups[group];
@@ -49,39 +62,78 @@ export function findInclusions(
       continue;
     }
     const content = blocks[block];
-    if (content?.type === 'text') findDelimited(content.text, block, found);
+    if (content?.type !== 'text') continue;
+    const arePaired = findDelimited(content.text, block, found);
+    // Behind the start of a group that is none, texts may be files.
+    isCertain &&= arePaired && trimmedText(content) !== GROUP_OPENING;
   }
-  return found;
+  if (areTextsTrusted || (isCertain && areAskedFor(found, blocks, workspaceRoot))) return found;
+  return found.filter((inclusion) => !isInText(inclusion));
+}
+
+function isInText(inclusion: FoundInclusion): inclusion is TextInclusion {
+  return 'start' in inclusion;
 }
 
 /**
- * Adds the inclusions of one text. Inside one, a further opening line is content. A marker without
- * its partner makes all pairing in this text doubtful, and nothing is added.
+ * Whether an entry asks for each file that its texts include, and includes none of them twice. A file can end its own
+ * inclusion and begin one of another file, but that is then one more than was asked for, or a second one. An
+ * entry's own words end where its first inclusion begins: whatever comes later may be the content of a file.
  */
-function findDelimited(text: string, block: number, found: FoundInclusion[]): void {
-  if (!text.includes(CLOSING)) return;
-  const inclusions: TextInclusion[] = [];
-  let open: { path: string; start: number } | undefined;
+function areAskedFor(
+  found: readonly FoundInclusion[],
+  blocks: readonly ContentBlock[],
+  workspaceRoot: string,
+): boolean {
+  const paths = found.filter(isInText).map(({ path }) => resolve(workspaceRoot, path));
+  const first = blocks.find(({ type }) => type === 'text');
+  if (paths.length === 0 || first?.type !== 'text') return false;
+  const [marker] = markersOf(first.text);
+  const asked = filesAskedFor(first.text.slice(0, marker?.start), workspaceRoot);
+  return new Set(paths).size === paths.length && paths.every((path) => asked.has(path));
+}
+
+/** A line that opens an inclusion, or closes one. */
+interface Marker {
+  /** UTF-16 offsets of the line, its break included; end exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** `undefined` when it closes. */
+  readonly path: string | undefined;
+}
+
+function* markersOf(text: string): Generator<Marker> {
   for (let at = text.indexOf('--- '); at !== -1; at = text.indexOf('--- ', at + 1)) {
     if (at > 0 && text[at - 1] !== '\n') continue;
     const lineBreak = text.indexOf('\n', at);
     const line = text.slice(at, lineBreak === -1 ? text.length : lineBreak).trimEnd();
-    if (line === CLOSING) {
-      if (open === undefined) return;
-      inclusions.push({ ...open, block, end: lineBreak === -1 ? text.length : lineBreak + 1 });
-      open = undefined;
-    } else if (open === undefined) {
-      const path = openedPath(line);
-      if (path !== '') open = { path, start: at };
-    }
+    const place = { start: at, end: lineBreak === -1 ? text.length : lineBreak + 1 };
+    const path = line.endsWith(' ---') ? line.slice(4, -4).trim() : '';
+    if (line === INCLUSION_END) yield { ...place, path: undefined };
+    else if (path !== '') yield { ...place, path };
   }
-  if (open !== undefined) return;
-  for (const inclusion of inclusions) found.push(inclusion);
 }
 
-/** The file of an opening line, which starts with three dashes; empty for a line that is none. */
-function openedPath(line: string): string {
-  return line.endsWith(' ---') ? line.slice(4, -4).trim() : '';
+/**
+ * Adds the inclusions of one text. Inside one, a further opening line is content. A closing line without
+ * its partner makes all pairing in this text doubtful, and so does an opening one in a text with closing ones: nothing is
+ * added then, and `false` returned.
+ */
+function findDelimited(text: string, block: number, found: FoundInclusion[]): boolean {
+  if (!text.includes(INCLUSION_END)) return true;
+  const inclusions: TextInclusion[] = [];
+  let open: { path: string; start: number } | undefined;
+  for (const { path, start, end } of markersOf(text)) {
+    if (path !== undefined) open ??= { path, start };
+    else if (open === undefined) return false;
+    else {
+      inclusions.push({ ...open, block, end });
+      open = undefined;
+    }
+  }
+  if (open !== undefined) return false;
+  for (const inclusion of inclusions) found.push(inclusion);
+  return true;
 }
 
 /**
@@ -90,8 +142,9 @@ function openedPath(line: string): string {
  */
 export function includedPath(block: ContentBlock, start: number): string | null {
   if (block.type !== 'text') return null;
-  const [line = ''] = block.text.slice(Math.max(0, start)).split('\n', 1);
-  return headingPath(block) ?? openedPath(line.trimEnd());
+  if (start < 0) return headingPath(block) ?? null;
+  const [marker] = markersOf(block.text.slice(start));
+  return marker?.path ?? null;
 }
 
 interface Group {
@@ -102,6 +155,10 @@ interface Group {
 
 const NO_GROUPS: readonly Group[] = [];
 
+/**
+ * Finds the groups of an entry. A file whose content could be a marker leaves open which block is one: from the group that
+ * it stands in on, there are none. Linear.
+ */
 function findGroups(blocks: readonly ContentBlock[]): readonly Group[] {
   const groups: Group[] = [];
   for (let open = 0; open < blocks.length; open += 1) {
@@ -110,16 +167,22 @@ function findGroups(blocks: readonly ContentBlock[]): readonly Group[] {
     let close = open + 1;
     for (;;) {
       const path = headingPath(blocks[close]);
-      if (path === undefined || blocks[close + 1]?.type !== 'text') break;
+      if (path === undefined || !isContent(blocks[close + 1])) break;
       headings.push({ path, block: close });
       close += 2;
     }
-    if (trimmedText(blocks[close]) !== CLOSING) continue;
+    if (trimmedText(blocks[close]) !== INCLUSION_END) break;
     const group = { open, close };
     groups.push({ ...group, inclusions: headings.map((heading) => ({ ...heading, group })) });
     open = close;
   }
   return groups;
+}
+
+function isContent(block: ContentBlock | undefined): boolean {
+  if (block?.type !== 'text' || headingPath(block) !== undefined) return false;
+  const text = trimmedText(block);
+  return text !== GROUP_OPENING && text !== INCLUSION_END;
 }
 
 /** Looks only at texts short enough to be a marker, so that no file's content is scanned. */

@@ -216,7 +216,7 @@ export class HistoryIndex {
 
   #appendInclusions(entry: number, blocks: IContent['blocks']): void {
     const { inclusions } = this;
-    for (const found of findInclusions(blocks, this.#scope.inclusionSyntaxes)) {
+    for (const found of findInclusions(blocks, this.#scope)) {
       const isText = 'start' in found;
       inclusions.entry.push(entry);
       inclusions.block.push(found.block);

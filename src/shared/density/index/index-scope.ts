@@ -2,6 +2,7 @@
 
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
 import type { ToolCatalog } from '../../tool-catalog.js';
+import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
 
 /** What does not change during a session: the agent's tools, files and ways to include them. */
 export type IndexedAgent = Pick<
@@ -53,5 +54,5 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
 
 /** The shapes of inclusions that are looked for. */
 export function syntaxesOf({ inclusionSyntaxes }: IndexedAgent): readonly InclusionSyntax[] {
-  return inclusionSyntaxes ?? ['delimited'];
+  return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
 }

@@ -5,7 +5,7 @@ import { hasSubstance, isBlank, withResult } from '../../content.js';
 import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderOf, PRUNED_POINTER } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
-import { answeredCall } from '../../summarize/answered-call.js';
+import { answeredCalls } from '../../summarize/answered-calls.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOf } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
@@ -53,8 +53,8 @@ type MakePlaceholder = (response: ToolResponseBlock, entry: number, block: numbe
 
 function placeholders(history: readonly IContent[], form: PlaceholderForm): MakePlaceholder {
   if (form === 'pointer') return () => PRUNED_POINTER;
-  return (response, entry, block) =>
-    summarizeToolResponse(response, answeredCall(history, entry, block), form);
+  const callOf = answeredCalls(history);
+  return (response, entry, block) => summarizeToolResponse(response, callOf(entry, block), form);
 }
 
 /** Asks the blocks first that say something whatever they hold: their content need not be fetched. */

@@ -3,6 +3,8 @@
 
 import type { IContent } from '../../content.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
+import { assertDensityConfig } from '../../density-problems.js';
+import { overEntries } from '../../ingestion.js';
 import { NONE } from '../index/history-columns.js';
 import type { InclusionColumns } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
@@ -20,10 +22,13 @@ import type { DensityPlan } from './plan.js';
  * deterministic; of no effect on its own output; linear in entries. No payload is read that is not
  * replaced.
  *
- * @throws RangeError for rules of a working set that are none.
+ * @throws TypeError for a configuration or a history that is none; RangeError for rules of a working set that are none.
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
-  return materializeDensityPlan(planDensity(history, config), history, config);
+  assertDensityConfig(config);
+  return overEntries('the history', history, () =>
+    materializeDensityPlan(planDensity(history, config), history, config),
+  );
 }
 
 /** Plans a density pass on a whole history. */

@@ -97,7 +97,7 @@ export function assertWorkingSetRules(rules: WorkingSetRules): void {
     const rule: unknown = rules[name];
     if (typeof rule === 'number' && rule >= 0) continue;
     throw new RangeError(
-      `Expected a number of at least 0 for the working set's rule '${name}', got ${String(rule)}; ` +
+      `Expected a number of at least 0 for the working set's rule '${name}', got ${typeof rule === 'number' ? rule : typeof rule}; ` +
         'spread DEFAULT_WORKING_SET and change what should differ.',
     );
   }

@@ -30,6 +30,7 @@ import {
   arbitraryWorkingHistoryOf,
 } from '../../../support/arbitrary-working-history.js';
 import { historyOf } from '../../../support/notation.js';
+import { runs } from '../../../support/scale.js';
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSPACE_ROOT };
 
@@ -63,7 +64,7 @@ function forAnyPass(
         history.map((_, index) => explain(index)),
       );
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 }
 

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_SIGNATURE, signatureOf } from '../../../../src/shared/density/index/call-signature.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 const parameters = fc.jsonValue({ maxDepth: 5, depthSize: 'medium', noUnicodeString: false });
 
@@ -16,7 +17,7 @@ describe('signatureOf', () => {
         expect(Number.isInteger(signature)).toBe(true);
         expect(signature | 0).toBe(signature);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -31,9 +32,9 @@ describe('signatureOf', () => {
         if ((texts.get(signature) ?? text) !== text) alike += 1;
         texts.set(signature, text);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
-    expect(texts.size).toBeGreaterThan(5_000);
+    expect(texts.size).toBeGreaterThan(sightings(5_000));
     expect(alike).toBeLessThanOrEqual(3);
   });
 

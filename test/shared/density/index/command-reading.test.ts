@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../../src/shared/density/index/command-reading.js';
 import type { CommandReading } from '../../../../src/shared/density/index/command-reading.js';
 import { WHOLE_FILE } from '../../../../src/shared/density/index/line-range.js';
+import { runs } from '../../../support/scale.js';
 
 type Kind = CommandReading['kind'];
 type Row = readonly [
@@ -41,6 +42,11 @@ const ROWS: readonly Row[] = [
   ['tail -n +100 a.py | head -20', 'read', ['a.py']],
   ["sed -n '100,$p' a.py | head -20", 'read', ['a.py']],
   ['git diff HEAD a.py | head -20', 'read', ['a.py']],
+  // Of what is filtered, nobody can tell either.
+  ["sed -n '1,400p' a.py | grep import", 'read', ['a.py']],
+  ['head -100 a.py | grep import', 'read', ['a.py']],
+  ['cat a.py | head -n 50 | wc -l', 'read', ['a.py']],
+  ["sed -n '1,9p' a.py || true", 'read', ['a.py'], [1, 9]],
   // Whole files.
   ['cat sphinx/ext/autodoc/__init__.py', 'read', ['sphinx/ext/autodoc/__init__.py'], WHOLE],
   ['  cat a.py\n', 'read', ['a.py'], WHOLE],
@@ -198,7 +204,7 @@ describe('readCommand', () => {
         if (directory !== undefined) expect(files.every((file) => file.startsWith('/'))).toBe(true);
         expect(readCommand(text, directory)).toEqual({ kind, files, ...(lines && { lines }) });
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 

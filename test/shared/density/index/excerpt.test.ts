@@ -10,6 +10,7 @@ import {
 } from '../../../../src/shared/density/index/excerpt.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import { naiveExcerpt } from '../../../support/naive-working-set.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 /** Texts around and far above the length that stays as it is, of lines of every length. */
 const text = fc
@@ -23,7 +24,7 @@ const text = fc
   .map((parts) => parts.map(([part, times]) => part.repeat(times)).join(''));
 
 function holds(law: (given: string) => void): void {
-  fc.assert(fc.property(text, law), { numRuns: 5_000 });
+  fc.assert(fc.property(text, law), { numRuns: runs(5_000) });
 }
 
 /** Whether no half of a surrogate pair stands alone in a text. */
@@ -59,7 +60,7 @@ describe('excerptOf', () => {
       expect(excerpt.length).toBeLessThan(given.length);
       expect(estimateResultTokens({ result: excerpt })).toBeLessThanOrEqual(EXCERPT_TOKENS);
     });
-    expect(seen).toBeGreaterThan(1_000);
+    expect(seen).toBeGreaterThan(sightings(1_000));
   });
 
   it('is the same a second time, and known by sight', () => {

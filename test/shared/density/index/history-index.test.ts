@@ -20,6 +20,7 @@ import {
 } from '../../../support/arbitrary-working-history.js';
 import { withReferencedFiles } from '../../../support/resident-session.js';
 import { workingHistory } from '../../../support/working-notation.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 const SCOPE = scopeOfSession({
   workspaceRoot: WORKSPACE_ROOT,
@@ -165,7 +166,7 @@ function expectSources(
   }
 }
 
-function holds(histories: fc.Arbitrary<IContent[]>, runs: number): void {
+function holds(histories: fc.Arbitrary<IContent[]>, cases: number): void {
   const rewrites = fc.array(rewrite, { minLength: 1, maxLength: 4, size: 'max' });
   fc.assert(
     fc.property(histories, fc.nat(60), rewrites, (history, start, made) => {
@@ -205,7 +206,7 @@ function holds(histories: fc.Arbitrary<IContent[]>, runs: number): void {
         note(index);
       }
     }),
-    { numRuns: runs },
+    { numRuns: runs(cases) },
   );
 }
 
@@ -222,7 +223,7 @@ describe('HistoryIndex', () => {
 
   it('was seen with every kind of row, and with calls that got another response', () => {
     for (const [kind, rows] of Object.entries(seen))
-      expect([kind, rows > 200]).toEqual([kind, true]);
+      expect([kind, rows > sightings(200)]).toEqual([kind, true]);
   });
 
   it('pairs a response of a tool that still runs before the one that follows it in the same entry', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NONE } from '../../../../src/shared/density/index/history-columns.js';
 import { OpenCalls } from '../../../../src/shared/density/index/open-calls.js';
+import { runs } from '../../../support/scale.js';
 
 const steps = fc.array(
   fc.record({
@@ -34,7 +35,7 @@ describe('OpenCalls', () => {
         const rows = calls.rows().toSorted((a, b) => a - b);
         expect(rows).toEqual(expected.map(({ row }) => row));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
     expect(mostOpen).toBeGreaterThan(100);
   });

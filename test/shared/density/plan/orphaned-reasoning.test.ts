@@ -10,6 +10,7 @@ import {
   orphanedReasoning,
 } from '../../../../src/shared/density/plan/orphaned-reasoning.js';
 import { historyOf } from '../../../support/notation.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 function blocksOf(notation: string): readonly ContentBlock[] {
   return historyOf(notation)[0]?.blocks ?? [];
@@ -58,7 +59,7 @@ describe('findReasoning', () => {
         ]);
         expect(named).toEqual(expected);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });
@@ -94,9 +95,9 @@ describe('orphanedReasoning', () => {
           expect(next).toBe(before[before.indexOf(at) + 1]);
         });
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
-    expect(orphans).toBeGreaterThan(500);
+    expect(orphans).toBeGreaterThan(sightings(500));
   });
 });
 

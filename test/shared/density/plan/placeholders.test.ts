@@ -12,6 +12,7 @@ import { placeholderKind } from '../../../../src/shared/summarize/placeholder.js
 import { summarizeToolResponse } from '../../../../src/shared/summarize/tool-summary.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../../support/arbitrary-history.js';
 import { historyOf } from '../../../support/notation.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 const FORMS: readonly PlaceholderForm[] = ['pointer', 'informative', 'recallable'];
 const arbitraryForm = fc.constantFrom(...FORMS);
@@ -102,9 +103,9 @@ describe('optimize with a placeholder that tells of the result', () => {
           if (holdsPlaceholder(told)) written += 1;
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
-    expect(written).toBeGreaterThan(50);
+    expect(written).toBeGreaterThan(sightings(50));
   });
 
   it('finds nothing in its own output', () => {
@@ -115,7 +116,7 @@ describe('optimize with a placeholder that tells of the result', () => {
         const { removals, replacements } = optimize(compacted(history, given), given);
         expect([removals, [...replacements]]).toEqual([[], []]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -148,7 +149,7 @@ describe('optimize with a placeholder that tells of the result', () => {
           expect(twice).toStrictEqual(once);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

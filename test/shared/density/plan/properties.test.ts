@@ -14,6 +14,7 @@ import { applied, documented, freezeDeep } from '../../../support/applied.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../../support/arbitrary-history.js';
 import { naiveOptimize } from '../../../support/naive-optimize.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 const EMPTY: DensityResult = {
   removals: [],
@@ -22,17 +23,19 @@ const EMPTY: DensityResult = {
 };
 
 /** Checks a law on random histories and configurations; a failure prints its seed and smallest case. */
-function holds(runs: number, law: (history: IContent[], config: DensityConfig) => void): void {
-  fc.assert(fc.property(arbitraryHistory(), arbitraryDensityConfig(), law), { numRuns: runs });
+function holds(cases: number, law: (history: IContent[], config: DensityConfig) => void): void {
+  fc.assert(fc.property(arbitraryHistory(), arbitraryDensityConfig(), law), {
+    numRuns: runs(cases),
+  });
 }
 
 /** The same for histories that are not valid. */
 function holdsWhenBroken(
-  runs: number,
+  cases: number,
   law: (history: IContent[], config: DensityConfig) => void,
 ): void {
   fc.assert(fc.property(arbitraryBrokenHistory(), arbitraryDensityConfig(), law), {
-    numRuns: runs,
+    numRuns: runs(cases),
   });
 }
 
@@ -163,7 +166,7 @@ describe('optimize', () => {
       const left = new Set(applied(history, { ...EMPTY, removals, replacements }));
       expect(untouched.every((entry) => left.has(entry))).toBe(true);
     });
-    expect(Math.min(taken, kept, behindReasoning)).toBeGreaterThan(100);
+    expect(Math.min(taken, kept, behindReasoning)).toBeGreaterThan(sightings(100));
   });
 
   it('counts what it changed', () => {
@@ -205,7 +208,7 @@ describe('optimize', () => {
         const kept = history.filter((_, at) => at % 3 !== 2);
         expect(findViolations(kept, history)).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
     expect(dropsEveryThird.failed).toBe(true);
   });

@@ -34,20 +34,21 @@ import {
 import { naiveOptimize } from '../../../support/naive-optimize.js';
 import { pairNaively } from '../../../support/naive-pairs.js';
 import { workingHistory } from '../../../support/working-notation.js';
+import { runs, sightings } from '../../../support/scale.js';
 
 type WorkingConfig = DensityConfig & { readonly workingSet: WorkingSetRules };
 type Law = (history: IContent[], config: WorkingConfig) => void;
 
 /** Checks a law on random histories and rules; a failure prints its seed and smallest case. */
-function holds(runs: number, law: Law, histories = arbitraryWorkingHistory()): void {
+function holds(cases: number, law: Law, histories = arbitraryWorkingHistory()): void {
   const configs = arbitraryWorkingConfig() as fc.Arbitrary<WorkingConfig>;
-  fc.assert(fc.property(histories, configs, law), { numRuns: runs });
+  fc.assert(fc.property(histories, configs, law), { numRuns: runs(cases) });
 }
 
 /** The same with the working set as the only phase. */
-function holdsAlone(runs: number, law: Law, histories = arbitraryWorkingHistory()): void {
+function holdsAlone(cases: number, law: Law, histories = arbitraryWorkingHistory()): void {
   const off = { readWritePruning: false, fileDedupe: false, recencyPruning: false };
-  holds(runs, (history, config) => law(history, { ...config, ...off }), histories);
+  holds(cases, (history, config) => law(history, { ...config, ...off }), histories);
 }
 
 const broken = arbitraryWorkingHistory(arbitraryBrokenHistory());
@@ -285,12 +286,12 @@ describe('optimize with a working set', () => {
       },
       arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 })),
     );
-    expect(judgedTimes).toBeGreaterThan(2_000);
+    expect(judgedTimes).toBeGreaterThan(sightings(2_000));
   });
 
   it('was seen to do all that it can', () => {
     for (const [kind, times] of Object.entries(seen)) {
-      expect([kind, times > 80]).toEqual([kind, true]);
+      expect([kind, times > sightings(80)]).toEqual([kind, true]);
     }
   });
 });

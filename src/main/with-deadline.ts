@@ -1,6 +1,9 @@
 // Waiting that ends: by the work, by the caller's signal, or by the clock.
 
-import { abortable } from '../abortable.js';
+import { abortable, whenAborted } from './abortable.js';
+
+/** The longest time that a timer can wait, in milliseconds: 24.8 days. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /**
  * Runs work under a deadline. The signal that the work gets aborts with the caller's reason, or with
@@ -19,14 +22,18 @@ export async function withDeadline<Value>(
     controller.abort(signal?.reason);
   };
   // Not AbortSignal.any: the listener has to be gone when the work is, however long the signal lives.
-  signal?.addEventListener('abort', pass, { once: true });
-  const timer = setTimeout(() => {
-    controller.abort(timeoutError());
-  }, timeoutMs);
+  const stop = signal && whenAborted(signal, pass);
+  // A timer that is to wait longer than it can fires at once.
+  const timer = setTimeout(
+    () => {
+      controller.abort(timeoutError());
+    },
+    Math.min(timeoutMs, MAX_TIMER_MS),
+  );
   try {
     return await abortable(work(controller.signal), controller.signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', pass);
+    stop?.();
   }
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
-import { answeredCall } from '../../../src/shared/summarize/answered-call.js';
+import { answeredCalls } from '../../../src/shared/summarize/answered-calls.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+import { runs, sightings } from '../../support/scale.js';
 
 /** Few ids, so that they stand for several calls, in any order. */
 const ID = fc.constantFrom('a', 'b');
@@ -22,26 +23,32 @@ const ENTRY: fc.Arbitrary<IContent> = fc.record({
   blocks: fc.array(BLOCK, { maxLength: 4 }),
 });
 
-describe('answeredCall', () => {
+describe('answeredCalls', () => {
   it('finds the call that pairing from the start finds', () => {
     let found = 0;
     fc.assert(
-      fc.property(fc.array(ENTRY, { minLength: 6, maxLength: 16 }), (history) => {
-        const { callOf } = outlineHistory(history);
-        for (const [entry, { blocks }] of history.entries()) {
-          for (const block of blocks.keys()) {
-            const call = callOf(entry, block);
-            expect(answeredCall(history, entry, block)).toBe(call);
-            if (call !== undefined) found += 1;
+      fc.property(
+        fc.array(ENTRY, { minLength: 6, maxLength: 16 }),
+        fc.nat(12),
+        (history, searched) => {
+          const { callOf } = outlineHistory(history);
+          const find = answeredCalls(history, searched);
+          for (const [entry, { blocks }] of history.entries()) {
+            for (const block of blocks.keys()) {
+              const call = callOf(entry, block);
+              expect(answeredCalls(history, searched)(entry, block)).toBe(call);
+              expect(find(entry, block)).toBe(call);
+              if (call !== undefined) found += 1;
+            }
           }
-        }
-      }),
-      { numRuns: 2_000 },
+        },
+      ),
+      { numRuns: runs(2_000) },
     );
-    expect(found).toBeGreaterThan(500);
+    expect(found).toBeGreaterThan(sightings(500));
   });
 
   it('finds nothing outside of a history', () => {
-    expect(answeredCall([], 0, 0)).toBeUndefined();
+    expect(answeredCalls([])(0, 0)).toBeUndefined();
   });
 });

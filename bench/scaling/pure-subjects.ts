@@ -1,0 +1,126 @@
+// The pure functions of the package as subjects, and the state that workers keep.
+
+import {
+  applyDensityResult,
+  DEFAULT_DENSITY_CONFIG,
+  DEFAULT_WORKING_SET,
+  estimateEntryTokens,
+  explainDensity,
+  findViolations,
+  mapIndex,
+  optimize,
+  PROVIDER_PROFILES,
+  validate,
+  validateDensityResult,
+} from '../../src/index.js';
+import type { DensityConfig, IContent, ProviderProfile } from '../../src/index.js';
+import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
+import { ResidentHistory } from '../../src/worker/resident-history.js';
+import type { DensityBase } from '../../src/shared/density.js';
+import type { Subject } from './subject.js';
+
+const DEFAULTS: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/work' };
+
+const AGENT = {
+  workspaceRoot: '/work',
+  inclusionSyntaxes: ['delimited', 'referenced-files'],
+} as const;
+
+/** Everything that can be on. */
+const EVERYTHING: DensityConfig = {
+  ...DEFAULTS,
+  ...AGENT,
+  recencyPruning: true,
+  workingSet: DEFAULT_WORKING_SET,
+  placeholder: 'recallable',
+};
+
+/** A shorter history, as a compaction that keeps every second entry would leave it. */
+function halfOf(history: readonly IContent[]): IContent[] {
+  return history.filter((_, at) => at % 2 === 0);
+}
+
+function validateSubject(profile: ProviderProfile): Subject {
+  return {
+    name: `validate for ${profile}`,
+    prepare: (history) => () => validate(history, profile),
+  };
+}
+
+/** A counter that takes time like the real one and needs no file. */
+const countPiece = (piece: string): number => Math.ceil(piece.length / 4);
+
+export const PURE_SUBJECTS: readonly Subject[] = [
+  { name: 'optimize', prepare: (history) => () => optimize(history, DEFAULTS) },
+  {
+    name: 'optimize by all rules',
+    prepare: (history) => () => optimize(history, EVERYTHING),
+  },
+  {
+    name: 'explainDensity of each entry',
+    prepare: (history) => () => {
+      const { explain } = explainDensity(history, EVERYTHING);
+      return history.map((_, index) => explain(index));
+    },
+  },
+  {
+    name: 'applyDensityResult',
+    prepare: (history) => {
+      const result = optimize(history, EVERYTHING);
+      return () => {
+        validateDensityResult(result, history.length);
+        mapIndex(result, history.length - 1);
+        applyDensityResult(history, result);
+      };
+    },
+  },
+  { name: 'findViolations', prepare: (history) => () => findViolations(history) },
+  {
+    name: 'findViolations with a base',
+    prepare: (history) => () => findViolations(halfOf(history), history),
+  },
+  ...PROVIDER_PROFILES.map(validateSubject),
+  {
+    name: 'estimateEntryTokens of each entry',
+    prepare: (history) => () => history.map((entry) => estimateEntryTokens(entry)),
+  },
+  {
+    name: 'tokens of each entry',
+    prepare: (history) => () => history.map((entry) => countEntryTokens(entry, countPiece)),
+  },
+  {
+    name: 'a resident history',
+    prepare: (history) => () => {
+      playResident(history);
+    },
+  },
+];
+
+/** Moves a history in, plans, edits it, and compresses it, as a worker does. */
+function playResident(history: readonly IContent[]): void {
+  const resident = new ResidentHistory({ agent: AGENT, countsTokens: true }, countPiece);
+  let base: DensityBase = { revision: 0, length: 0 };
+  let sequence = 0;
+  const receive = (
+    after: DensityBase,
+    steps: Parameters<typeof resident.receive>[0]['steps'],
+  ): void => {
+    sequence += 1;
+    resident.receive({ sequence, before: base, after, steps, pass: EVERYTHING });
+    base = after;
+  };
+  const half = history.length >> 1;
+  for (const contents of [history.slice(0, half), history.slice(half)]) {
+    if (contents.length === 0) continue;
+    const knownTokens = new Int32Array(contents.length).fill(-1);
+    receive({ revision: 0, length: base.length + contents.length }, [
+      { kind: 'stage', contents, knownTokens },
+      { kind: 'append' },
+    ]);
+  }
+  const removals = Int32Array.from(history.flatMap((_, at) => (at % 3 === 2 ? [at] : [])));
+  receive({ revision: 1, length: history.length - removals.length }, [
+    { kind: 'edit', removals, replaced: new Int32Array() },
+  ]);
+  resident.compress(base, { preserveThreshold: 0.2, targetTokens: 100, placeholder: 'recallable' });
+}

@@ -1,0 +1,210 @@
+// Sessions as subjects: histories that grow, windows, compressions by each strategy, the turn loop, and what
+// transcripts of removals give back.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  COMPRESSION_STRATEGIES,
+  createCompactor,
+  DEFAULT_WORKING_SET,
+  estimateEntryTokens,
+  HistoryService,
+  isToolResponseBlock,
+  listRemoved,
+  readRemovals,
+  restore,
+  TurnLoop,
+  CompressionStrategyError,
+} from '../../src/index.js';
+import type {
+  ChatChunk,
+  Compactor,
+  CompactorOptions,
+  CompressionStrategyName,
+  IContent,
+  Summarizer,
+  TurnOrchestrator,
+} from '../../src/index.js';
+import type { Subject } from './subject.js';
+
+const SUMMARIZER: Summarizer = {
+  contextLimit: 1_000_000_000,
+  generate: () =>
+    Promise.resolve({
+      text: '<state_snapshot>so</state_snapshot>',
+      finishReason: 'stop',
+    }),
+};
+
+/** What there is to clear away when a subject is done. */
+const open: Compactor[] = [];
+
+async function finish(): Promise<void> {
+  await Promise.all(open.splice(0).map((compactor) => compactor.close()));
+}
+
+/** Makes a session whose window the history is too large for. */
+async function sessionOf(
+  history: readonly IContent[],
+  options: CompactorOptions = {},
+): Promise<TurnOrchestrator> {
+  const tokens = history.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: Math.max(1_000, tokens >> 1),
+    summarizer: SUMMARIZER,
+    ...options,
+    settings: {
+      'compression.density.recencyPruning': true,
+      'compression.density.placeholder': 'informative',
+      ...options.settings,
+    },
+  });
+  open.push(compactor);
+  const session = await compactor.createSession({
+    history,
+    density: {
+      workingSet: DEFAULT_WORKING_SET,
+      inclusionSyntaxes: ['delimited', 'referenced-files'],
+    },
+  });
+  // Somebody has to listen for reads to be followed.
+  session.on('pruned', () => undefined);
+  return session;
+}
+
+/** Some shapes cannot be compressed, or be made to fit: that takes its time as well. */
+async function asFarAsPossible(work: Promise<unknown>): Promise<void> {
+  await work.catch((thrown: unknown) => {
+    if (!(thrown instanceof CompressionStrategyError)) throw thrown;
+  });
+}
+
+function compressionBy(strategy: CompressionStrategyName): Subject {
+  return {
+    name: `compression by ${strategy}`,
+    prepare: async (history) => {
+      const session = await sessionOf(history, { settings: { 'compression.strategy': strategy } });
+      return () => asFarAsPossible(session.performCompression('prompt'));
+    },
+    finish,
+  };
+}
+
+function windowIn(offload: 'inline' | 'snapshot' | 'resident'): Subject {
+  return {
+    name: `the window of a session, ${offload}`,
+    prepare: async (history) => {
+      const session = await sessionOf(history, { offload });
+      return () => asFarAsPossible(session.ensureCompressionBeforeSend('prompt', 0));
+    },
+    finish,
+    isTimedOnly: offload !== 'inline',
+  };
+}
+
+const directories: string[] = [];
+
+/** Records what a session loses, and returns the file. */
+async function recordOf(history: readonly IContent[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'ctxfold-scaling-'));
+  directories.push(directory);
+  const path = join(directory, 'removals.jsonl');
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    settings: { 'compression.density.recencyPruning': true },
+  });
+  open.push(compactor);
+  const session = await compactor.createSession({ history, transcriptPath: path });
+  await session.ensureDensityOptimized();
+  await finish();
+  return path;
+}
+
+async function removeDirectories(): Promise<void> {
+  await Promise.all(
+    directories.splice(0).map((directory) => rm(directory, { recursive: true, force: true })),
+  );
+}
+
+function ofRecord(
+  name: string,
+  work: (path: string, history: readonly IContent[]) => Promise<unknown>,
+): Subject {
+  return {
+    name,
+    prepare: async (history) => {
+      const path = await recordOf(history);
+      return () => asFarAsPossible(work(path, history));
+    },
+    finish: removeDirectories,
+    isTimedOnly: true,
+    shapes: ['a working session', 'one id for all', 'two ids in turn', 'nested', 'parallel calls'],
+  };
+}
+
+function firstCallId(history: readonly IContent[]): string {
+  return history.flatMap(({ blocks }) => blocks).find(isToolResponseBlock)?.callId ?? '';
+}
+
+async function exhaust(path: string): Promise<void> {
+  for await (const _ of readRemovals(path)) continue;
+}
+
+const EVERY_SESSION = { acrossSessions: true } as const;
+
+export const SESSION_SUBJECTS: readonly Subject[] = [
+  {
+    name: 'HistoryService, entry by entry',
+    prepare: (history) => () => {
+      const service = new HistoryService();
+      for (const entry of history) service.add(entry);
+      service.getCurated();
+      return service.getAll();
+    },
+  },
+  {
+    name: 'tokens of a session, counted',
+    prepare: async (history) => {
+      const session = await sessionOf([], { tokenizer: 'o200k' });
+      return () => session.history.countEach(history);
+    },
+    finish,
+    isTimedOnly: true,
+    shapes: ['a working session', 'one giant result', 'one giant text', 'the same said again'],
+  },
+  windowIn('inline'),
+  windowIn('snapshot'),
+  windowIn('resident'),
+  ...COMPRESSION_STRATEGIES.map(compressionBy),
+  {
+    name: 'TurnLoop, one answer of many calls',
+    prepare: async (history) => {
+      const session = await sessionOf([], { contextLimit: 1_000_000_000 });
+      const calls = history.flatMap(({ blocks }) =>
+        blocks.flatMap((block) => (block.type === 'tool_call' ? [block] : [])),
+      );
+      const model = { stream: () => answerWith(calls) };
+      const loop = new TurnLoop({ session, model, tools: {}, maxModelCalls: 1 });
+      return () => loop.sendMessage('Begin.');
+    },
+    finish,
+    shapes: ['parallel calls'],
+  },
+  ofRecord('readRemovals', exhaust),
+  ofRecord('listRemoved', (path) => listRemoved(path, EVERY_SESSION)),
+  ofRecord('restore', (path, history) => restore(path, firstCallId(history), EVERY_SESSION)),
+];
+
+async function* answerWith(
+  calls: readonly (ChatChunk & { readonly type: 'tool_call' })['call'][],
+): AsyncGenerator<ChatChunk> {
+  await Promise.resolve();
+  for (const call of calls) {
+    yield { type: 'text', text: 'so ' };
+    yield { type: 'tool_call', call };
+  }
+}

@@ -1,0 +1,121 @@
+// What batched edits make of a provider's prompt cache, by how long a process lives, on recorded sessions:
+// `npm run warm-caches -- <file or folder>... [--json]`. Plays every model call through sessions of the public API.
+
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { CompressionStrategyError, createCompactor, readTranscript } from '../src/index.js';
+import type { Compactor, IContent, Transcript, TurnOrchestrator } from '../src/index.js';
+import { findSources } from '../src/main/cli/analyze-sources.js';
+import { ContextMeter } from './fidelity/context-meter.js';
+import { percentText } from './fidelity/policy-table.js';
+
+/** Which calls find the session of the call before, by the entry that came before the call. */
+const LIVES: Readonly<Record<string, (before: IContent | undefined) => boolean>> = {
+  'one process': () => true,
+  'a process per question': (before) => before?.speaker !== 'human',
+  'a process per call': () => false,
+};
+
+/** Nothing is compressed: what edits cost is to be seen alone. */
+const CONTEXT_LIMIT = 100_000_000;
+
+interface Row {
+  readonly session: string;
+  readonly calls: number;
+  /** By life of a process, what the input costs as a share of what it costs without ctxfold. */
+  readonly costs: Readonly<Record<string, number>>;
+  /** By life of a process, the calls before which anything changed that was sent before. */
+  readonly changes: Readonly<Record<string, number>>;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false } },
+});
+if (positionals.length === 0) throw new RangeError('Expected files or folders with sessions.');
+
+const rows: Row[] = [];
+for (const path of positionals) {
+  for (const file of (await findSources(path)).files) {
+    try {
+      rows.push(await measure(file, await readTranscript(file)));
+    } catch (error) {
+      if (!(error instanceof CompressionStrategyError)) throw error;
+    }
+  }
+}
+process.stdout.write(`${values.json ? JSON.stringify(rows, null, 2) : render(rows)}\n`);
+
+async function measure(session: string, transcript: Transcript): Promise<Row> {
+  const nothing = new ContextMeter();
+  transcript.entries.forEach(({ speaker }, at) => {
+    if (speaker === 'ai') nothing.send(transcript.entries.slice(0, at));
+  });
+  const costs: Record<string, number> = {};
+  const changes: Record<string, number> = {};
+  for (const [name, goesOn] of Object.entries(LIVES)) {
+    const { inputCost, prefixChanges } = await play(transcript, goesOn);
+    costs[name] = inputCost / nothing.figures.inputCost;
+    changes[name] = prefixChanges;
+  }
+  return { session, calls: nothing.figures.modelCalls, costs, changes };
+}
+
+async function play(
+  { entries: recorded, preset, workspaceRoot = '/' }: Transcript,
+  goesOn: (before: IContent | undefined) => boolean,
+): Promise<ContextMeter['figures']> {
+  const density = { ...preset, workspaceRoot };
+  // Played within seconds, no cache ever goes cold.
+  const entries = recorded.map(({ speaker, blocks }) => ({ speaker, blocks }));
+  const meter = new ContextMeter();
+  // Another process makes other objects of the same entries; the meter goes by identity.
+  const known = new Map<string, IContent>();
+  const theOne = (entry: IContent): IContent => {
+    const text = JSON.stringify(entry);
+    const first = known.get(text) ?? entry;
+    known.set(text, first);
+    return first;
+  };
+  let compactor: Compactor | undefined;
+  let session: TurnOrchestrator | undefined;
+  let told = 0;
+  for (const [at, { speaker }] of entries.entries()) {
+    if (speaker !== 'ai') continue;
+    if (session !== undefined && goesOn(entries[at - 1])) {
+      session.history.addAll(entries.slice(told, at));
+    } else {
+      await compactor?.close();
+      compactor = createCompactor({
+        offload: 'inline',
+        tokenizer: 'estimate',
+        contextLimit: CONTEXT_LIMIT,
+      });
+      const history = entries.slice(0, at);
+      session = await compactor.createSession({ edits: 'batched', density, history });
+    }
+    told = at;
+    await session.ensureCompressionBeforeSend(`call ${at}`);
+    meter.send(session.history.getAll().map(theOne));
+  }
+  await compactor?.close();
+  return meter.figures;
+}
+
+function render(measured: readonly Row[]): string {
+  const names = Object.keys(LIVES);
+  const table = new Table({
+    head: ['session', 'calls', ...names, ...names.map((name) => `changes, ${name}`)],
+    colAligns: ['left', 'right', ...[...names, ...names].map(() => 'right' as const)],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const { session, calls, costs, changes } of measured) {
+    table.push([
+      session.slice(-40),
+      calls,
+      ...names.map((name) => percentText(costs[name] ?? 0)),
+      ...names.map((name) => changes[name] ?? 0),
+    ]);
+  }
+  return `Cost of the input, with everything kept as 100 %; tokens are estimates.\n${table.toString()}`;
+}

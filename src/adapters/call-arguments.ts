@@ -1,0 +1,124 @@
+// What a caller of an adapter hands over with each call, checked before anything is done with it. Messages are
+// checked by the reader of their format.
+
+import { completeEditOptions } from '../main/pre-send/edit-options.js';
+import { assertTokens } from '../main/pre-send/token-budget.js';
+import type { CompactCall } from './adapter-options.js';
+
+/**
+ * Returns a copy of the list up to the first element that can be no message, for the reader of the format to refuse:
+ * what follows is of no use, and a sparse list may claim billions of elements.
+ *
+ * @throws TypeError for what is no list, or throws when it is read
+ */
+export function checkedMessages<Message>(given: readonly Message[] | null): readonly Message[] {
+  let messages: readonly Message[] | undefined;
+  try {
+    messages = Array.isArray(given) ? copyOf(given as readonly Message[]) : undefined;
+  } catch (cause) {
+    throw new TypeError('Expected an array of messages, got what throws when it is read.', {
+      cause,
+    });
+  }
+  if (messages !== undefined) return messages;
+  const got = given === null ? 'null' : typeof given;
+  throw new TypeError(`Expected an array of messages, got ${got}.`);
+}
+
+function copyOf<Message>(given: readonly Message[]): readonly Message[] {
+  const messages: Message[] = [];
+  for (let at = 0; at < given.length; at += 1) {
+    const message = given[at] as Message;
+    messages.push(message);
+    if (typeof message !== 'object' || message === null) break;
+  }
+  return messages;
+}
+
+/**
+ * Returns a copy of an object of arguments, for its fields to be checked.
+ *
+ * @param what names it in errors, as `adapter options`
+ * @throws TypeError for what is no object, or throws when it is read
+ */
+export function checkedFields<Fields extends object>(given: Fields | null, what: string): Fields {
+  let fields: Fields | undefined;
+  try {
+    fields = typeof given === 'object' && given !== null ? { ...given } : undefined;
+  } catch (cause) {
+    throw new TypeError(`Expected ${what}, got what throws when it is read.`, { cause });
+  }
+  if (fields !== undefined) return fields;
+  const got = given === null ? 'null' : typeof given;
+  throw new TypeError(`Expected an object of ${what}, got ${got}.`);
+}
+
+/**
+ * Returns a copy of what is known about a call, each of it read once; `null` is as good as absent.
+ *
+ * @throws TypeError or RangeError naming what is wrong
+ */
+export function checkedCall(given: unknown): CompactCall {
+  if (given === undefined || given === null) return {};
+  const call = checkedFields<{ [Key in keyof CompactCall]: unknown }>(
+    given,
+    'what is known about a call',
+  );
+  return {
+    signal: checked(call.signal, isSignal, 'signal', 'an AbortSignal'),
+    conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),
+    modelName: checked(call.modelName, isText, 'modelName', 'a string'),
+    reportedInputTokens: checkedTokens(call.reportedInputTokens ?? undefined),
+    reasoning: checkedReasoning(call.reasoning ?? undefined),
+  };
+}
+
+/**
+ * Returns what is to become of reasoning, as far as that is said.
+ *
+ * @throws TypeError or RangeError for what is no such policy
+ */
+export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
+  const policy = reasoning as CompactCall['reasoning'];
+  if (policy !== undefined) completeEditOptions({ reasoning: policy });
+  return policy;
+}
+
+/** The tokens that a provider reported, or `undefined` where it reported none that can be. */
+export function reportedTokens(reported: unknown): number | undefined {
+  const isKnown = typeof reported === 'number' && Number.isFinite(reported) && reported >= 0;
+  return isKnown ? reported : undefined;
+}
+
+function checked<Value>(
+  value: unknown,
+  is: (value: unknown) => value is Value,
+  name: string,
+  expected: string,
+): Value | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (is(value)) return value;
+  throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
+}
+
+function checkedTokens(tokens: unknown): number | undefined {
+  if (tokens !== undefined) assertTokens('reportedInputTokens', tokens as number);
+  return tokens as number | undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Any implementation of a signal will do. */
+function isSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== 'object' || value === null) return false;
+  const { aborted, addEventListener, removeEventListener, throwIfAborted } =
+    value as Partial<AbortSignal>;
+  return (
+    typeof aborted === 'boolean' &&
+    [addEventListener, removeEventListener, throwIfAborted].every(
+      (method) => typeof method === 'function',
+    )
+  );
+}

@@ -1,0 +1,169 @@
+// What is wrong with options of density that come from outside: each of them is named. Decides no
+// defaults, and looks at kinds only.
+
+import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
+import { isArray, isRecord, kindOf } from './misuse.js';
+
+/** Says why a value is none of its kind, or nothing. */
+type Check = (value: unknown) => string | undefined;
+
+const INCLUSION_SYNTAXES: Readonly<Record<InclusionSyntax, true>> = {
+  delimited: true,
+  'asked-for': true,
+  'referenced-files': true,
+};
+const PLACEHOLDER_FORMS: Readonly<Record<PlaceholderForm, true>> = {
+  pointer: true,
+  informative: true,
+  recallable: true,
+};
+
+const boolean = ofKind('true or false', (value) => typeof value === 'boolean');
+const text = ofKind('a string', (value) => typeof value === 'string');
+const texts = ofKind('a list of strings', isListOfStrings);
+const path = ofKind('a path', (value) => typeof value === 'string' && value !== '');
+const record = ofKind('an object', isRecord);
+
+const LINE_KEYS = ofFields({ first: text, last: text, count: text, range: text });
+const CONDITION = ofFields({ key: text, values: texts }, ['key', 'values']);
+const EXTENT = oneOf({ whole: true, part: true });
+const TOOL_USE = ofFields(
+  {
+    access: oneOf({ read: true, write: true, search: true, run: true }),
+    extent: EXTENT,
+    pathKeys: texts,
+    pathListKeys: texts,
+    pathListItemKey: text,
+    patchKeys: texts,
+    commandKeys: texts,
+    lineKeys: LINE_KEYS,
+    when: CONDITION,
+  },
+  ['access'],
+);
+
+const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
+  readWritePruning: boolean,
+  fileDedupe: boolean,
+  recencyPruning: boolean,
+  recencyRetention: ofKind('a number', (value) => typeof value === 'number'),
+  workspaceRoot: path,
+  toolCatalog: catalogProblem,
+  inclusionSyntaxes: listOf(oneOf(INCLUSION_SYNTAXES)),
+  partialWritesSupersede: boolean,
+  workingSet: record,
+  placeholder: oneOf(PLACEHOLDER_FORMS),
+};
+
+const DENSITY_OPTIONS = ofFields(CHECKS);
+
+/**
+ * Checks options of density; one that is `undefined` is not given. Options that are not known are left alone.
+ *
+ * @param name what they are called in messages
+ * @throws TypeError that names each option that is wrong.
+ */
+export function assertDensityOptions(name: string, options: unknown): void {
+  refuseBy(DENSITY_OPTIONS, name, options);
+}
+
+/** Checks the whole configuration of a pass. @throws TypeError that names each option that is wrong, or missing. */
+export function assertDensityConfig(config: unknown): void {
+  assertDensityOptions('density configuration', config);
+  if (isRecord(config) && config['workspaceRoot'] !== undefined) return;
+  throw new TypeError(
+    'Invalid density configuration: workspaceRoot: expected a path, got undefined.',
+  );
+}
+
+/** @throws TypeError for what is no catalog of tools. */
+export function assertToolCatalog(name: string, catalog: unknown): void {
+  refuseBy(catalogProblem, name, catalog);
+}
+
+/** @throws TypeError for what is no use of a tool. */
+export function assertToolUse(use: unknown): void {
+  refuseBy(toolUseProblem, 'use of a tool', use);
+}
+
+function refuseBy(check: Check, name: string, value: unknown): void {
+  let problem: string | undefined;
+  try {
+    problem = check(value);
+  } catch (cause) {
+    throw new TypeError(`Invalid ${name}: it throws when it is read.`, { cause });
+  }
+  if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
+}
+
+/** What each kind of use cannot do without. */
+function toolUseProblem(use: unknown): string | undefined {
+  const problem = TOOL_USE(use);
+  if (problem !== undefined || !isRecord(use)) return problem;
+  const { access, extent, commandKeys } = use;
+  if (access === 'run') return inside('commandKeys', texts(commandKeys));
+  return access === 'search' ? undefined : inside('extent', EXTENT(extent));
+}
+
+function catalogProblem(catalog: unknown): string | undefined {
+  if (!isRecord(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
+  const uses = listOf(toolUseProblem);
+  return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
+}
+
+function ofKind(expected: string, isKind: (value: unknown) => boolean): Check {
+  return (value) => (isKind(value) ? undefined : `expected ${expected}, got ${kindOf(value)}`);
+}
+
+function oneOf(known: Readonly<Record<string, true>>): Check {
+  const names = Object.keys(known).map((name) => `'${name}'`);
+  return ofKind(
+    `one of ${names.join(', ')}`,
+    (value) => typeof value === 'string' && Object.hasOwn(known, value),
+  );
+}
+
+function listOf(check: Check): Check {
+  return (values) => {
+    if (!isArray(values)) return `expected a list, got ${kindOf(values)}`;
+    // Ends at the first fault: a sparse list can claim billions of elements.
+    for (let at = 0; at < values.length; at += 1) {
+      const problem = inside(String(at), check(values[at]));
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+function ofFields(
+  checks: Readonly<Record<string, Check>>,
+  required: readonly string[] = [],
+): Check {
+  return (value) => {
+    if (!isRecord(value)) return `expected an object, got ${kindOf(value)}`;
+    return together(
+      Object.entries(checks).map(([name, check]) => {
+        const field = value[name];
+        const isGiven = field !== undefined || required.includes(name);
+        return isGiven ? inside(name, check(field)) : undefined;
+      }),
+    );
+  };
+}
+
+function inside(name: string, problem: string | undefined): string | undefined {
+  return problem === undefined ? undefined : `${name}: ${problem}`;
+}
+
+function together(problems: readonly (string | undefined)[]): string | undefined {
+  const found = problems.filter((problem) => problem !== undefined);
+  return found.length === 0 ? undefined : found.join('; ');
+}
+
+function isListOfStrings(value: unknown): boolean {
+  if (!isArray(value)) return false;
+  for (let at = 0; at < value.length; at += 1) {
+    if (typeof value[at] !== 'string') return false;
+  }
+  return true;
+}

@@ -1,0 +1,213 @@
+// What a host lends a session may throw, reject, hang or return nonsense. The turn goes on, or fails with a code;
+// unchecked, it would end the process, pass a window that is twice too large, or fail without a reason.
+
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import { ThreadSet } from '../../src/main/offload/thread-set.js';
+import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { humanText } from '../../src/shared/content.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+
+const opened: Compactor[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((compactor) => compactor.close()));
+});
+
+/** A session with so much in it that the next window compresses, by a model. */
+async function dueSession(options: object, session: object = {}): Promise<TurnOrchestrator> {
+  const compactor = createCompactor({
+    offload: 'inline',
+    contextLimit: 4_000,
+    settings: { 'compression.strategy': 'one-shot', 'compression.threshold': 0.5 },
+    summarizer: scriptedSummarizer(snapshot('short')),
+    ...(options as CompactorOptions),
+  });
+  opened.push(compactor);
+  const made = await compactor.createSession(session as SessionOptions);
+  for (let at = 0; at < 12; at += 1) made.history.add(humanText(`${at} ${'word '.repeat(240)}`));
+  return made;
+}
+
+describe('a tokenizer', () => {
+  it.each([
+    ['NaN', NaN],
+    ['Infinity', Infinity],
+    ['less than nothing', -1],
+    ['a text', '1'],
+    ['a promise', Promise.resolve(1)],
+  ])('that returns %s has failed to count, and estimates stand in', async (_, count) => {
+    const session = await dueSession({ tokenizer: { countTokens: () => count } });
+    await expect(session.ensureCompressionBeforeSend('p')).rejects.toMatchObject({
+      code: 'TOKEN_COUNT_FAILED',
+    });
+    expect(session.contextUsage().source).toBe('estimated');
+    expect(session.history.getTotalTokens()).toBeGreaterThan(2_000);
+  });
+
+  it('that rejects ends no process', async () => {
+    const countTokens = (): Promise<number> => Promise.reject(new Error('of the tokenizer'));
+    const session = await dueSession({ tokenizer: { countTokens } });
+    await expect(session.ensureCompressionBeforeSend('p')).rejects.toMatchObject({
+      code: 'TOKEN_COUNT_FAILED',
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+describe('activeTodos', () => {
+  it.each([
+    ['throws', () => JSON.parse('{')],
+    ['returns no list', () => ({ length: 1 })],
+    ['returns what are no todos', () => [{ id: 1 }]],
+    ['returns billions of holes', () => new Array(4_000_000_000)],
+    ['is asynchronous and rejects', () => Promise.reject(new Error('of the todos'))],
+  ])('that %s fails the compression by a code, or makes way', async (_, activeTodos) => {
+    const session = await dueSession({}, { activeTodos });
+    await expect(session.performCompression('p')).rejects.toMatchObject({ code: 'TODOS_FAILED' });
+    expect(session.history.length).toBe(12);
+    session.settings.set('compression.fallbackToTruncation', true);
+    expect(await session.performCompression('p')).toMatchObject({
+      outcome: 'applied',
+      fallbackFrom: { error: { code: 'TODOS_FAILED' } },
+    });
+  });
+});
+
+describe('a summarizer', () => {
+  it.each([
+    ['function that throws', () => JSON.parse('{')],
+    ['function that returns nothing', () => undefined],
+    ['function that rejects', () => Promise.reject(new Error('of the summarizer'))],
+    ['that throws', { contextLimit: 9_000, generate: () => JSON.parse('{') }],
+    ['that returns nothing', { contextLimit: 9_000, generate: () => undefined }],
+  ])('%s fails the compression by a code', async (_, summarizer) => {
+    const session = await dueSession({ summarizer });
+    await expect(session.performCompression('p')).rejects.toMatchObject({
+      code: 'SUMMARIZER_FAILED',
+    });
+  });
+
+  it('that hangs is given up at its deadline', async () => {
+    const generate = (): Promise<never> => new Promise(() => undefined);
+    const session = await dueSession({
+      summarizer: { contextLimit: 9_000, timeoutMs: 20, generate },
+    });
+    await expect(session.performCompression('p')).rejects.toMatchObject({
+      code: 'SUMMARIZER_TIMEOUT',
+    });
+  });
+
+  it('may have all the time there is', async () => {
+    const summarizer = scriptedSummarizer(
+      () =>
+        new Promise((resolve) =>
+          setImmediate(resolve, { text: snapshot('short'), finishReason: 'stop' }),
+        ),
+      { timeoutMs: Infinity },
+    );
+    const session = await dueSession({ summarizer });
+    expect(await session.performCompression('p')).toMatchObject({ outcome: 'applied' });
+  });
+
+  it.each([NaN, 0, -1, '5'])('has no timeoutMs of %s', (timeoutMs) => {
+    const summarizer = { ...scriptedSummarizer('x'), timeoutMs } as never;
+    expect(() => createCompactor({ summarizer })).toThrow(RangeError);
+  });
+});
+
+describe('a logger', () => {
+  const fail = (): never => {
+    throw new Error('of the logger');
+  };
+  it.each([
+    ['throws', fail],
+    ['rejects', () => Promise.reject(new Error('of the logger'))],
+  ])('that %s fails no turn, and is told once', async (_, log) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+    const logger = { debug: log, warn: log, error: log };
+    const session = await dueSession({ logger });
+    session.on('compressed', fail);
+    expect(await session.ensureCompressionBeforeSend('p')).toMatchObject({
+      compressed: { outcome: 'applied' },
+    });
+    expect(warn).toHaveBeenCalledOnce();
+    expect(JSON.stringify(warn.mock.calls)).not.toContain('of the logger');
+    warn.mockRestore();
+  });
+});
+
+describe('createSession', () => {
+  it.each([
+    ['a Set', new Set([humanText('x')])],
+    ['a generator', [humanText('x')].values()],
+    ['an object', { 0: humanText('x'), length: 1 }],
+    ['a text', 'history'],
+  ])('takes %s for no history, and opens nothing', async (_, history) => {
+    const compactor = createCompactor({ offload: 'inline' });
+    opened.push(compactor);
+    await expect(compactor.createSession({ history } as never)).rejects.toThrow(TypeError);
+    expect(compactor.stats().sessions).toBe(0);
+  });
+
+  it('names each option of density that is wrong', async () => {
+    const compactor = createCompactor({ offload: 'inline' });
+    opened.push(compactor);
+    const density = { toolCatalog: { read: [{}] }, inclusionSyntaxes: 'all', workspaceRoot: 7 };
+    await expect(compactor.createSession({ density } as never)).rejects.toThrow(
+      /workspaceRoot: .*toolCatalog: read: 0: access: .*inclusionSyntaxes: /,
+    );
+  });
+});
+
+describe('a session that is closed', () => {
+  it('takes no entry, and compresses nothing', async () => {
+    const session = await dueSession({});
+    await session.close();
+    const closed = { code: 'CLOSED' };
+    expect(() => {
+      session.history.add(humanText('late'));
+    }).toThrow(expect.objectContaining(closed));
+    await expect(session.performCompression('p')).rejects.toMatchObject(closed);
+    await expect(session.ensureDensityOptimized()).rejects.toMatchObject(closed);
+    await expect(session.enforceContextWindow('p')).rejects.toMatchObject(closed);
+    await expect(session.ensureCompressionBeforeSend('p')).rejects.toMatchObject(closed);
+    expect(session.history.length).toBe(12);
+  });
+});
+
+describe('ThreadSet', () => {
+  it('tells of messages that are none of ours, and throws none of them in here', async () => {
+    const source = `
+      import { parentPort } from 'node:worker_threads';
+      for (const message of [null, 5, 'x', {}, { strayError: 7 }, { strayError: { name: 1 } }]) {
+        parentPort.postMessage(message);
+      }
+      export default () => 'answer';`;
+    const strays: Error[] = [];
+    const threads = new ThreadSet({
+      workerUrl: new URL(`file://${await moduleFile(source)}`),
+      threads: 1,
+      maxHeapMb: 64,
+      residentsOn: () => 0,
+      onChange: () => undefined,
+      onStrayError: (error) => strays.push(error),
+    });
+    await vi.waitFor(() => {
+      expect(strays).toHaveLength(6);
+    });
+    expect(strays.every((error) => 'code' in error && error.code === 'WORKER_FAILED')).toBe(true);
+    await threads.destroy();
+  });
+});
+
+async function moduleFile(source: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'ctxfold-thread-')), 'worker.mjs');
+  await writeFile(path, source);
+  return path;
+}

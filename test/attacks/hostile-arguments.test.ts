@@ -1,0 +1,469 @@
+// Every public function, and every field of every options object, is given each hostile value. What that would do
+// unchecked: end the process by a stray rejection, hang it in a cycle, or be taken for something else in silence.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as ctxfold from 'ctxfold';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fingerprint, outcomeOf } from '../support/hostile-outcome.js';
+import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
+import { TEST_SCALE } from '../support/scale.js';
+
+/** A function as a caller has it: valid arguments, made anew, and what is done with them. */
+interface Row {
+  readonly args: () => unknown[];
+  readonly call: (...args: never[]) => unknown;
+  /** Arguments that are changed on purpose. */
+  readonly mutates?: readonly number[];
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'ctxfold-hostile-'));
+const compactor = ctxfold.createCompactor({ offload: 'inline', contextLimit: 10_000 });
+const session = await compactor.createSession();
+const EMPTY_LOG = join(directory, 'none.jsonl');
+
+afterAll(async () => {
+  await compactor.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const CALL = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { file_path: 'a.ts' } };
+const RESPONSE = {
+  type: 'tool_response',
+  callId: 'c1',
+  toolName: 'read_file',
+  result: { text: 'a' },
+};
+const history = (): unknown[] => [
+  { speaker: 'human', blocks: [{ type: 'text', text: 'Hello' }], metadata: { timestamp: 1 } },
+  { speaker: 'ai', blocks: [structuredClone(CALL)] },
+  { speaker: 'tool', blocks: [structuredClone(RESPONSE)] },
+];
+const density = (): Record<string, unknown> => ({
+  workspaceRoot: '/w',
+  toolCatalog: {
+    read_file: [
+      { access: 'read', extent: 'whole', pathKeys: ['file_path'], lineKeys: { first: 'a' } },
+    ],
+    run: [{ access: 'run', commandKeys: ['cmd'], when: { key: 'k', values: ['v'] } }],
+  },
+  inclusionSyntaxes: ['delimited'],
+  partialWritesSupersede: true,
+  workingSet: { ...ctxfold.DEFAULT_WORKING_SET },
+});
+const config = (): unknown => ({
+  ...ctxfold.DEFAULT_DENSITY_CONFIG,
+  ...density(),
+  recencyPruning: true,
+  placeholder: 'pointer',
+});
+const edit = (): unknown => ({
+  removals: [0],
+  replacements: new Map([[1, { speaker: 'human', blocks: [] }]]),
+  metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
+});
+const logger = (): unknown => ({ debug: ignore, warn: ignore, error: ignore });
+const summarizer = (): unknown => ({ contextLimit: 1_000, timeoutMs: 50, generate: ignore });
+const model = (): unknown => ({ specificationVersion: 'v3', modelId: 'm', doGenerate: ignore });
+const ignore = (): undefined => undefined;
+const none = (): unknown[] => [];
+
+const byHistory = (
+  call: (history: never, other: never) => unknown,
+  ...others: (() => unknown)[]
+): Row => ({
+  args: () => [history(), ...others.map((make) => make())],
+  call,
+});
+
+async function openSession(options: never): Promise<void> {
+  const opened = await compactor.createSession(options);
+  await opened.close();
+}
+
+async function runWith(options: object, change: object): Promise<void> {
+  const own = ctxfold.createCompactor({ offload: 'inline', ...options });
+  try {
+    const opened = await own.createSession(change);
+    for (let at = 0; at < 12; at += 1) opened.history.add(ctxfold.humanText('word '.repeat(200)));
+    await opened.ensureCompressionBeforeSend('p').catch((error: unknown) => {
+      // Over the limit is no fault of the value.
+      if (!(error instanceof ctxfold.ContextWindowExceededError)) throw error;
+    });
+  } finally {
+    await own.close();
+  }
+}
+
+/** What a host lends a compactor: each place is hostile once, and a window is opened with it. */
+const LENT = { settings: { 'compression.strategy': 'one-shot' }, contextLimit: 2_000 } as const;
+
+const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  createCompactor: [
+    {
+      args: () => [
+        {
+          contextLimit: 100,
+          overheadTokens: 1,
+          workspaceRoot: '/w',
+          offload: 'inline',
+          maxResidentSessions: 1,
+          threads: 1,
+          settings: { 'compression.threshold': 0.5 },
+          profile: {},
+          summarizer: summarizer(),
+          promptDirectory: '/p',
+          tokenizer: { countTokens: () => 1 },
+          logger: logger(),
+        },
+      ],
+      call: (options) => ctxfold.createCompactor(options).close(),
+    },
+    {
+      args: () => [
+        {
+          history: history(),
+          density: density(),
+          transcriptPath: undefined,
+          activeTodos: () => [],
+          overheadTokens: 0,
+          edits: 'every-turn',
+          minReclaimTokens: 1,
+          cacheTtlMs: 1,
+          reasoning: 'keep',
+        },
+      ],
+      call: openSession,
+    },
+    {
+      args: () => [{ countTokens: (): unknown => 1 }, logger()],
+      call: (tokenizer, log) => runWith({ ...LENT, tokenizer, logger: log }, {}),
+    },
+    {
+      args: () => [summarizer()],
+      call: (lent) => runWith({ ...LENT, summarizer: (): unknown => lent }, {}),
+    },
+    {
+      args: () => [
+        [{ id: '1', content: 'x', status: 'pending', subtasks: [{ id: '2', content: 'y' }] }],
+      ],
+      call: (todos) =>
+        runWith({ ...LENT, summarizer: summarizer() }, { activeTodos: (): unknown => todos }),
+    },
+    {
+      args: () => [ignore],
+      call: (lent) =>
+        runWith(
+          { ...LENT, summarizer: { contextLimit: 9_000, timeoutMs: 50, generate: lent } },
+          {},
+        ),
+    },
+  ],
+  TurnOrchestrator: [
+    {
+      args: () => [{ history: [], settings: {} }],
+      call: (parts) => new ctxfold.TurnOrchestrator(parts),
+    },
+    {
+      args: () => ['p', 0, 'send', { signal: undefined }],
+      call: (...args) => session.ensureCompressionBeforeSend(...(args as [never])),
+    },
+    {
+      args: () => ['p', 0, { signal: undefined }],
+      call: (...args) => session.enforceContextWindow(...(args as [never])),
+    },
+    {
+      args: () => ['p', { signal: undefined }],
+      call: (...args) => session.performCompression(...(args as [never])),
+    },
+    {
+      args: () => ['p', { signal: undefined }],
+      call: (...args) => session.buildCompressionContext(...(args as [never])),
+    },
+    {
+      args: () => [{ signal: undefined }],
+      call: (options) => session.ensureDensityOptimized(options),
+    },
+    { args: () => [0], call: (tokens) => session.shouldCompress(tokens) },
+    {
+      args: () => [{ inputTokens: 1, modelName: 'm' }],
+      call: (report) => session.reportUsage(report),
+    },
+    { args: () => [0], call: (index) => session.explain(index) },
+    { args: () => ['c1'], call: (callId) => session.restore(callId) },
+    {
+      args: () => ['compression.threshold', 0.5],
+      call: (name, value) => {
+        session.settings.set(name, value);
+        session.settings.set(name, undefined as never);
+      },
+    },
+    { args: () => ['compression.threshold'], call: (name) => session.settings.get(name) },
+  ],
+  HistoryService: [
+    {
+      args: () => [
+        { countEntries: () => Promise.resolve([1]), limits: { maxDepth: 1 }, logger: logger() },
+      ],
+      call: (options) => new ctxfold.HistoryService(options),
+    },
+    {
+      args: () => [history()[1], 'm'],
+      call: (...args) => new ctxfold.HistoryService().add(...(args as [never])),
+    },
+    {
+      args: () => [history(), 'm', 0],
+      call: (...args) => new ctxfold.HistoryService().addAll(...(args as [never])),
+    },
+    {
+      args: () => [(): unknown => [1]],
+      call: async (count: () => never) => {
+        const own = new ctxfold.HistoryService({ countEntries: () => count() });
+        own.add(ctxfold.humanText('x'));
+        await Promise.race([
+          own.waitForTokenUpdates(),
+          new Promise((resolve) => setImmediate(resolve)),
+        ]);
+      },
+    },
+    {
+      args: () => ['m'],
+      call: (name) => {
+        session.history.nameModel(name);
+      },
+    },
+    {
+      args: () => [history()[0], 5],
+      call: (...args) => {
+        new ctxfold.HistoryService().weigh(...(args as [never, never]));
+      },
+    },
+    byHistory((entries) => new ctxfold.HistoryService().countEach(entries)),
+    byHistory((entries) => new ctxfold.HistoryService().estimateTokensForContents(entries)),
+    {
+      args: () => [edit(), { revision: 0, length: 3 }],
+      call: (...args) => {
+        const own = new ctxfold.HistoryService();
+        own.addAll(history() as never);
+        return own.applyDensityResult(...(args as [never]));
+      },
+    },
+    {
+      args: () => [history(), { revision: 0, length: 0 }],
+      call: (...args) => new ctxfold.HistoryService().replaceAll(...(args as [never, never])),
+    },
+  ],
+  TurnLoop: [
+    {
+      args: () => [
+        {
+          session,
+          model: { stream: ignore, name: 'm' },
+          tools: { t: ignore },
+          maxModelCalls: 1,
+          modelTimeoutMs: 50,
+          toolTimeoutMs: 50,
+          pendingTokens: 0,
+        },
+      ],
+      call: (options) => new ctxfold.TurnLoop(options),
+    },
+  ],
+  fromLanguageModel: [
+    {
+      args: () => [
+        model(),
+        { contextLimit: 9, maxRetries: 0, attemptTimeoutMs: 9, timeoutMs: 9, retryDelayMs: 0 },
+      ],
+      call: (...args) => ctxfold.fromLanguageModel(...(args as [never, never])),
+    },
+  ],
+  PromptResolver: [
+    { args: () => [{ directory }], call: (options) => new ctxfold.PromptResolver(options) },
+    {
+      args: () => ['compression'],
+      call: (name) => new ctxfold.PromptResolver({ directory }).resolve(name),
+    },
+  ],
+  getCompressionPrompt: [{ args: none, call: () => ctxfold.getCompressionPrompt() }],
+  getCompressionStrategy: [
+    { args: () => ['one-shot'], call: (name) => ctxfold.getCompressionStrategy(name) },
+  ],
+  parseCompressionStrategyName: [
+    { args: () => ['one-shot'], call: (name) => ctxfold.parseCompressionStrategyName(name) },
+  ],
+  parseEphemeralSettings: [
+    {
+      args: () => [{ 'compression.threshold': 0.5, 'compression.strategy': 'one-shot' }],
+      call: (settings) => ctxfold.parseEphemeralSettings(settings),
+    },
+  ],
+  loadProfile: [{ args: () => [EMPTY_LOG], call: (path) => ctxfold.loadProfile(path) }],
+  saveProfile: [
+    {
+      args: () => [join(directory, 'no', 'profile.json'), { 'compression.threshold': 0.5 }],
+      call: (...args) => ctxfold.saveProfile(...(args as [never, never])),
+    },
+  ],
+  agentPreset: [{ args: () => ['cline'], call: (format) => ctxfold.agentPreset(format) }],
+  readTranscript: [
+    {
+      args: () => [EMPTY_LOG, { format: 'cline', signal: undefined }],
+      call: (...args) => ctxfold.readTranscript(...(args as [never])),
+    },
+  ],
+  optimize: [byHistory((entries, how) => ctxfold.optimize(entries, how), config)],
+  explainDensity: [
+    byHistory((entries, how) => ctxfold.explainDensity(entries, how).explain(0), config),
+    {
+      args: () => [0],
+      call: (index) =>
+        ctxfold
+          .explainDensity([], { ...ctxfold.DEFAULT_DENSITY_CONFIG, workspaceRoot: '/' })
+          .explain(index),
+    },
+  ],
+  applyDensityResult: [
+    {
+      ...byHistory((entries, result) => {
+        ctxfold.applyDensityResult(entries, result);
+      }, edit),
+      mutates: [0],
+    },
+  ],
+  validateDensityResult: [
+    {
+      args: () => [edit(), 3],
+      call: (...args) => {
+        ctxfold.validateDensityResult(...(args as [never, never]));
+      },
+    },
+  ],
+  isEmptyDensityResult: [
+    { args: () => [edit()], call: (result) => ctxfold.isEmptyDensityResult(result) },
+  ],
+  mapIndex: [
+    { args: () => [edit(), 1], call: (...args) => ctxfold.mapIndex(...(args as [never, never])) },
+  ],
+  findViolations: [byHistory((entries, base) => ctxfold.findViolations(entries, base), history)],
+  validate: [
+    {
+      args: () => [history(), 'anthropic', {}],
+      call: (...args) => ctxfold.validate(...(args as [never, never])),
+    },
+  ],
+  estimateEntryTokens: [
+    { args: () => [history()[2]], call: (entry) => ctxfold.estimateEntryTokens(entry) },
+  ],
+  extendToolCatalog: [
+    {
+      args: () => [density()['toolCatalog'], density()['toolCatalog']],
+      call: (...args) => ctxfold.extendToolCatalog(...(args as [never, never])),
+    },
+  ],
+  readsFile: [
+    {
+      args: () => ['whole', ['path'], { first: 'a' }],
+      call: (...args) => ctxfold.readsFile(...(args as [never])),
+    },
+  ],
+  writesFile: [
+    {
+      args: () => ['whole', ['path']],
+      call: (...args) => ctxfold.writesFile(...(args as [never])),
+    },
+  ],
+  runsCommands: [{ args: () => [['cmd']], call: (keys) => ctxfold.runsCommands(keys) }],
+  searches: [{ args: none, call: () => ctxfold.searches() }],
+  HighDensityStrategy: [
+    byHistory((entries, how) => new ctxfold.HighDensityStrategy().optimize(entries, how), config),
+  ],
+};
+
+/** Functions that are not about arguments of a user: no row, and why. */
+const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
+  ...[
+    'CompressionExecutionError',
+    'CompressionStrategyError',
+    'ContextWindowExceededError',
+    'PromptError',
+    'SummarizerError',
+    'SummaryRejectedError',
+    'UnknownStrategyError',
+    'WorkerPoolError',
+  ].map((name) => [name, 'is thrown to users, and made by nobody else']),
+  ...['MiddleOutStrategy', 'OneShotStrategy', 'TopDownTruncationStrategy'].map((name) => [
+    name,
+    'is given what a session makes; sessions of each are played by the rows of createCompactor',
+  ]),
+  ...['aiContent', 'humanText', 'toolCall', 'toolContent', 'toolResponse'].map((name) => [
+    name,
+    'writes a literal; what is in it is checked where it goes in',
+  ]),
+  ...['listRemoved', 'readRemovals', 'removalLogPath', 'restore'].map((name) => [
+    name,
+    'reads the log of removals, and is attacked with it',
+  ]),
+  ['streamTranscript', 'reads recorded sessions, and is attacked with the readers'],
+  ...[
+    'hasSubstance',
+    'isBlank',
+    'isCodeBlock',
+    'isMediaBlock',
+    'isOpaqueBlock',
+    'isTextBlock',
+    'isThinkingBlock',
+    'isToolCallBlock',
+    'isToolResponseBlock',
+  ].map((name) => [name, 'asks a block of a history, which was checked when it came in']),
+]);
+
+/** Of all combinations, those that this run plays: spread over values and places. */
+const STEP = TEST_SCALE === 1 ? 1 : 37;
+
+describe('the public functions', () => {
+  it('have a row here, each of them', () => {
+    const functions = Object.entries(ctxfold).filter(([, value]) => typeof value === 'function');
+    const rows = [...Object.keys(ROWS), ...Object.keys(WITHOUT_ROW)];
+    expect(rows.sort()).toEqual(functions.map(([name]) => name).sort());
+  });
+
+  let played = 0;
+  let turn = 0;
+  it.each(Object.entries(ROWS))(
+    '%s takes each hostile value or refuses it by type, and leaves it as it is',
+    { timeout: 300_000 },
+    async (name, rows) => {
+      const defects: string[] = [];
+      for (const [at, { args, call, mutates = [] }] of rows.entries()) {
+        expect(await outcomeOf(() => call(...(args() as never[]))), `${name} ${at}`).not.toMatch(
+          /TypeError/,
+        );
+        for (const path of placesOf(args()).filter(({ length }) => length > 0)) {
+          for (const value of HOSTILE_VALUES) {
+            turn += 1;
+            if (turn % STEP !== 0) continue;
+            played += 1;
+            const given = withValueAt(args(), path, value.make()) as unknown[];
+            const watched = given.filter((_, index) => !mutates.includes(index));
+            const before = fingerprint(watched);
+            const started = performance.now();
+            const outcome = await outcomeOf(() => call(...(given as never[])));
+            const took = performance.now() - started;
+            const where = `${name} ${at}, ${value.name} at ${path.join('.')}`;
+            if (outcome.startsWith('defect')) defects.push(`${where}: ${outcome}`);
+            if (fingerprint(watched) !== before)
+              defects.push(`${where}: changed the caller's value`);
+            if (took > 5_000) defects.push(`${where}: took ${Math.round(took)} ms`);
+          }
+        }
+      }
+      expect(defects).toEqual([]);
+    },
+  );
+
+  it('were played at least 1,500 times', () => {
+    expect(played).toBeGreaterThanOrEqual(1_500);
+  });
+});

@@ -1,0 +1,108 @@
+// Histories that made the calling thread stand still: 32,000 calls of one id took 12 s to be paired, contents
+// without ids 27 s, a recording without ids 16 s. Counts what is executed instead of measuring time: the engine
+// tells how often each block of the code ran, which is the same in every run.
+
+import { Session } from 'node:inspector/promises';
+import { setFlagsFromString } from 'node:v8';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADAPTER_SUBJECTS } from '../../bench/scaling/adapter-subjects.js';
+import { PURE_SUBJECTS } from '../../bench/scaling/pure-subjects.js';
+import { READER_SUBJECTS } from '../../bench/scaling/reader-subjects.js';
+import { SESSION_SUBJECTS } from '../../bench/scaling/session-subjects.js';
+import { SHAPES } from '../../bench/scaling/shapes.js';
+import type { ShapeName } from '../../bench/scaling/shapes.js';
+import type { Subject } from '../../bench/scaling/subject.js';
+import { isToolCallBlock } from '../../src/shared/content.js';
+import { runs } from '../support/scale.js';
+
+/** Beyond what is searched step by step before something better takes its place. */
+const SIZE = 300;
+const FACTOR = 4;
+const MAX_OVER_LINEAR = 1.3;
+
+const session = new Session();
+const SUBJECTS: readonly Subject[] = [
+  ...PURE_SUBJECTS,
+  ...READER_SUBJECTS,
+  ...SESSION_SUBJECTS,
+  ...ADAPTER_SUBJECTS,
+];
+
+beforeAll(async () => {
+  // What is inlined is not counted.
+  setFlagsFromString('--no-opt');
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+});
+
+afterAll(async () => {
+  setFlagsFromString('--opt');
+  await session.post('Profiler.stopPreciseCoverage');
+  session.disconnect();
+});
+
+/** How often blocks of this package's code have run since the last time. */
+async function executed(): Promise<number> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  let count = 0;
+  for (const { url, functions } of result) {
+    if (!url.includes('/src/') || url.includes('node_modules')) continue;
+    for (const { ranges } of functions) for (const range of ranges) count += range.count;
+  }
+  return count;
+}
+
+async function operationsOf(
+  { prepare, finish }: Subject,
+  shape: ShapeName,
+  size: number,
+): Promise<number> {
+  const work = await prepare(SHAPES[shape](size));
+  await executed();
+  await work();
+  const count = await executed();
+  await finish?.();
+  return count;
+}
+
+async function overLinear(subject: Subject, shape: ShapeName): Promise<number> {
+  let over = NaN;
+  // A limit that only the larger history reaches looks the same once: then a still larger one tells.
+  for (const size of [SIZE, SIZE * FACTOR]) {
+    const one = await operationsOf(subject, shape, size);
+    const four = await operationsOf(subject, shape, size * FACTOR);
+    over = four / (one * FACTOR);
+    if (!(over > MAX_OVER_LINEAR)) break;
+  }
+  return over;
+}
+
+describe('what is executed', () => {
+  it('is counted', async () => {
+    const quadratic: Subject = {
+      name: 'quadratic',
+      prepare: (history) => () =>
+        history.map(() => history.filter(({ blocks }) => blocks.some(isToolCallBlock)).length),
+    };
+    expect(await overLinear(quadratic, 'never answered')).toBeGreaterThan(FACTOR * 0.9);
+    expect(await overLinear({ ...quadratic, prepare: () => () => undefined }, 'nested')).toBeNaN();
+  });
+
+  it('grows in proportion to the history, whatever its shape', async () => {
+    const exceeded: string[] = [];
+    let cases = 0;
+    const all = Object.keys(SHAPES) as ShapeName[];
+    const names = all.slice(0, runs(all.length, 10));
+    for (const subject of SUBJECTS) {
+      if (subject.isTimedOnly === true) continue;
+      for (const shape of subject.shapes ?? names) {
+        const over = await overLinear(subject, shape);
+        cases += 1;
+        if (over > MAX_OVER_LINEAR) exceeded.push(`${subject.name}, ${shape}: ${over.toFixed(2)}`);
+      }
+    }
+    expect(exceeded).toEqual([]);
+    expect(cases).toBeGreaterThan(200);
+  }, 300_000);
+});

@@ -1,0 +1,23 @@
+// Nothing grows: a session that is closed leaves neither its history nor a handle, listener, file or thread behind. A
+// server would run out of memory by and by. `npm run soak` plays the same at length.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+
+import { runs } from '../support/scale.js';
+
+describe('nothing', () => {
+  it('grows with sessions, turns, conversations, threads that die and compactors', async () => {
+    const items = String(runs(2_000));
+    const child = spawn(process.execPath, ['--expose-gc', 'scripts/soak.js', '--items', items]);
+    const closed = once(child, 'close') as Promise<[number | null]>;
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = await closed;
+    const reports = stdout.trim().split('\n');
+    expect(reports.filter((report) => !report.endsWith('"grown":[]}'))).toEqual([]);
+    expect(reports).toHaveLength(6);
+    expect([code, stderr]).toEqual([0, '']);
+  }, 300_000);
+});

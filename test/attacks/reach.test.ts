@@ -1,0 +1,108 @@
+// What ctxfold could do to a host by itself, or a package that it brings along: it has nothing to do it with.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+  .filter(({ name }) => name.endsWith('.ts'))
+  .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+
+/** The only file that asks a server: the model that a user of the command line names. */
+const ASKS_A_MODEL = 'src/main/cli/chat-completions-model.ts';
+
+/** What a source loads, and what it calls or makes by a bare name. */
+function namesIn(path: string): {
+  readonly modules: readonly string[];
+  readonly called: readonly string[];
+} {
+  const modules: string[] = [];
+  const called: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      modules.push(node.moduleSpecifier.text);
+    }
+    if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
+      if (node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+        modules.push(node.arguments?.[0]?.getText().slice(1, -1) ?? '');
+      }
+      if (ts.isIdentifier(node.expression)) called.push(node.expression.text);
+    }
+    if (ts.isPropertyAccessExpression(node)) called.push(node.getText());
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, read(path), ts.ScriptTarget.ES2022, true));
+  return { modules, called };
+}
+
+const NAMES = SOURCES.map((path) => ({ path, ...namesIn(path) }));
+
+describe('the sources', () => {
+  it('would have reached the network, or started a program', () => {
+    const reaching =
+      /^(?:node:)?(?:http2?|https|net|tls|dgram|dns|child_process|cluster|vm|inspector|repl|v8|wasi)(?:\/|$)/;
+    const found = NAMES.flatMap(({ path, modules }) =>
+      modules.filter((name) => reaching.test(name)).map((name) => `${path}: ${name}`),
+    );
+    expect(NAMES.length).toBeGreaterThan(200);
+    expect(found).toEqual([]);
+    const asking = NAMES.filter(({ called }) =>
+      called.some((name) =>
+        /^(?:globalThis\.)?(?:fetch|WebSocket|EventSource|XMLHttpRequest)$/.test(name),
+      ),
+    );
+    expect(asking.map(({ path }) => path)).toEqual([ASKS_A_MODEL]);
+  });
+
+  it('would have run text as code', () => {
+    const running = NAMES.filter(({ called }) =>
+      called.some((name) => ['eval', 'Function', 'require', 'createRequire'].includes(name)),
+    );
+    expect(running.map(({ path }) => path)).toEqual([]);
+    // A module whose name is put together could be any.
+    const loaded = NAMES.flatMap(({ modules }) => modules);
+    expect(loaded.filter((name) => !/^[#@\w./:-]+$/.test(name))).toEqual([]);
+  });
+
+  it('would have read the environment, where keys are, but for the command line', () => {
+    const reading = NAMES.filter(({ called }) => called.includes('process.env'));
+    expect(reading.filter(({ path }) => !path.startsWith('src/main/cli/'))).toEqual([]);
+  });
+});
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<
+      string,
+      { readonly dev?: boolean; readonly peer?: boolean; readonly hasInstallScript?: boolean }
+    >
+  >;
+}
+
+describe('the package', () => {
+  it('would have run a script when it is installed, or have brought one along', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: object };
+    const running = [
+      'preinstall',
+      'install',
+      'postinstall',
+      'prepare',
+      'preprepare',
+      'postprepare',
+    ];
+    expect(Object.keys(scripts).filter((name) => running.includes(name))).toEqual([]);
+    const { packages } = JSON.parse(read('package-lock.json')) as Lock;
+    const brought = Object.entries(packages).filter(
+      ([path, { dev, peer }]) => path !== '' && dev !== true && peer !== true,
+    );
+    expect(brought.length).toBeGreaterThan(5);
+    expect(
+      brought.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,202 @@
+// One user's results, recalled by another. The attack was a single call of a tool: the model of one conversation asked
+// for `call_1`, an id that every conversation has, and was given what another user's tool had returned.
+
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
+import { recallTool } from '../../src/adapters/ai-sdk/recall-tool.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import { listRemoved } from '../../src/main/transcript/list-removed.js';
+import { removalLogPath } from '../../src/main/transcript/removal-log-path.js';
+import { restore } from '../../src/main/transcript/restore.js';
+import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';
+import { temporaryPath } from '../main/transcript/recording.js';
+
+function openCompactor(): Compactor {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    settings: {
+      'compression.density.recencyPruning': true,
+      'compression.density.recencyRetention': 1,
+      'compression.density.placeholder': 'informative',
+    },
+  });
+  onTestFinished(() => compactor.close());
+  return compactor;
+}
+
+/** The messages of a user whose first result is pruned. */
+function messagesOf(secret: string) {
+  return ['call_1', 'call_2'].flatMap((toolCallId) => [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId, toolName: 'look', input: { path: 'a' } }],
+    },
+    {
+      role: 'tool',
+      content: [
+        {
+          type: 'tool-result',
+          toolCallId,
+          toolName: 'look',
+          output: { type: 'text', value: secret },
+        },
+      ],
+    },
+  ]);
+}
+
+interface Conversation {
+  readonly conversationId: string;
+  readonly transcriptDirectory: string;
+}
+
+async function converse(
+  compactor: Compactor,
+  { conversationId, transcriptDirectory }: Conversation,
+  secret: string,
+): Promise<void> {
+  const compact = messageCompactor(compactor, { edits: 'every-turn', transcriptDirectory });
+  await compact(messagesOf(secret) as never, { conversationId });
+}
+
+/** A session of its own whose first result is pruned, of any id and in any file. */
+async function prune(
+  compactor: Compactor,
+  options: { readonly sessionId: string; readonly transcriptPath: string },
+  secret: string,
+): Promise<TurnOrchestrator> {
+  const history = ['call_1', 'call_2'].flatMap((id) => [
+    aiContent([toolCall(id, 'look', { path: 'a' })]),
+    toolContent([toolResponse(id, 'look', secret)]),
+  ]);
+  const session = await compactor.createSession({ ...options, history });
+  await session.ensureCompressionBeforeSend('p');
+  return session;
+}
+
+describe('a recall tool', () => {
+  it('does not give one user what another one has under the same call id', async () => {
+    const compactor = openCompactor();
+    const transcriptDirectory = await temporaryPath('transcripts');
+    const ann = { conversationId: 'ann', transcriptDirectory };
+    const bob = { conversationId: 'bob', transcriptDirectory };
+    await converse(compactor, ann, 'secret of ann');
+    await converse(compactor, bob, 'secret of bob');
+    const call = { id: 'call_1' };
+    expect(await recallTool(compactor, ann).execute(call)).toBe('secret of ann');
+    expect(await recallTool(compactor, bob).execute(call)).toBe('secret of bob');
+    const eve = { conversationId: 'eve', transcriptDirectory };
+    expect(await recallTool(compactor, eve).execute(call)).toMatch(/^No original/);
+  });
+
+  it('tells two conversations apart that have one id and logs in different directories', async () => {
+    const compactor = openCompactor();
+    const conversations = [1, 2].map(async () => ({
+      conversationId: 'chat-1',
+      transcriptDirectory: await temporaryPath('transcripts'),
+    }));
+    const [ann, bob] = (await Promise.all(conversations)) as [Conversation, Conversation];
+    await converse(compactor, ann, 'secret of ann');
+    await converse(compactor, bob, 'secret of bob');
+    const call = { id: 'call_1' };
+    expect(await recallTool(compactor, ann).execute(call)).toBe('secret of ann');
+    expect(await recallTool(compactor, bob).execute(call)).toBe('secret of bob');
+
+    // By the id alone it cannot be told which is meant: neither is given.
+    const { conversationId } = ann;
+    // @ts-expect-error The directory is missing.
+    expect(() => recallTool(compactor, { conversationId })).toThrow(TypeError);
+    await expect(compactor.restore('call_1', { sessionId: conversationId })).rejects.toMatchObject({
+      code: 'SESSION_AMBIGUOUS',
+    });
+  });
+});
+
+describe('a session', () => {
+  it('that takes the id of an open one opens none of its originals', async () => {
+    const compactor = openCompactor();
+    const sessionId = 'chat-1';
+    await prune(compactor, { sessionId, transcriptPath: await temporaryPath() }, 'secret of ann');
+    const withoutLog = await compactor.createSession({ sessionId });
+    await expect(withoutLog.restore('call_1')).rejects.toMatchObject({ code: 'NOT_IN_TRANSCRIPT' });
+    const transcriptPath = await temporaryPath();
+    const ofBob = await compactor.createSession({ sessionId, transcriptPath });
+    await expect(ofBob.restore('call_1')).rejects.toMatchObject({ code: 'NOT_IN_TRANSCRIPT' });
+    await expect(compactor.restore('call_1', { sessionId })).rejects.toMatchObject({
+      code: 'SESSION_AMBIGUOUS',
+    });
+    const transcriptDirectory = path.dirname(transcriptPath);
+    await expect(
+      compactor.restore('call_1', { sessionId, transcriptDirectory }),
+    ).rejects.toMatchObject({ code: 'NOT_IN_TRANSCRIPT' });
+  });
+
+  it('that writes to the file of an earlier one gives back nothing of it', async () => {
+    const transcriptPath = await temporaryPath();
+    const first = openCompactor();
+    await prune(first, { sessionId: 'ann', transcriptPath }, 'secret of ann');
+    await first.close();
+    const compactor = openCompactor();
+    const session = await prune(compactor, { sessionId: 'bob', transcriptPath }, 'secret of bob');
+    for (const sessionId of ['ann', 'bob']) {
+      expect((await restore(transcriptPath, 'call_1', { sessionId })).response.result).toBe(
+        `secret of ${sessionId}`,
+      );
+      const listed = await listRemoved(transcriptPath, { sessionId });
+      expect(listed.map((one) => one.sessionId)).toEqual([sessionId]);
+    }
+    expect((await session.restore('call_1')).response.result).toBe('secret of bob');
+    expect((await recallTool(session).execute({ id: 'call_1' })) as string).toBe('secret of bob');
+    await expect(compactor.restore('call_1', { sessionId: 'ann' })).rejects.toMatchObject({
+      code: 'NOT_IN_TRANSCRIPT',
+    });
+  });
+});
+
+describe('looking for originals', () => {
+  // An id that is missing by mistake, as in `{ sessionId: request.user?.session }`, looked everywhere.
+  it.each([
+    undefined,
+    null,
+    {},
+    'ann',
+    { sessionId: undefined },
+    { sessionId: null },
+    { sessionId: '' },
+    { sessionId: ['ann'] },
+    { acrossSessions: undefined },
+    { acrossSessions: false },
+    { acrossSessions: 1 },
+    { acrossSessions: 'yes' },
+    { acrossSessions: true, sessionId: 'ann' },
+  ])('needs a session, or the word for all of them: %j', async (options) => {
+    const compactor = openCompactor();
+    const transcriptDirectory = await temporaryPath('transcripts');
+    const log = removalLogPath(transcriptDirectory, 'ann');
+    await converse(compactor, { conversationId: 'ann', transcriptDirectory }, 'secret of ann');
+    const given = options as { sessionId: string };
+    await expect(compactor.restore('call_1', given)).rejects.toThrow(TypeError);
+    await expect(restore(log, 'call_1', given)).rejects.toThrow(TypeError);
+    await expect(listRemoved(log, given)).rejects.toThrow(TypeError);
+  });
+
+  it('is refused without that when it is compiled', () => {
+    const compile = (compactor: Compactor): unknown[] => [
+      // @ts-expect-error Nobody is named.
+      compactor.restore('call_1'),
+      // @ts-expect-error Nobody is named.
+      compactor.restore('call_1', {}),
+      // @ts-expect-error Looking everywhere is said by `true` alone.
+      compactor.restore('call_1', { acrossSessions: Boolean('no') }),
+      // @ts-expect-error Nobody is named.
+      restore('x', 'call_1'),
+      // @ts-expect-error Nobody is named.
+      listRemoved('x'),
+    ];
+    expect(compile).toBeTypeOf('function');
+  });
+});

@@ -1,0 +1,116 @@
+// Who holds the lock of a log and does not let go. Kept away for good, a conversation could never be gone on
+// with; let in too early, two writers would tear each other's records.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { TranscriptWriter } from '../../src/main/transcript/transcript-writer.js';
+import { compileTranscript } from '../main/transcript/compiled-sources.js';
+import {
+  draft,
+  openWith,
+  openWriter,
+  recover,
+  temporaryPath,
+} from '../main/transcript/recording.js';
+
+const QUICK = { lockTiming: { beatMs: 40, leaseMs: 200 } };
+const PROGRAM = fileURLToPath(new URL('../main/transcript/writing-process.mjs', import.meta.url));
+const LOST = { code: 'TRANSCRIPT_WRITE_FAILED', cause: { code: 'ELOCKLOST' } };
+
+/** The lock that a container leaves which was ended without closing anything. */
+async function leaveLock(path: string, changes: object): Promise<string> {
+  const writer = await TranscriptWriter.open(path);
+  await writer.append([draft('before')]);
+  const text = await readFile(`${path}.lock`, 'utf8');
+  await writer.close();
+  const left = JSON.stringify({ ...(JSON.parse(text) as object), ...changes });
+  await writeFile(`${path}.lock`, left);
+  return left;
+}
+
+describe('the log of a holder that is gone', () => {
+  test.each([
+    ['container', { host: 'b7c1f0a2d9e4', token: 'gone' }],
+    ['container with this host name', { pid: 1, namespace: 'pid:[1]', token: 'gone' }],
+    ['writer of this process', { token: 'gone' }],
+  ])('is taken over from a dead %s', async (_name, changes) => {
+    const path = await temporaryPath();
+    await leaveLock(path, changes);
+    const writer = await openWriter(path, QUICK);
+    await writer.append([draft('after')]);
+    expect((await recover(path)).texts).toEqual(['before', 'after']);
+  });
+
+  test('is not taken over from one that lives', async () => {
+    const path = await temporaryPath();
+    const left = await leaveLock(path, { host: 'elsewhere', token: 'alive' });
+    let beats = 0;
+    const beating = setInterval(() => {
+      beats += 1;
+      void writeFile(`${path}.lock`, `${left}${' '.repeat(beats)}`, { flag: 'r+' });
+    }, 10);
+    onTestFinished(() => clearInterval(beating));
+    await expect(TranscriptWriter.open(path, QUICK)).rejects.toMatchObject({
+      code: 'TRANSCRIPT_WRITE_FAILED',
+      cause: { code: 'ELOCKED' },
+    });
+    await expect(TranscriptWriter.open(path, QUICK)).rejects.toThrow('on host elsewhere');
+  });
+});
+
+describe('a writer that lost its lease', () => {
+  test('writes no more', async () => {
+    const path = await temporaryPath();
+    const writer = await openWriter(path);
+    await writer.append([draft('mine')]);
+    await leaveOther(path);
+    await expect(writer.append([draft('late')])).rejects.toMatchObject(LOST);
+    expect((await recover(path)).texts).toEqual(['mine']);
+  });
+
+  test('acknowledges nothing that it wrote while the lease was lost', async () => {
+    const path = await temporaryPath();
+    let isSuspended = false;
+    const openFile = openWith({
+      write: async (file, bytes) => {
+        if (isSuspended) await leaveOther(path);
+        return file.write(bytes);
+      },
+    });
+    const writer = await openWriter(path, { openFile });
+    await writer.append([draft('mine')]);
+    isSuspended = true;
+    await expect(writer.append([draft('late')])).rejects.toMatchObject(LOST);
+  });
+
+  test('notices when it is resumed after it was suspended', { timeout: 30_000 }, async () => {
+    const path = await temporaryPath();
+    const modulePath = await compileTranscript(dirname(path));
+    const args = [PROGRAM, modulePath, path, '0', '20000'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const printed = readText(child.stdout);
+    await once(child.stdout, 'data');
+    child.kill('SIGSTOP');
+    const writer = await openWriter(path, QUICK);
+    await writer.append([draft('taken over')]);
+    child.kill('SIGCONT');
+    const lines = (await printed).trimEnd().split('\n');
+    expect(lines.at(-1)).toBe('TRANSCRIPT_WRITE_FAILED ELOCKLOST');
+    await writer.append([draft('after')]);
+    const { texts } = await recover(path);
+    const numbers = texts.map((text) => text.split(':')[0]);
+    // What it had acknowledged is all there, and so is what the other one wrote.
+    expect(numbers).toEqual(expect.arrayContaining([...lines.slice(0, -1), 'taken over', 'after']));
+  });
+});
+
+function leaveOther(path: string): Promise<void> {
+  return writeFile(`${path}.lock`, JSON.stringify({ pid: 1, host: 'other', token: 'other' }));
+}

@@ -1,0 +1,224 @@
+// What a provider's prompt cache holds stays as it is, however often the process changes: a session that begins with
+// answers must neither land edits because it knows nothing, nor lose what another session of this process had landed.
+
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { Conversations } from '../../src/adapters/conversations.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
+import { humanText } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { arbitraryHistory } from '../support/arbitrary-history.js';
+import { historyOf } from '../support/notation.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  user,
+} from '../support/plain-message-format.js';
+import type { PlainMessage } from '../support/plain-message-format.js';
+import { runs } from '../support/scale.js';
+
+let compactor: Compactor;
+
+function openCompactor(): Compactor {
+  return createCompactor({ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' });
+}
+
+beforeEach(() => {
+  compactor = openCompactor();
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await compactor.close();
+});
+
+/** Where a request ends: before each answer of the model. */
+function requestsOf(entries: readonly IContent[]): number[] {
+  return entries.flatMap(({ speaker }, at) =>
+    speaker === 'ai' && at > 0 && entries[at - 1]?.speaker !== 'ai' ? [at] : [],
+  );
+}
+
+/** What each request is sent by one session that lives as long as the conversation. */
+async function sentByOne(
+  entries: readonly IContent[],
+  options: SessionOptions,
+): Promise<readonly string[]> {
+  const session = await compactor.createSession(options);
+  const sent: string[] = [];
+  let told = 0;
+  for (const at of requestsOf(entries)) {
+    session.history.addAll(entries.slice(told, at));
+    told = at;
+    await session.ensureCompressionBeforeSend('p');
+    sent.push(JSON.stringify(session.history.getAll()));
+  }
+  return sent;
+}
+
+/** What it is sent when each request has a process of its own. */
+async function sentByMany(
+  entries: readonly IContent[],
+  options: SessionOptions,
+): Promise<readonly string[]> {
+  const sent: string[] = [];
+  for (const at of requestsOf(entries)) {
+    const process = openCompactor();
+    const session = await process.createSession({ ...options, history: entries.slice(0, at) });
+    await session.ensureCompressionBeforeSend('p');
+    sent.push(JSON.stringify(session.history.getAll()));
+    await process.close();
+  }
+  return sent;
+}
+
+/** A session that reads files and writes them, turn after turn; every write makes a large read stale. */
+function longSession(turns: number): IContent[] {
+  const entries = historyOf('h');
+  for (let turn = 0; turn < turns; turn += 1) {
+    const path = `f${turn % 7}.ts`;
+    entries.push(...historyOf(`a:r${2 * turn}(${path}) t:r${2 * turn}`));
+    const last = entries.at(-1)!;
+    const [response] = last.blocks;
+    entries[entries.length - 1] = {
+      ...last,
+      blocks: [{ ...response, result: `${turn} `.padEnd(4_000, 'x y z ') }] as never,
+    };
+    entries.push(...historyOf(`a:w${2 * turn + 1}(${path}) t:w${2 * turn + 1}`));
+  }
+  return entries;
+}
+
+/** Tokens at a tenth of the price as far as the request before began with them, all others at 1.25. */
+function costOf(sent: readonly string[]): number {
+  let before: readonly string[] = [];
+  let cost = 0;
+  for (const text of sent) {
+    const request = JSON.parse(text) as IContent[];
+    const entries = request.map((entry) => JSON.stringify(entry));
+    let isPrefix = true;
+    request.forEach((entry, at) => {
+      isPrefix &&= entries[at] === before[at];
+      cost += estimateEntryTokens(entry) * (isPrefix ? 0.1 : 1.25);
+    });
+    before = entries;
+  }
+  return cost;
+}
+
+describe('a session that is taken up in another process', () => {
+  it('sends what one that lives for long sends, request by request', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryHistory(),
+        fc.integer({ min: 0, max: 400 }),
+        fc.constantFrom(
+          'keep' as const,
+          'strip-after-first-edit' as const,
+          'forbid-edits' as const,
+        ),
+        async (given, minReclaimTokens, reasoning) => {
+          const entries = [humanText('go'), ...given].map(({ speaker, blocks }) => ({
+            ...{ speaker, blocks },
+          }));
+          const options = { edits: 'batched', minReclaimTokens, reasoning } as const;
+          expect(await sentByMany(entries, options)).toEqual(await sentByOne(entries, options));
+        },
+      ),
+      { numRuns: runs(500) },
+    );
+  }, 120_000);
+
+  it('costs no more than one that lives for long, and less than nothing at all', async () => {
+    const entries = longSession(50);
+    const options = { edits: 'batched', minReclaimTokens: 8_000 } as const;
+    const nothing = requestsOf(entries).map((at) => JSON.stringify(entries.slice(0, at)));
+    const [one, many] = [await sentByOne(entries, options), await sentByMany(entries, options)];
+    expect(many).toEqual(one);
+    expect(costOf(many)).toBeLessThan(costOf(nothing));
+  });
+
+  it('comes to the same after hundreds of requests, when not every window may land a batch', async () => {
+    const entries = longSession(120);
+    const last = requestsOf(entries).at(-1)!;
+    for (let minReclaimTokens = 3_000; minReclaimTokens <= 12_000; minReclaimTokens += 750) {
+      const options = { edits: 'batched', minReclaimTokens } as const;
+      const one = await sentByOne(entries, options);
+      const session = await compactor.createSession({
+        ...options,
+        history: entries.slice(0, last),
+      });
+      await session.ensureCompressionBeforeSend('p');
+      expect(JSON.stringify(session.history.getAll())).toBe(one.at(-1));
+    }
+  }, 60_000);
+
+  it('lands nothing merely because it knows nothing, at birth either', async () => {
+    const entries = historyOf('h a:r1 t:r1 a:w2 t:w2 a:r3 t:r3');
+    for (const edits of ['batched', 'at-birth'] as const) {
+      const sent = await sentByMany(entries, { edits });
+      expect(sent.at(-1)).toBe(JSON.stringify(entries.slice(0, requestsOf(entries).at(-1))));
+    }
+  });
+
+  it('lands what waits when its entries tell that the cache went cold, and again afterwards', async () => {
+    const at = (timestamp: number) => (entry: IContent) => ({ ...entry, metadata: { timestamp } });
+    const past = historyOf('h a:r1 t:r1 a:w2 t:w2').map(at(1_000));
+    const back = historyOf('h').map(at(1_000 + 300_000));
+    const next = historyOf('a:r5(z.ts) t:r5').map(at(1_000 + 300_500));
+    const take = async (
+      history: IContent[],
+    ): Promise<readonly [string | undefined, IContent[]]> => {
+      const session = await compactor.createSession({ edits: 'batched', history });
+      const { optimized } = await session.ensureCompressionBeforeSend('p');
+      return [optimized?.reason, session.history.getAll()];
+    };
+    expect((await take(past))[0]).toBeUndefined();
+    const [reason, sent] = await take([...past, ...back]);
+    expect(reason).toBe('cache-cold');
+    const [again, later] = await take([...past, ...back, ...next]);
+    expect(again).toBe('sent-before');
+    expect(later.slice(0, sent.length)).toEqual(sent);
+  });
+});
+
+describe('more conversations than are remembered', () => {
+  /** Calls of users in turn, each with more messages than before; returns what each call was sent. */
+  async function roundRobin(users: number, idleMs: number): Promise<readonly PlainMessage[][][]> {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    const conversations = new Conversations(compactor, PLAIN_MESSAGE_FORMAT, {
+      edits: 'batched',
+      minReclaimTokens: 300,
+    });
+    const messages = Array.from({ length: users }, (_, at) => [user(`user ${at}`)]);
+    const sent: PlainMessage[][][] = messages.map(() => []);
+    for (let turn = 0; turn < 12; turn += 1) {
+      for (const [at, list] of messages.entries()) {
+        sent[at]!.push(await conversations.compact(list));
+        const path = { file_path: `f${turn % 3}.ts` };
+        const tool = turn % 2 === 0 ? 'read_file' : 'write_file';
+        list.push(assistant(call(`${turn}`, tool, path)));
+        list.push(answer(`${turn}`, tool, `${at} ${turn} `.padEnd(400, 'x y z ')));
+      }
+      // Some caches go cold: what lands then is known to nobody but the session.
+      vi.advanceTimersByTime(turn % 5 === 4 ? idleMs : 1_000);
+    }
+    return sent;
+  }
+
+  it.each([0, 400_000])('changes no prefix that few would not, idle for %i ms', async (idleMs) => {
+    const few = await roundRobin(2, idleMs);
+    await compactor.close();
+    compactor = openCompactor();
+    const many = await roundRobin(40, idleMs);
+    expect(many.map((calls) => calls.map(({ length }) => length))).toEqual(
+      many.map(() => few[0]!.map(({ length }) => length)),
+    );
+    expect(many.slice(0, 2)).toEqual(few);
+  });
+});

@@ -1,0 +1,28 @@
+// What the README's sample of getting results back finds around it: an agent that is asked by somebody whose id is a
+// path, and a model that asks for the result which was taken away.
+
+import { mkdirSync } from 'node:fs';
+
+const steps = [
+  ['call_1', 'read_file', 'what a.ts was'],
+  ['call_2', 'write_file', 'done'],
+];
+
+Object.assign(globalThis, {
+  conversationId: '../../escaped',
+  agent: { tools: {} },
+  messages: steps.flatMap(([toolCallId, toolName, value]) => {
+    const of = { toolCallId, toolName };
+    const output = { type: 'text', value };
+    return [
+      { role: 'assistant', content: [{ type: 'tool-call', ...of, input: { file_path: 'a.ts' } }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...of, output }] },
+    ];
+  }),
+  generateText: async ({ tools, messages, prepareStep }) => {
+    mkdirSync(process.env.WORKSPACE, { recursive: true });
+    process.chdir(process.env.WORKSPACE);
+    await prepareStep({ model: 'scripted', messages, steps: [] });
+    return { text: await tools.recall.execute({ id: 'call_1' }) };
+  },
+});

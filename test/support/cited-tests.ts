@@ -1,0 +1,96 @@
+// What pages of the documentation cite as tests, and whether there are such tests.
+
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+const REPOSITORY = new URL('../../', import.meta.url);
+
+/** A test by its file, from `test`, and its name. */
+export interface Citation {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** The cells of every row of every table of a page, without the rules below heads. */
+export function tableRows(page: string): readonly (readonly string[])[] {
+  return page
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    )
+    .filter(([first = '']) => !/^-+$/.test(first));
+}
+
+/** Lists what a cell cites as `file › name`. */
+export function citationsIn(cell: string): readonly Citation[] {
+  return [...cell.matchAll(/`([^`›]+) › ([^`]+)`/g)].map(([, file = '', name = '']) => ({
+    file,
+    name,
+  }));
+}
+
+/** A cell that cites these tests and says nothing else. */
+export function citing(citations: readonly Citation[]): string {
+  return citations.map(({ file, name }) => `\`${file} › ${name}\``).join(' <br> ');
+}
+
+/** The titles of a file's tests, and all of its strings. */
+interface TestFile {
+  readonly titles: readonly string[];
+  readonly strings: ReadonlySet<string>;
+}
+
+/** The names that a file of tests has no test of. */
+export function missingTests(file: string, names: readonly string[]): readonly string[] {
+  const known = readTestFile(file);
+  return names.filter((name) => !hasTest(known, name));
+}
+
+function readTestFile(file: string): TestFile {
+  const source = readFileSync(new URL(`test/${file}`, REPOSITORY), 'utf8');
+  const titles: string[] = [];
+  const strings = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node)) strings.add(node.text);
+    if (ts.isCallExpression(node) && isTest(node.expression)) {
+      const [title] = node.arguments;
+      if (title !== undefined && ts.isStringLiteralLike(title)) titles.push(title.text);
+      else if (title !== undefined && ts.isTemplateExpression(title)) {
+        titles.push(title.getText().slice(1, -1));
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, source, ts.ScriptTarget.ES2022, true));
+  return { titles, strings };
+}
+
+/** Whether an expression is `it`, `test`, or made of one of them: `it.each([…])`, `` it.each`…` ``. */
+function isTest(expression: ts.Expression): boolean {
+  if (ts.isIdentifier(expression)) return ['it', 'test'].includes(expression.text);
+  if (ts.isTaggedTemplateExpression(expression)) return isTest(expression.tag);
+  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression)) {
+    return isTest(expression.expression);
+  }
+  return false;
+}
+
+/** Whether a file has a test of that name: a title as it is, or one filled in with strings of the file. */
+function hasTest({ titles, strings }: TestFile, name: string): boolean {
+  return titles.some((title) => {
+    if (title === name) return true;
+    const filled = titlePattern(title).exec(name)?.slice(1) ?? [];
+    return filled.length > 0 && filled.every((text) => strings.has(text));
+  });
+}
+
+function titlePattern(title: string): RegExp {
+  const literals = title.split(/%[sdifj]|\$[\w.]+/).map((text) => {
+    return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  });
+  return new RegExp(`^${literals.join('(.+)')}$`);
+}

@@ -1,0 +1,294 @@
+// Users who share all that can be shared: a compactor, directories of transcripts, the ids of their calls, some the ids
+// of their conversations and their first words. What comes out anywhere is collected by the place where it came out.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createCompactor } from 'ctxfold';
+import type { Compactor, CompactorOptions, Logger, Summarizer, TurnOrchestrator } from 'ctxfold';
+import { prepareStep, recallTool } from 'ctxfold/ai-sdk';
+import { chatCompactor } from 'ctxfold/openai';
+import { createMessageCompactor } from '../../dist/adapters/message-compactor.js';
+import { Canaries } from './canaries.js';
+import { HOSTILE_IDS } from './hostile-ids.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  user as asking,
+} from './plain-message-format.js';
+import type { PlainMessage } from './plain-message-format.js';
+
+const USERS = 10;
+/** Steps of a user's first call; each plants four marks. */
+const FIRST_STEPS = 5;
+const FORMATS = ['plain', 'ai-sdk', 'openai'] as const;
+const EVENTS = [
+  'optimized',
+  'compressed',
+  'compressionFailed',
+  'fitted',
+  'pruned',
+  'fallback',
+] as const;
+
+/** What one step of a conversation says. */
+interface Said {
+  readonly text: string;
+  readonly callId: string;
+  readonly input: object;
+  readonly result: string;
+}
+
+/** Somebody with one conversation. */
+export interface User {
+  /** Its marks are this user's. */
+  readonly name: string;
+  readonly format: (typeof FORMATS)[number];
+  /** @default the conversation is recognized by its messages */
+  readonly conversationId: string | undefined;
+  readonly transcriptDirectory: string;
+  readonly said: Said[];
+}
+
+/** The users of one compactor, which may be closed and opened again. */
+export class IsolationWorld {
+  readonly canaries = new Canaries<string>();
+  /** Marks in ids of conversations: these may be told where content may not. */
+  readonly idMarks = new Set<string>();
+  readonly users: readonly User[];
+  /** Originals that a user got back. */
+  recalled = 0;
+  readonly #options: CompactorOptions;
+  readonly #directories: readonly [string, string];
+  #compactor: Compactor;
+  #sessions: TurnOrchestrator[] = [];
+  #lines = 0;
+
+  /** @param root a directory of its own */
+  constructor(root: string, options: CompactorOptions, seed: number) {
+    this.#directories = [path.join(root, 'one'), path.join(root, 'two')];
+    const summarizer: Summarizer = {
+      contextLimit: 100_000,
+      generate: (request) => {
+        this.canaries.collect(`request ${(this.#lines += 1)}`, request);
+        return Promise.resolve({
+          text: '<state_snapshot>short</state_snapshot>',
+          finishReason: 'stop',
+        });
+      },
+    };
+    this.#options = { ...options, summarizer, logger: this.#logger };
+    this.#compactor = createCompactor(this.#options);
+    this.users = Array.from({ length: USERS }, (_, at) => this.#makeUser(at, seed));
+  }
+
+  /** Lets users say something and be answered, all at the same time, and looks at what each is given. */
+  async round(users: readonly User[]): Promise<void> {
+    await Promise.all(
+      users.map(async (user) => {
+        const isFirst = user.said.length === 0;
+        // One that is recognized by its messages begins like every other one.
+        if (isFirst && user.conversationId === undefined) await this.#send(user);
+        const steps = isFirst ? FIRST_STEPS : 1;
+        for (let step = 0; step < steps; step += 1) user.said.push(this.#say(user));
+        await this.#send(user);
+        await this.#recall(user);
+      }),
+    );
+    await this.#inspectSessions();
+  }
+
+  /** Ends the process, as it were: the transcripts stay. */
+  async restart(): Promise<void> {
+    await this.close();
+    this.#compactor = createCompactor(this.#options);
+  }
+
+  async close(): Promise<void> {
+    this.canaries.collect('stats of the compactor', this.#compactor.stats());
+    await this.#compactor.close();
+    this.#sessions = [];
+    for (const directory of this.#directories) this.#inspectFiles(directory);
+  }
+
+  #makeUser(at: number, seed: number): User {
+    const name = `user ${at}`;
+    const format = FORMATS[at % FORMATS.length] ?? 'plain';
+    const [one, two] = this.#directories;
+    const said: Said[] = [];
+    // Two with one id and format in two directories, two without an id, and the others with ids like paths.
+    if (at === 0 || at === 3) {
+      const transcriptDirectory = at === 0 ? one : two;
+      return { name, format, conversationId: 'chat-1', transcriptDirectory, said };
+    }
+    const shared = { name, format, transcriptDirectory: one, said };
+    if (at === 1 || at === 4) return { ...shared, conversationId: undefined };
+    const mark = this.canaries.plant(name);
+    this.idMarks.add(mark);
+    const hostile = HOSTILE_IDS[(seed + at) % HOSTILE_IDS.length] ?? '';
+    return { ...shared, conversationId: `${hostile}${mark}` };
+  }
+
+  #say({ name, said }: User): Said {
+    const mark = (): string => this.canaries.plant(name);
+    return {
+      text: `Look at ${mark()}.`,
+      callId: `call_${said.length}`,
+      input: { path: `/home/${mark()}/a.ts`, note: mark() },
+      result: `${mark()} is a line\n`.repeat(20),
+    };
+  }
+
+  async #send(user: User): Promise<void> {
+    const place = `sent by ${user.name}`;
+    try {
+      this.canaries.collect(place, await this.#compact(user));
+    } catch (error) {
+      this.canaries.collect(place, error);
+    }
+  }
+
+  #compact({ format, conversationId, transcriptDirectory, said }: User): Promise<unknown> {
+    const options = {
+      edits: 'every-turn',
+      maxConversations: 3,
+      transcriptDirectory,
+      onSession: this.#watch,
+      logger: this.#logger,
+    } as const;
+    const given = conversationId === undefined ? {} : { conversationId };
+    switch (format) {
+      case 'plain':
+        return createMessageCompactor(
+          this.#compactor,
+          PLAIN_MESSAGE_FORMAT,
+          options,
+        )(plain(said), given);
+      case 'openai':
+        return chatCompactor(this.#compactor, options)(chat(said) as never, given);
+      case 'ai-sdk':
+        return prepareStep(this.#compactor, { ...options, ...given })({
+          model: 'model',
+          messages: modelMessages(said) as never,
+          steps: [],
+        });
+    }
+  }
+
+  /** Asks by everything that one may try: ids of calls, which all users have, and ids of conversations. */
+  async #recall({ name, conversationId, transcriptDirectory }: User): Promise<void> {
+    if (conversationId === undefined) return;
+    const conversation = { conversationId, transcriptDirectory };
+    const tool = recallTool(this.#compactor, conversation);
+    const place = `recalled by ${name}`;
+    for (const id of this.#tried()) {
+      const recalled = await tool.execute({ id });
+      this.canaries.collect(place, recalled);
+      if (String(recalled).includes('is a line')) this.recalled += 1;
+      const options = { sessionId: conversationId, transcriptDirectory };
+      this.canaries.collect(place, await this.#compactor.restore(id, options).catch(errorOf));
+    }
+  }
+
+  #tried(): string[] {
+    const most = Math.max(...this.users.map(({ said }) => said.length));
+    const calls = Array.from({ length: most }, (_, at) => `call_${at}`);
+    return [...calls, '', '*', '__proto__'];
+  }
+
+  readonly #watch = (session: TurnOrchestrator): void => {
+    const place = `session ${(this.#lines += 1)}`;
+    for (const name of EVENTS) {
+      session.on(name, (event: unknown) => {
+        this.canaries.collect(place, event);
+      });
+    }
+    this.#sessions.push(session);
+    this.#places.set(session, place);
+  };
+
+  readonly #places = new WeakMap<TurnOrchestrator, string>();
+
+  async #inspectSessions(): Promise<void> {
+    for (const session of this.#sessions) {
+      const place = this.#places.get(session) ?? 'unknown';
+      const length = session.history.getRawHistory().length;
+      this.canaries.collect(place, [session.stats(), session.costs(), session.contextUsage()]);
+      for (let at = 0; at < length; at += 1) this.canaries.collect(place, session.explain(at));
+      this.canaries.collect(place, await session.restore('call_0').catch(errorOf));
+    }
+  }
+
+  #inspectFiles(directory: string): void {
+    for (const name of readdirSync(directory)) {
+      const file = path.join(directory, name);
+      this.canaries.collect(`file ${file}`, readFileSync(file, 'utf8'));
+    }
+  }
+
+  readonly #logger: Logger = {
+    debug: (...line) => {
+      this.#log(line);
+    },
+    warn: (...line) => {
+      this.#log(line);
+    },
+    error: (...line) => {
+      this.#log(line);
+    },
+  };
+
+  #log(line: readonly unknown[]): void {
+    this.canaries.collect(`line ${(this.#lines += 1)}`, line);
+  }
+}
+
+function errorOf(thrown: unknown): unknown {
+  return thrown;
+}
+
+function plain(said: readonly Said[]): PlainMessage[] {
+  return [
+    asking('Hello.'),
+    ...said.flatMap(({ text, callId, input, result }) => [
+      asking(text),
+      assistant(call(callId, 'look', input)),
+      answer(callId, 'look', result),
+    ]),
+  ];
+}
+
+function chat(said: readonly Said[]): object[] {
+  return [
+    { role: 'user', content: 'Hello.' },
+    ...said.flatMap(({ text, callId: id, input, result }) => [
+      { role: 'user', content: text },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id, type: 'function', function: { name: 'look', arguments: JSON.stringify(input) } },
+        ],
+      },
+      { role: 'tool', tool_call_id: id, content: result },
+    ]),
+  ];
+}
+
+function modelMessages(said: readonly Said[]): object[] {
+  return [
+    { role: 'user', content: 'Hello.' },
+    ...said.flatMap(({ text, callId: toolCallId, input, result: value }) => {
+      const of = { toolCallId, toolName: 'look' };
+      return [
+        { role: 'user', content: text },
+        { role: 'assistant', content: [{ type: 'tool-call', ...of, input }] },
+        {
+          role: 'tool',
+          content: [{ type: 'tool-result', ...of, output: { type: 'text', value } }],
+        },
+      ];
+    }),
+  ];
+}
