@@ -200,7 +200,6 @@ export type {
   ExplainedBlock,
   NoFinding,
 } from './shared/density/explain/explanation.js';
-export { findInclusions } from './shared/density/index/file-inclusions.js';
 export type {
   BlockInclusion,
   FoundInclusion,

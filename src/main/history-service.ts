@@ -13,6 +13,7 @@ import {
   assertNumber,
   assertString,
   elementAt,
+  isArray,
   readOptions,
 } from '../shared/misuse.js';
 import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
@@ -130,7 +131,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    */
   addAll(contents: readonly IContent[], modelName?: string, firstPosition: number = 0): void {
     this.assertOpen();
-    assertArray('the entries', contents);
+    if (!isArray(contents)) {
+      throw new TypeError(`Expected an array of entries, got ${typeof contents}.`);
+    }
     assertNumber('firstPosition', firstPosition);
     if (modelName !== undefined) assertString('modelName', modelName);
     // By index: an array may have methods of its own, and holes.

@@ -4,7 +4,7 @@
 import { carriesContent, hasSubstance } from './content.js';
 import type { IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
-import { assertHistory } from './ingestion.js';
+import { overEntries } from './ingestion.js';
 import type { Violation } from './violation.js';
 
 /**
@@ -15,14 +15,21 @@ import type { Violation } from './violation.js';
  * not complete leaves its call open. An open call is valid until an ai or human entry follows.
  * Takes time linear in the size of both histories.
  *
- * @throws TypeError for what is no history: an array of entries that `history.add` would take.
+ * @throws TypeError for what is no history: an array of entries as `history.add` takes them.
  */
 export function findViolations(
   history: readonly IContent[],
   base?: readonly IContent[],
 ): readonly Violation[] {
-  assertHistory('the history', history);
-  if (base !== undefined) assertHistory('the base', base);
+  const find = (): readonly Violation[] =>
+    overEntries('the history', history, () => findAll(history, base));
+  return base === undefined ? find() : overEntries('the base', base, find);
+}
+
+function findAll(
+  history: readonly IContent[],
+  base: readonly IContent[] | undefined,
+): readonly Violation[] {
   const violations = [
     ...history.flatMap(findEntryViolations),
     ...findPairingViolations(history),
@@ -124,16 +131,20 @@ function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
 /** With the `u` flag, whole pairs are one code point each, so that only halves match. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether any string in a value holds half of a pair, nested ones and keys included; at any depth. */
+/** Whether any string in a value holds half of a pair, nested ones and keys included; at any depth, also in a cycle. */
 export function hasLoneSurrogate(root: unknown): boolean {
   const pending: unknown[] = [root];
+  const seen = new Set<object>();
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value === 'string') {
       if (LONE_SURROGATE.test(value)) return true;
-    } else if (Array.isArray(value)) {
-      for (const item of value as readonly unknown[]) pending.push(item ?? null);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [key, item] of Object.entries(value)) pending.push(key, item ?? null);
+    } else if (typeof value === 'object' && value !== null && !seen.has(value)) {
+      seen.add(value);
+      if (Array.isArray(value)) {
+        for (const item of Object.values(value)) pending.push(item ?? null);
+      } else {
+        for (const [key, item] of Object.entries(value)) pending.push(key, item ?? null);
+      }
     }
   }
   return false;

@@ -1,10 +1,10 @@
 // What a host lends a session may throw, reject, hang or return nonsense. The turn goes on, or fails with a code;
 // unchecked, it would end the process, pass a window that is twice too large, or fail without a reason.
 
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
@@ -107,7 +107,7 @@ describe('a summarizer', () => {
     const summarizer = scriptedSummarizer(
       () =>
         new Promise((resolve) =>
-          setImmediate(resolve, { text: snapshot('short'), finishReason: 'stop' }),
+          setImmediate(resolve, { text: snapshot('short'), finishReason: 'stop' as const }),
         ),
       { timeoutMs: Infinity },
     );
@@ -207,7 +207,9 @@ describe('ThreadSet', () => {
 });
 
 async function moduleFile(source: string): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), 'ctxfold-thread-')), 'worker.mjs');
+  const directory = await mkdtemp(join(tmpdir(), 'ctxfold-thread-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'worker.mjs');
   await writeFile(path, source);
   return path;
 }

@@ -324,6 +324,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
           .explain(index),
     },
   ],
+  listRuleEdits: [
+    {
+      args: () => [Int32Array.of(0, 0, 1, 0, -1, -1), ignore],
+      call: (...args) => ctxfold.listRuleEdits(...(args as [never, never])),
+    },
+  ],
   applyDensityResult: [
     {
       ...byHistory((entries, result) => {

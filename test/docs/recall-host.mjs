@@ -3,8 +3,11 @@
 
 import { mkdirSync } from 'node:fs';
 
+/** Large enough for a batch: what is less stays until there is more. */
+const LINES = 12_000;
+
 const steps = [
-  ['call_1', 'read_file', 'what a.ts was'],
+  ['call_1', 'read_file', 'what a.ts was\n'.repeat(LINES)],
   ['call_2', 'write_file', 'done'],
 ];
 
@@ -23,6 +26,7 @@ Object.assign(globalThis, {
     mkdirSync(process.env.WORKSPACE, { recursive: true });
     process.chdir(process.env.WORKSPACE);
     await prepareStep({ model: 'scripted', messages, steps: [] });
-    return { text: await tools.recall.execute({ id: 'call_1' }) };
+    const original = await tools.recall.execute({ id: 'call_1' });
+    return { text: original.length === 14 * LINES ? original.slice(0, 13) : original };
   },
 });

@@ -1,6 +1,6 @@
 // Why what pruning leaves of a history stays: the explanations of the pass in the words of the report.
 
-import { findInclusions } from '../../index.js';
+import { explainDensity } from '../../index.js';
 import type {
   BlockExplanation,
   ContentBlock,
@@ -11,6 +11,8 @@ import type {
 } from '../../index.js';
 import type { StayReason } from './analysis-report.js';
 import { categoryOf } from './composition.js';
+
+const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /** Why each block of an entry stays. */
 export class Retention {
@@ -34,11 +36,7 @@ export class Retention {
    */
   reasonsOf(entry: IContent, index: number): readonly StayReason[] {
     const left = this.#explain(index).blocks.filter(({ verdict }) => verdict !== 'dropped');
-    const including = new Set(
-      entry.speaker === 'human'
-        ? findInclusions(entry.blocks, this.#config).map(({ block }) => block)
-        : [],
-    );
+    const including = entry.speaker === 'human' ? this.#including(entry) : NO_BLOCKS;
     return entry.blocks.map((block, at) => {
       // Only human entries have blocks that are explained more than once, and no calls.
       const explained = entry.speaker === 'human' ? undefined : left[at];
@@ -47,6 +45,12 @@ export class Retention {
       }
       return reasonOfOther(block, entry, including.has(at));
     });
+  }
+
+  /** The blocks of an entry that include files. */
+  #including(entry: IContent): ReadonlySet<number> {
+    const { blocks } = explainDensity([entry], { ...this.#config, fileDedupe: true }).explain(0);
+    return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
   }
 
   #reasonOfCall(explained: BlockExplanation): StayReason {

@@ -2,7 +2,7 @@
 // somebody asks for them, or what a strategy of the user's own has returned. Decides nothing.
 
 import type { IContent } from '../../shared/content.js';
-import { NO_EDITS } from '../../shared/density.js';
+import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
 import { PlanCursor } from '../../shared/density/plan/plan.js';
@@ -93,7 +93,7 @@ export class ReturnedEdit implements FoundEdit {
   }
 
   get firstEntry(): number {
-    return firstEditedIndex(this.result);
+    return isEmptyDensityResult(this.result) ? Infinity : firstEditedIndex(this.result);
   }
 
   get size(): number {

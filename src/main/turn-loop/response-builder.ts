@@ -1,6 +1,7 @@
 // Puts the streamed parts of a response together into one entry of the history.
 
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
+import { assertIngestible } from '../../shared/ingestion.js';
 import type { ChatChunk } from './chat-model.js';
 
 /** Collects the chunks of one response. */
@@ -49,9 +50,21 @@ export class ResponseBuilder {
       metadata: {
         timestamp: Date.now(),
         ...(modelName !== undefined && { model: modelName }),
-        ...(this.#usage !== undefined && { usage: this.#usage }),
+        ...this.#usageToKeep(),
       },
     };
+  }
+
+  /** What a provider says amiss is no reason to fail a turn: usage that no history can hold is left out. */
+  #usageToKeep(): { readonly usage?: unknown } {
+    if (this.#usage === undefined) return {};
+    const kept = { usage: this.#usage };
+    try {
+      assertIngestible({ speaker: 'ai', blocks: [], metadata: kept }, 0);
+      return kept;
+    } catch {
+      return {};
+    }
   }
 
   #addText(text: string): void {

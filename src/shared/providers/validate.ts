@@ -1,7 +1,7 @@
 // Whether a provider would take a history, or a request, as it is. Repairs nothing, calls nobody.
 
 import type { IContent } from '../content.js';
-import { assertHistory } from '../ingestion.js';
+import { overEntries } from '../ingestion.js';
 import { kindOf, readOptions } from '../misuse.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -29,12 +29,13 @@ export function validate(
 ): readonly ProviderViolation[] {
   if (!PROVIDER_PROFILES.includes(profile)) {
     throw new RangeError(
-      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${kindOf(profile)}.`,
+      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${typeof profile === 'string' ? JSON.stringify(profile) : kindOf(profile)}.`,
     );
   }
-  assertHistory('the history', history);
   const given = readOptions('options', options);
-  return findRequestViolations(readHistory(history, profile, given), profile);
+  return overEntries('the history', history, () =>
+    findRequestViolations(readHistory(history, profile, given), profile),
+  );
 }
 
 /** Lists what a provider would refuse of a request, in the order of the request. Linear. */

@@ -13,6 +13,7 @@ const SHARED = [
   'shared/density/index/excerpt.ts',
   'shared/density/index/int-column.ts',
   'shared/errors.ts',
+  'shared/misuse.ts',
   'shared/summarize/one-line.ts',
   'shared/summarize/placeholder.ts',
   'shared/summarize/tool-summary.ts',

@@ -4,6 +4,7 @@
 import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
 import { NO_EDITS } from '../../density.js';
+import { assertFunction, isInstance, refuse } from '../../misuse.js';
 import { DENSITY_RULES } from '../rules/density-rules.js';
 import type { RuleName } from '../rules/density-rules.js';
 import { ACTION, ACTION_NAMES } from '../rules/marks.js';
@@ -108,11 +109,14 @@ export interface RuleEdit {
  * Lists the rows of a plan by name, in their order: the `rows` of a `DensityResult`.
  *
  * @param blocksOf the blocks of an entry as it was before
+ * @throws TypeError for what is no `Int32Array`.
  */
 export function listRuleEdits(
   rows: Int32Array,
   blocksOf: (entry: number) => readonly ContentBlock[] | undefined,
 ): readonly RuleEdit[] {
+  if (!isInstance(rows, Int32Array)) refuse('rows', 'an Int32Array', rows);
+  assertFunction('blocksOf', blocksOf);
   const edits: RuleEdit[] = [];
   for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
     const { entry, block, start } = row;
