@@ -326,8 +326,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   listRuleEdits: [
     {
-      args: () => [Int32Array.of(0, 0, 1, 0, -1, -1), ignore],
-      call: (...args) => ctxfold.listRuleEdits(...(args as [never, never])),
+      args: () => [Int32Array.of(0, 0, 1, 0, -1, -1)],
+      call: (rows) => ctxfold.listRuleEdits(rows, ignore),
     },
   ],
   applyDensityResult: [

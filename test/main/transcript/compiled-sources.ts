@@ -8,12 +8,14 @@ import ts from 'typescript';
 
 const SOURCES = fileURLToPath(new URL('../../../src', import.meta.url));
 const SHARED = [
+  'main/abortable.ts',
   'shared/content.ts',
   'shared/density.ts',
   'shared/density/index/excerpt.ts',
   'shared/density/index/int-column.ts',
   'shared/errors.ts',
   'shared/misuse.ts',
+  'shared/shown-text.ts',
   'shared/summarize/one-line.ts',
   'shared/summarize/placeholder.ts',
   'shared/summarize/tool-summary.ts',
