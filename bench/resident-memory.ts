@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { IContent } from '../src/index.js';
 import { DeltaQueue } from '../src/main/offload/delta-queue.js';
-import { indexedAgentOf } from '../src/shared/density/index-scope.js';
+import { indexedAgentOf } from '../src/shared/density/index/index-scope.js';
 import { ResidentHistory } from '../src/worker/resident-history.js';
 import { check } from './support/check.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -72,7 +72,7 @@ async function keptPerSession(history: readonly IContent[]): Promise<number> {
   const base = { revision: 0, length: history.length };
   for (const resident of kept.slice(1)) {
     const { plan } = resident.plan(base, CONFIG);
-    check(plan.drops.length > 0, 'a kept history plans nothing');
+    check(plan.length > 0, 'a kept history plans nothing');
   }
   return (after - before) / sessions;
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import { SnapshotOffload } from '../src/main/offload/snapshot.js';
 import { WorkerPool } from '../src/main/offload/worker-pool.js';
-import { planDensity } from '../src/shared/density/optimize.js';
+import { planDensity } from '../src/shared/density/plan/optimize.js';
 import { check } from './support/check.js';
 import { timeThread } from './support/main-thread.js';
 import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';

@@ -2,7 +2,7 @@
 // characters of each tell; nothing that must be kept apart may depend on it.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
-import { hashOf } from '../shared/density/hash.js';
+import { hashOf } from '../shared/density/index/hash.js';
 
 /** Characters of a text that are looked at. */
 const SEEN_CHARACTERS = 64;

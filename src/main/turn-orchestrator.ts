@@ -2,8 +2,8 @@
 // call. Its steps stand in pre-send/; nobody else applies edits.
 
 import type { IContent } from '../shared/content.js';
-import { explainDensity } from '../shared/density/explain-density.js';
-import type { EntryExplanation } from '../shared/density/explanation.js';
+import { explainDensity } from '../shared/density/explain/explain-density.js';
+import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { CompressionStrategyError } from '../shared/errors.js';
 import { asObject, assertString, isInstance, isRecord } from '../shared/misuse.js';
 import { abortable, settledWithin } from './abortable.js';

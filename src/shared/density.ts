@@ -3,6 +3,7 @@
 
 import type { IContent } from './content.js';
 import { CompressionStrategyError } from './errors.js';
+import type { WorkingSetRules } from './density/rules/working-set-rules.js';
 import { types } from 'node:util';
 import {
   asObject,
@@ -13,7 +14,6 @@ import {
   kindOf,
   refuse,
 } from './misuse.js';
-import type { WorkingSetRules } from './density/working-set-rules.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
 /** What a response's `result` becomes when recency pruning drops its payload. */
@@ -69,6 +69,15 @@ export interface DensityConfig {
   readonly placeholder?: PlaceholderForm;
 }
 
+/** What a pass puts in place of results, where nothing says so the pointer. */
+export function placeholderOf({
+  placeholder = 'pointer',
+}: {
+  readonly placeholder?: PlaceholderForm | undefined;
+}): PlaceholderForm {
+  return placeholder;
+}
+
 /** The part of a configuration that may differ from one pass over a history to the next. */
 export type PassSettings = Pick<
   DensityConfig,
@@ -89,7 +98,7 @@ export const DEFAULT_DENSITY_CONFIG: Omit<DensityConfig, 'workspaceRoot'> = {
   recencyRetention: 3,
 };
 
-/** How much each phase of a pass pruned. */
+/** How much each rule of a pass took. */
 export interface DensityResultMetadata {
   /** Calls removed together with their responses because a later write supersedes the read. */
   readonly readWritePairsPruned: number;
@@ -108,6 +117,11 @@ export interface DensityResult {
   /** By index, the entry to put in place of the present one. */
   readonly replacements: ReadonlyMap<number, IContent>;
   readonly metadata: DensityResultMetadata;
+  /**
+   * Which rule took what, when `optimize` made the result: see `listRuleEdits`. What a strategy of your own finds
+   * goes without.
+   */
+  readonly rows?: Int32Array;
 }
 
 /** The result that changes nothing. */

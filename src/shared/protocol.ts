@@ -3,7 +3,7 @@
 
 import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
-import type { DensityPlan } from './density/plan.js';
+import type { DensityPlan } from './density/plan/plan.js';
 import type { ResidentOptions } from './resident-protocol.js';
 import type { WireReply } from './wire-reply.js';
 

@@ -3,8 +3,8 @@
 
 import type { IContent } from './content.js';
 import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
-import type { IndexedAgent } from './density/index-scope.js';
-import type { DensityPlan } from './density/plan.js';
+import type { IndexedAgent } from './density/index/index-scope.js';
+import type { DensityPlan } from './density/plan/plan.js';
 import type { WireReply } from './wire-reply.js';
 
 /** What a resident history is opened with. */

@@ -1,9 +1,10 @@
 // Plans a compression by high-density on what a resident history knows: the same decisions as on the
 // entries themselves, and the lines that will stand in for their results.
 
-import { NONE } from '../shared/density/history-columns.js';
-import type { HistoryIndex } from '../shared/density/history-index.js';
-import { IntColumn } from '../shared/density/int-column.js';
+import { placeholderOf } from '../shared/density.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import type { HistoryIndex } from '../shared/density/index/history-index.js';
+import { IntColumn } from '../shared/density/index/int-column.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { planCompression } from '../shared/summarize/plan-compression.js';
@@ -18,9 +19,11 @@ import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
 export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,
-  { preserveThreshold, targetTokens, placeholder = 'pointer' }: CompressionRequest,
+  request: CompressionRequest,
   countPiece: CountPiece,
 ): PlannedCompression | null {
+  const { preserveThreshold, targetTokens } = request;
+  const placeholder = placeholderOf(request);
   const curated = curate(facts);
   const outline = outlineIndex(index, facts, curated);
   const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);

@@ -2,14 +2,14 @@
 // knows after each of them what a density pass would do. Nothing here knows that it runs on a thread.
 
 import type { IContent } from '../shared/content.js';
-import { isSameBase } from '../shared/density.js';
+import { isSameBase, placeholderOf } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
-import { NONE } from '../shared/density/history-columns.js';
-import { HistoryIndex } from '../shared/density/history-index.js';
-import { scopeOfSession } from '../shared/density/index-scope.js';
-import type { IndexScope } from '../shared/density/index-scope.js';
-import { planIndexed } from '../shared/density/optimize.js';
-import type { EntryStretches } from '../shared/density/stretches.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import { HistoryIndex } from '../shared/density/index/history-index.js';
+import { scopeOfSession } from '../shared/density/index/index-scope.js';
+import type { IndexScope } from '../shared/density/index/index-scope.js';
+import { planIndexed } from '../shared/density/plan/optimize.js';
+import type { EntryStretches } from '../shared/density/index/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
 import type {
   CompressionRequest,
@@ -102,8 +102,7 @@ export class ResidentHistory {
     const startedAt = performance.now();
     const plan = planIndexed(this.#index, pass);
     // A line is as long as what it tells: only a count can tell.
-    const placeholderTokens =
-      (pass.placeholder ?? 'pointer') === 'pointer' ? this.#pointerTokens : NONE;
+    const placeholderTokens = placeholderOf(pass) === 'pointer' ? this.#pointerTokens : NONE;
     const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, placeholderTokens);
     return { base, plan, tokensAfter, runMs: performance.now() - startedAt };
   }

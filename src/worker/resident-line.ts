@@ -26,15 +26,13 @@ class ResidentLine implements ResidentCalls {
     this.#reply((history) => {
       const value = history.receive(delta);
       const { tokens, pass } = value;
-      const { drops, pointers, excerpts, cuts } = pass?.plan ?? {};
-      return [value, [tokens, drops, pointers, excerpts, cuts, pass?.tokensAfter]];
+      return [value, [tokens, pass?.plan, pass?.tokensAfter]];
     });
 
   plan: ResidentCalls['plan'] = (base, pass) =>
     this.#reply((history) => {
       const planned = history.plan(base, pass);
-      const { drops, pointers, excerpts, cuts } = planned.plan;
-      return [planned, [drops, pointers, excerpts, cuts, planned.tokensAfter]];
+      return [planned, [planned.plan, planned.tokensAfter]];
     });
 
   compress: ResidentCalls['compress'] = (base, request) =>

@@ -2,7 +2,7 @@
 // it in-process; nothing here throws, because an error loses its class and code in crossing.
 
 import type { IContent } from '../shared/content.js';
-import { planDensity } from '../shared/density/optimize.js';
+import { planDensity } from '../shared/density/plan/optimize.js';
 import type { TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
 import { loadPieceCounter } from './encoding.js';

@@ -1,9 +1,11 @@
 // Foretells what entries will hold once a plan is carried out, from the counts of their parts.
 
-import { NONE } from '../shared/density/history-columns.js';
-import type { HistoryIndex } from '../shared/density/history-index.js';
-import { IntColumn } from '../shared/density/int-column.js';
-import type { DensityPlan } from '../shared/density/plan.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import type { HistoryIndex } from '../shared/density/index/history-index.js';
+import { IntColumn } from '../shared/density/index/int-column.js';
+import { PlanCursor } from '../shared/density/plan/plan.js';
+import type { DensityPlan } from '../shared/density/plan/plan.js';
+import { ACTION } from '../shared/density/rules/marks.js';
 import type { ResidentFacts } from './resident-facts.js';
 
 /**
@@ -22,38 +24,37 @@ export function tokensAfterPlan(
 ): Int32Array {
   const pairs = new IntColumn();
   const callAt = rowFinder(index.calls);
-  const droppedAt = rowFinder(index.responses);
-  const prunedAt = rowFinder(index.responses);
-  let drop = 0;
-  let pointer = 0;
-  let excerpt = 0;
-  let cut = 0;
-  for (;;) {
-    const entry = Math.min(
-      plan.drops[drop] ?? Infinity,
-      plan.pointers[pointer] ?? Infinity,
-      plan.excerpts[excerpt] ?? Infinity,
-      plan.cuts[cut] ?? Infinity,
-    );
-    if (entry === Infinity) return pairs.toArray();
+  const responseAt = rowFinder(index.responses);
+  const row = new PlanCursor(plan);
+  while (!row.isAtEnd) {
+    const { entry } = row;
     let tokens = facts.entryTokens.at(entry);
-    for (; plan.drops[drop] === entry; drop += 2) {
-      const block = plan.drops[drop + 1] ?? NONE;
+    for (; row.entry === entry; row.next()) {
+      const { block, action } = row;
       const call = callAt(entry, block);
-      const response = droppedAt(entry, block);
-      const ofResponse = response === NONE ? NONE : facts.responseTokens.at(response);
-      tokens = exchanged(tokens, call === NONE ? ofResponse : facts.callTokens.at(call), 0);
+      const response = responseAt(entry, block);
+      switch (action) {
+        case ACTION.drop:
+        case ACTION.companion: {
+          const ofResponse = response === NONE ? NONE : facts.responseTokens.at(response);
+          tokens = exchanged(tokens, call === NONE ? ofResponse : facts.callTokens.at(call), 0);
+          break;
+        }
+        case ACTION.pointer: {
+          const result = response === NONE ? NONE : facts.resultTokens.at(response);
+          tokens = exchanged(tokens, result, placeholderTokens);
+          break;
+        }
+        case ACTION.excerpt:
+        case ACTION.cut:
+          tokens = NONE;
+          break;
+      }
     }
-    for (; plan.pointers[pointer] === entry; pointer += 2) {
-      const response = prunedAt(entry, plan.pointers[pointer + 1] ?? NONE);
-      const result = response === NONE ? NONE : facts.resultTokens.at(response);
-      tokens = exchanged(tokens, result, placeholderTokens);
-    }
-    for (; plan.excerpts[excerpt] === entry; excerpt += 2) tokens = NONE;
-    for (; plan.cuts[cut] === entry; cut += 4) tokens = NONE;
     pairs.push(entry);
     pairs.push(tokens);
   }
+  return pairs.toArray();
 }
 
 /** Tokens with another part in the place of one; `NONE` when any of them is not known. */

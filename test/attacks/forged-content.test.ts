@@ -18,11 +18,11 @@ import {
 } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../src/shared/density.js';
-import type * as CallSignature from '../../src/shared/density/call-signature.js';
-import { signatureOf } from '../../src/shared/density/call-signature.js';
-import { explainDensity } from '../../src/shared/density/explain-density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
-import { DEFAULT_WORKING_SET } from '../../src/shared/density/working-set-rules.js';
+import type * as CallSignature from '../../src/shared/density/index/call-signature.js';
+import { signatureOf } from '../../src/shared/density/index/call-signature.js';
+import { explainDensity } from '../../src/shared/density/explain/explain-density.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
+import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
 import { outlineHistory } from '../../src/shared/summarize/history-outline.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { frameOf, groupOf, humanParts } from '../support/inclusions.js';
@@ -300,7 +300,7 @@ describe('a model that was told what to call', () => {
     vi.resetModules();
     // As another thread or process loads it: what collides there, does not here.
     const other = await vi.importActual<typeof CallSignature>(
-      '../../src/shared/density/call-signature.js',
+      '../../src/shared/density/index/call-signature.js',
     );
     for (const text of texts) {
       expect(other.signatureOf('fetch', { text })).not.toBe(signatureOf('fetch', { text }));

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, SAFE_INCLUSION_SYNTAXES } from '../../src/shared/density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { frameOf, groupOf, humanParts } from '../support/inclusions.js';
 import { runs } from '../support/scale.js';
 

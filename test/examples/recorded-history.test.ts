@@ -12,7 +12,7 @@ import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import { isBlank } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { PROVIDER_PROFILES } from '../../src/shared/providers/provider-violation.js';
 import { validate } from '../../src/shared/providers/validate.js';
 import { findBreaches } from '../support/strict-provider.js';

@@ -83,6 +83,8 @@ describe('DensityResult', () => {
       readonly removals: readonly number[];
       readonly replacements: ReadonlyMap<number, IContent>;
       readonly metadata: DensityResultMetadata;
+      /** Only when a pass of ours made it. */
+      readonly rows?: Int32Array;
     }>();
     expectTypeOf<DensityResultMetadata>().toEqualTypeOf<{
       readonly readWritePairsPruned: number;

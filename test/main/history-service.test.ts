@@ -10,7 +10,7 @@ import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { applyDensityResult } from '../../src/shared/density.js';
 import type { DensityResult } from '../../src/shared/density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
 import { describeHistory, historyOf } from '../support/notation.js';

@@ -18,9 +18,9 @@ import {
 } from '../../src/shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
-import { isExcerpt } from '../../src/shared/density/excerpt.js';
-import { DEFAULT_WORKING_SET } from '../../src/shared/density/working-set-rules.js';
-import type { WorkingSetRules } from '../../src/shared/density/working-set-rules.js';
+import { isExcerpt } from '../../src/shared/density/index/excerpt.js';
+import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
+import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './transcript/recording.js';

@@ -10,8 +10,8 @@ import type { CompressionStrategy } from '../../src/main/strategies/strategy.js'
 import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../src/shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
-import { findInclusions } from '../../src/shared/density/file-inclusions.js';
-import { fileAccess } from '../../src/shared/density/tool-paths.js';
+import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
+import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { findViolations } from '../../src/shared/validity.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { DEFAULT_TOOL_CATALOG, extendToolCatalog } from '../../src/shared/tool-catalog.js';
 import { describeResult } from '../support/notation.js';
 

@@ -11,11 +11,16 @@ export function applied(history: readonly IContent[], result: DensityResult): IC
   return compacted;
 }
 
-/** Freezes a value and all that it holds; returns it. */
+/** Freezes a value and all that it holds; returns it. What memory stands behind cannot be frozen. */
 export function freezeDeep<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     Object.freeze(value);
     Object.values(value).forEach(freezeDeep);
   }
   return value;
+}
+
+/** The documented part of a result: what has no rules to tell of is compared by it. */
+export function documented({ removals, replacements, metadata }: DensityResult): DensityResult {
+  return { removals, replacements, metadata };
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import type { WorkingSetRules } from '../../src/shared/density/working-set-rules.js';
+import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
 import { arbitraryDensityConfig, arbitraryHistory } from './arbitrary-history.js';

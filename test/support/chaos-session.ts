@@ -17,7 +17,7 @@ import type { CountEntries } from '../../src/main/token-ledger.js';
 import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import { indexedAgentOf } from '../../src/shared/density/index-scope.js';
+import { indexedAgentOf } from '../../src/shared/density/index/index-scope.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 
 /** The modes that use threads. */

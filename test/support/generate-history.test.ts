@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
 import { isToolCallBlock } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { findViolations } from '../../src/shared/validity.js';
 
 describe('generateHistory', () => {

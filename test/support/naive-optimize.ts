@@ -11,7 +11,7 @@ import type {
 } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
-import { INCLUSION_POINTER } from '../../src/shared/density/file-inclusions.js';
+import { INCLUSION_POINTER } from '../../src/shared/density/index/file-inclusions.js';
 import { naiveExcerpt, naiveOutsideWorkingSet } from './naive-working-set.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];

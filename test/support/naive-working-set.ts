@@ -9,7 +9,7 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../src/shared/content.js';
-import type { WorkingSetRules } from '../../src/shared/density/working-set-rules.js';
+import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { estimateResultTokens } from '../../src/shared/tokens/estimate.js';
 import { naiveUse } from './naive-use.js';

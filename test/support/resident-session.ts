@@ -9,7 +9,7 @@ import type { Parcel } from '../../src/main/offload/delta-queue.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { NO_EDITS } from '../../src/shared/density.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import { optimize } from '../../src/shared/density/optimize.js';
+import { optimize } from '../../src/shared/density/plan/optimize.js';
 import type { DeltaValue, ResidentOptions } from '../../src/shared/resident-protocol.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';

@@ -8,9 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { hasSubstance } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import { materializeDensityPlan } from '../../src/shared/density/materialize.js';
-import { planDensity } from '../../src/shared/density/optimize.js';
-import type { DensityPlan } from '../../src/shared/density/plan.js';
+import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
+import { planDensity } from '../../src/shared/density/plan/optimize.js';
+import { countItems, PlanCursor } from '../../src/shared/density/plan/plan.js';
+import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
+import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
@@ -66,31 +68,30 @@ function expectEqual(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
 }
 
-function namesBlock(list: Int32Array, width: number, index: number, block: number): boolean {
-  for (let at = 0; at < list.length; at += width) {
-    if (list[at] === index && list[at + 1] === block) return true;
+const { drop, companion, pointer, excerpt, cut } = ACTION;
+
+/** Whether a row of a plan does one of these things, to any block or to this one. */
+function hasRow(plan: DensityPlan, actions: readonly number[], entry = -1, block = -1): boolean {
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    const isThere = entry === -1 || (row.entry === entry && row.block === block);
+    if (isThere && actions.includes(row.action)) return true;
   }
   return false;
 }
 
 /** Whether an entry loses text by a plan, or a part of a result. */
-function losesText(
-  { cuts, drops, excerpts }: DensityPlan,
-  { blocks }: IContent,
-  index: number,
-): boolean {
+function losesText(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   return blocks.some(
     (block, at) =>
-      namesBlock(cuts, 4, index, at) ||
-      namesBlock(excerpts, 2, index, at) ||
-      (block.type === 'text' && namesBlock(drops, 2, index, at)),
+      hasRow(plan, [cut, excerpt], index, at) ||
+      (block.type === 'text' && hasRow(plan, [drop, companion], index, at)),
   );
 }
 
 /** Whether a call leaves an entry that shares its reasoning with other calls, and with nothing else. */
-function sharesReasoning({ drops }: DensityPlan, { blocks }: IContent, index: number): boolean {
+function sharesReasoning(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   const told = blocks
-    .map((block, at) => ({ block, isDropped: namesBlock(drops, 2, index, at) }))
+    .map((block, at) => ({ block, isDropped: hasRow(plan, [drop, companion], index, at) }))
     .filter(({ block }) => block.type === 'thinking' || hasSubstance(block));
   return told.some(({ isDropped }, at) => {
     const isReasoning = (place: { readonly block: ContentBlock }): boolean =>
@@ -128,12 +129,9 @@ function losesReasoning(before: IContent, after: IContent): boolean {
   return thoughts(after) < thoughts(before);
 }
 
-function editedEntries({ drops, pointers, excerpts, cuts }: DensityPlan): number[] {
+function editedEntries(plan: DensityPlan): number[] {
   const edited = new Set<number>();
-  for (let at = 0; at < drops.length; at += 2) edited.add(drops[at] ?? -1);
-  for (let at = 0; at < pointers.length; at += 2) edited.add(pointers[at] ?? -1);
-  for (let at = 0; at < excerpts.length; at += 2) edited.add(excerpts[at] ?? -1);
-  for (let at = 0; at < cuts.length; at += 4) edited.add(cuts[at] ?? -1);
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) edited.add(row.entry);
   return [...edited].sort((a, b) => a - b);
 }
 
@@ -142,10 +140,11 @@ function expectForetold(
   plan: DensityPlan,
   entries: readonly IContent[],
   tokensAfter: Int32Array,
+  config: DensityConfig,
   count: CountPiece | undefined,
 ): void {
   const edited = editedEntries(plan);
-  const { removals, replacements } = materializeDensityPlan(plan, entries);
+  const { removals, replacements } = materializeDensityPlan(plan, entries, config);
   note('removals', removals.length > 0);
   note('replacements', replacements.size > 0);
   expectEqual(
@@ -215,12 +214,13 @@ function expectDelivery(
     const plan = planDensity(entries, config);
     expectEqual(pass.base, delta.after);
     expectEqual(pass.plan, plan);
-    note('drops', plan.drops.length > 0);
-    note('pointers', plan.pointers.length > 0);
-    note('excerpts', plan.excerpts.length > 0);
-    note('forgotten', plan.drops.length > 0 && (plan.metadata.workingSetPruned ?? 0) > 0);
-    note('cuts', plan.cuts.length > 0);
-    expectForetold(session, plan, entries, pass.tokensAfter, count);
+    const { workingSetPruned = 0 } = countItems(plan, config);
+    note('drops', hasRow(plan, [drop]));
+    note('pointers', hasRow(plan, [pointer]));
+    note('excerpts', hasRow(plan, [excerpt]));
+    note('forgotten', hasRow(plan, [drop]) && workingSetPruned > 0);
+    note('cuts', hasRow(plan, [cut]));
+    expectForetold(session, plan, entries, pass.tokensAfter, config, count);
   }
 }
 

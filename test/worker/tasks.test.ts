@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { humanText } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import { planDensity } from '../../src/shared/density/optimize.js';
+import { planDensity } from '../../src/shared/density/plan/optimize.js';
 import type { TaskRequest } from '../../src/shared/protocol.js';
 import { runTask } from '../../src/worker/tasks.js';
 

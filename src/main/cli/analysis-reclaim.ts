@@ -1,9 +1,9 @@
 // What pruning reclaims, counted: from attributions of edits to tokens by rule and by tool. Decides
 // nothing about what goes.
 
-import type { IContent } from '../../index.js';
-import { PRUNING_RULES } from './analysis-report.js';
-import type { PruningRule, RuleExample, RuleFigures, Subject } from './analysis-report.js';
+import { PRUNING_RULES } from '../../index.js';
+import type { IContent, RuleName } from '../../index.js';
+import type { RuleExample, RuleFigures, Subject } from './analysis-report.js';
 import type { Attribution } from './attribution.js';
 import { namePaths } from './call-subject.js';
 import { groupBy } from './group-by.js';
@@ -13,7 +13,7 @@ export type CountEach = (contents: readonly IContent[]) => Promise<readonly numb
 
 /** A part of an edit whose tokens are known. */
 export interface CountedAttribution extends Attribution {
-  readonly rule: PruningRule;
+  readonly rule: RuleName;
   /** Tokens reclaimed; below 0 when what took the place is longer. */
   readonly tokens: number;
 }
@@ -30,15 +30,15 @@ export async function countAttributions(
   const next = (side: IContent | null): number => (side === null ? 0 : (counts.next().value ?? 0));
   return attributions.flatMap((attribution) => {
     const tokens = next(attribution.before) - next(attribution.after);
-    const rule = PRUNING_RULES.find((known) => known === attribution.rule);
-    return rule === undefined ? [] : [{ ...attribution, rule, tokens }];
+    const rule = PRUNING_RULES.find(({ name }) => name === attribution.rule);
+    return rule === undefined ? [] : [{ ...attribution, rule: rule.name, tokens }];
   });
 }
 
 /** What each rule reclaims; rules that reclaim nothing are left out. */
 export function figuresByRule(counted: readonly CountedAttribution[]): readonly RuleFigures[] {
   const groups = groupBy(counted, ({ rule }) => rule);
-  return PRUNING_RULES.flatMap((rule) => {
+  return PRUNING_RULES.flatMap(({ name: rule }) => {
     const group = groups.get(rule) ?? [];
     if (group.length === 0) return [];
     return [{ rule, items: sumOf(group, 'items'), tokens: sumOf(group, 'tokens') }];
@@ -48,7 +48,7 @@ export function figuresByRule(counted: readonly CountedAttribution[]): readonly 
 /** The largest things that a rule reclaims, largest first; a call and its response are one. */
 export function largestExamples(
   counted: readonly CountedAttribution[],
-  rule: PruningRule,
+  rule: RuleName,
   subjects: ReadonlyMap<string, Subject>,
   limit: number,
 ): readonly RuleExample[] {

@@ -1,20 +1,9 @@
 // What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
 // made from. Nothing is worked out here.
 
-import type { ErrorCode, Speaker, TranscriptFormat } from '../../index.js';
-import type { ReclaimRule } from './attribution.js';
+import type { ErrorCode, RuleName, Speaker, TranscriptFormat } from '../../index.js';
 import type { Category } from './composition.js';
 import type { TokenPair, WarningGroup } from './replay-report.js';
-
-/** The rules of pruning, in the order in which reports list them. */
-export const PRUNING_RULES = [
-  'superseded-read',
-  'repeated-inclusion',
-  'old-result',
-  'working-set',
-] as const;
-
-export type PruningRule = Extract<ReclaimRule, (typeof PRUNING_RULES)[number]>;
 
 /** Why something stays, in the order in which reports list it. */
 export const STAY_REASONS = [
@@ -63,7 +52,7 @@ export interface ResultFigures extends Subject {
 
 /** What one rule reclaims: pairs of call and response, inclusions or results. */
 export interface RuleFigures {
-  readonly rule: PruningRule;
+  readonly rule: RuleName;
   readonly items: number;
   readonly tokens: number;
 }
@@ -90,7 +79,7 @@ export interface RuleExample extends Subject {
 export interface RuleReport extends RuleFigures {
   /** Whether the rule is on. Otherwise the figures tell what it would reclaim besides. */
   readonly isOn: boolean;
-  /** Results kept per tool by the figures of `old-result`; `null` for the other rules. */
+  /** Results kept per tool by the figures of `recency`; `null` for the other rules. */
   readonly recencyRetention: number | null;
   readonly examples: readonly RuleExample[];
 }

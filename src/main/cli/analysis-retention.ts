@@ -1,23 +1,31 @@
 // Why what pruning leaves of a history stays: the explanations of the pass in the words of the report.
 
+import { explainDensity } from '../../index.js';
 import type {
   BlockExplanation,
   ContentBlock,
+  DensityConfig,
   DensityExplanation,
   IContent,
   WorkingSetReason,
 } from '../../index.js';
 import type { StayReason } from './analysis-report.js';
-import { includedPathsOf } from './attribution.js';
 import { categoryOf } from './composition.js';
+
+const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /** Why each block of an entry stays. */
 export class Retention {
   readonly #explain: DensityExplanation['explain'];
+  readonly #config: DensityConfig;
 
-  /** @param explain that of the pass which pruned the history */
-  constructor(explain: DensityExplanation['explain']) {
+  /**
+   * @param explain that of the pass which pruned the history
+   * @param config what it went by
+   */
+  constructor(explain: DensityExplanation['explain'], config: DensityConfig) {
     this.#explain = explain;
+    this.#config = config;
   }
 
   /**
@@ -28,14 +36,21 @@ export class Retention {
    */
   reasonsOf(entry: IContent, index: number): readonly StayReason[] {
     const left = this.#explain(index).blocks.filter(({ verdict }) => verdict !== 'dropped');
+    const including = entry.speaker === 'human' ? this.#including(entry) : NO_BLOCKS;
     return entry.blocks.map((block, at) => {
       // Only human entries have blocks that are explained more than once, and no calls.
       const explained = entry.speaker === 'human' ? undefined : left[at];
       if (block.type === 'tool_call' || block.type === 'tool_response') {
         return explained === undefined ? 'other-call' : this.#reasonOfCall(explained);
       }
-      return reasonOfOther(block, entry);
+      return reasonOfOther(block, entry, including.has(at));
     });
+  }
+
+  /** The blocks of an entry that include files. */
+  #including(entry: IContent): ReadonlySet<number> {
+    const { blocks } = explainDensity([entry], { ...this.#config, fileDedupe: true }).explain(0);
+    return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
   }
 
   #reasonOfCall(explained: BlockExplanation): StayReason {
@@ -51,19 +66,18 @@ export class Retention {
 function reasonOfResult(result: BlockExplanation): StayReason {
   if (result.verdict === 'excerpt') return 'shortened-result';
   if (result.verdict === 'placeholder') return 'pruned-result';
-  switch (result.rule) {
-    case 'working-set':
-      return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
-    case 'recency':
-      return 'newest-result';
-    case 'read-write':
-      return 'current-read';
-    case 'none':
-      return result.reason === 'gone' ? 'pruned-result' : 'other-call';
-    case 'file-dedupe':
-      return 'other-call';
+  if (result.reason === 'gone') return 'pruned-result';
+  if (result.rule === 'working-set') {
+    return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
   }
+  return REASONS_BY_RULE[result.rule] ?? 'other-call';
 }
+
+/** Of rules that let a result stay. */
+const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayReason>>> = {
+  recency: 'newest-result',
+  'read-write': 'current-read',
+};
 
 const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = {
   unsent: 'recent-result',
@@ -72,9 +86,9 @@ const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = 
   small: 'small-result',
 };
 
-function reasonOfOther(block: ContentBlock, entry: IContent): StayReason {
+function reasonOfOther(block: ContentBlock, entry: IContent, isIncluding: boolean): StayReason {
   const category = categoryOf(block, entry);
   if (category === 'tool-call' || category === 'tool-result') return 'other-call';
-  if (category === 'user-text' && includedPathsOf([block]).length > 0) return 'newest-inclusion';
+  if (category === 'user-text' && isIncluding) return 'newest-inclusion';
   return category;
 }

@@ -1,9 +1,10 @@
 // The tables of an analysis: by category, tool, rule, reason and session. Prints nothing.
 
+import { PRUNING_RULES } from '../../index.js';
+import type { RuleName } from '../../index.js';
 import type {
   AnalysisFigures,
   CategoryFigures,
-  PruningRule,
   RuleReport,
   SessionAnalysis,
   StayFigures,
@@ -12,6 +13,7 @@ import type {
   Subject,
   ToolFigures,
 } from './analysis-report.js';
+import { itemsOf } from './attribution.js';
 import type { Category } from './composition.js';
 import { renderTable } from './render-tables.js';
 import { printable } from './terminal-text.js';
@@ -61,17 +63,6 @@ const MAX_TOOLS = 15;
 const MAX_TOOL_LENGTH = 18;
 const MIN_SUBJECT_LENGTH = 10;
 
-/** Columns of what rules reclaim of a tool. */
-const TOOL_RULES: readonly {
-  readonly rule: PruningRule;
-  readonly name: string;
-  readonly isAlways: boolean;
-}[] = [
-  { rule: 'superseded-read', name: 'stale reads', isAlways: true },
-  { rule: 'old-result', name: 'old results', isAlways: false },
-  { rule: 'working-set', name: 'unused', isAlways: false },
-];
-
 /** What each tool comes to, and what pruning reclaims of it. */
 export function renderTools(
   { tools, tokens }: AnalysisFigures,
@@ -79,8 +70,9 @@ export function renderTools(
   paint: Paint,
 ): readonly string[] {
   if (tools.length === 0) return [];
-  const shown = TOOL_RULES.filter(
-    ({ rule, isAlways }) => isAlways || tools.some((tool) => reclaimedBy(tool, rule) !== 0),
+  // The first one always, so that a table in which nothing is reclaimed says so.
+  const shown = PRUNING_RULES.filter(
+    ({ name }, at) => at === 0 || tools.some((tool) => reclaimedBy(tool, name) !== 0),
   );
   const head = [
     'by tool',
@@ -97,7 +89,7 @@ export function renderTools(
       formatCount(tool.calls),
       formatCount(tool.resultTokens),
       formatShare(tool.resultTokens, tokens.without),
-      ...shown.map(({ rule }) => zeroAsDash(reclaimedBy(tool, rule))),
+      ...shown.map(({ name }) => zeroAsDash(reclaimedBy(tool, name))),
       zeroAsDash(tool.largestResult?.tokens ?? 0),
     ]);
   const more = tools.length - MAX_TOOLS;
@@ -113,7 +105,7 @@ export function renderTools(
   ];
 }
 
-function reclaimedBy({ reclaimed }: ToolFigures, rule: PruningRule): number {
+function reclaimedBy({ reclaimed }: ToolFigures, rule: RuleName): number {
   return reclaimed.find((figures) => figures.rule === rule)?.tokens ?? 0;
 }
 
@@ -145,18 +137,11 @@ export function renderRules(
 const EXAMPLE_MARGIN = 32;
 
 function ruleName({ rule, isOn, recencyRetention }: RuleReport): string {
-  switch (rule) {
-    case 'superseded-read':
-      return 'reads superseded by a later write';
-    case 'repeated-inclusion':
-      return 'files included again later';
-    case 'old-result':
-      return isOn
-        ? `all but the newest ${recencyRetention ?? 0} results of a tool`
-        : `off now: all but the newest ${recencyRetention ?? 0} (--recency ${recencyRetention ?? 0})`;
-    case 'working-set':
-      return 'results that are no longer in use';
-  }
+  const items = itemsOf(rule);
+  if (recencyRetention === null) return items;
+  return isOn
+    ? `${items}: all but the newest ${recencyRetention} of a tool`
+    : `off now: all but the newest ${recencyRetention} (--recency ${recencyRetention})`;
 }
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {

@@ -1,9 +1,10 @@
 // Sums the analyses of several sessions up into one. Adds and sorts, nothing else.
 
-import { PRUNING_RULES, STAY_REASONS } from './analysis-report.js';
+import { PRUNING_RULES } from '../../index.js';
+import type { RuleName } from '../../index.js';
+import { STAY_REASONS } from './analysis-report.js';
 import type {
   AnalysisFigures,
-  PruningRule,
   RuleFigures,
   RuleReport,
   SessionAnalysis,
@@ -34,7 +35,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
       };
     }),
     tools: sumTools(sessions.flatMap(({ tools }) => tools)),
-    rules: PRUNING_RULES.flatMap((rule) => sumRule(rule, sessions)),
+    rules: PRUNING_RULES.flatMap(({ name }) => sumRule(name, sessions)),
     stays: STAY_REASONS.flatMap((reason) => {
       const those = sessions
         .flatMap(({ stays }) => stays)
@@ -67,7 +68,7 @@ function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
 
 function sumRules(figures: readonly RuleFigures[]): readonly RuleFigures[] {
   const groups = groupBy(figures, ({ rule }) => rule);
-  return PRUNING_RULES.flatMap((rule) => {
+  return PRUNING_RULES.flatMap(({ name: rule }) => {
     const those = groups.get(rule) ?? [];
     if (those.length === 0) return [];
     const items = sumOf(those, (each) => each.items);
@@ -75,7 +76,7 @@ function sumRules(figures: readonly RuleFigures[]): readonly RuleFigures[] {
   });
 }
 
-function sumRule(rule: PruningRule, sessions: readonly SessionAnalysis[]): readonly RuleReport[] {
+function sumRule(rule: RuleName, sessions: readonly SessionAnalysis[]): readonly RuleReport[] {
   const those = sessions.flatMap(({ rules }) => rules).filter((report) => report.rule === rule);
   const [first] = those;
   if (first === undefined) return [];

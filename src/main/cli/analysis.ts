@@ -1,11 +1,17 @@
 // Analyzes one history: what it consists of, what pruning reclaims, and what stays and why. Pure but
 // for the counting of tokens, which it is given; reads and prints nothing.
 
-import { applyDensityResult, DEFAULT_DENSITY_CONFIG, explainDensity } from '../../index.js';
+import {
+  applyDensityResult,
+  DEFAULT_DENSITY_CONFIG,
+  explainDensity,
+  listRuleEdits,
+  PRUNING_RULES,
+} from '../../index.js';
 import type { ContentBlock, DensityConfig, IContent, Transcript } from '../../index.js';
 import { countAttributions, figuresByRule, largestExamples } from './analysis-reclaim.js';
 import type { CountedAttribution, CountEach } from './analysis-reclaim.js';
-import { PRUNING_RULES, STAY_REASONS } from './analysis-report.js';
+import { STAY_REASONS } from './analysis-report.js';
 import type {
   CategoryFigures,
   HistoryAnalysis,
@@ -19,7 +25,7 @@ import type {
 } from './analysis-report.js';
 import { Retention } from './analysis-retention.js';
 import { NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
-import { attributeChange } from './attribution.js';
+import { attributePass } from './attribution.js';
 import type { Attribution } from './attribution.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from './composition.js';
 import { densityConfigOf } from './density-config.js';
@@ -87,12 +93,16 @@ function pruneHistory(entries: readonly IContent[], config: DensityConfig): Prun
   return {
     entries: left,
     indices: Array.from(entries.keys()).filter((index) => !removed.has(index)),
-    attributions: entries.flatMap((before, index) => {
-      const after = result.replacements.get(index) ?? null;
-      if (after === null && !removed.has(index)) return [];
-      return attributeChange({ index, before, after }, explain(index));
-    }),
-    retention: new Retention(explain),
+    attributions: attributePass(
+      entries.flatMap((before, index) => {
+        const after = result.replacements.get(index) ?? null;
+        return after === null && !removed.has(index) ? [] : [{ index, before, after }];
+      }),
+      result.rows === undefined
+        ? []
+        : listRuleEdits(result.rows, (index) => entries[index]?.blocks),
+    ),
+    retention: new Retention(explain, config),
   };
 }
 
@@ -119,7 +129,7 @@ function countOldResults(
 ): Promise<readonly CountedAttribution[]> {
   const { attributions } = pruneHistory(entries, { ...config, recencyPruning: true });
   return countAttributions(
-    attributions.filter(({ rule }) => rule === 'old-result'),
+    attributions.filter(({ rule }) => rule === 'recency'),
     countEach,
   );
 }
@@ -183,17 +193,15 @@ function ruleReports(
   recencyRetention: number | undefined,
   subjects: ReadonlyMap<string, Subject>,
 ): readonly RuleReport[] {
-  return PRUNING_RULES.map((rule) => {
-    const isOn = rule !== 'old-result' || untried === undefined;
+  return PRUNING_RULES.map(({ name: rule }) => {
+    const isOn = rule !== 'recency' || untried === undefined;
     const counted = isOn ? reclaimed : untried;
     const figures = figuresByRule(counted).find((found) => found.rule === rule);
     return {
       rule,
       isOn,
       recencyRetention:
-        rule === 'old-result'
-          ? (recencyRetention ?? DEFAULT_DENSITY_CONFIG.recencyRetention)
-          : null,
+        rule === 'recency' ? (recencyRetention ?? DEFAULT_DENSITY_CONFIG.recencyRetention) : null,
       items: figures?.items ?? 0,
       tokens: figures?.tokens ?? 0,
       examples: largestExamples(counted, rule, subjects, EXAMPLES_PER_RULE),

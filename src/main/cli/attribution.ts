@@ -1,31 +1,54 @@
 // Which rule took what from a history: pure functions from edits to attributions. Tokens are not
 // counted here; each attribution names the entries whose counts tell its own.
 
-import { explainDensity, isTextBlock } from '../../index.js';
+import { PRUNING_RULES } from '../../index.js';
 import type {
-  BlockExplanation,
   ContentBlock,
-  DensityConfig,
-  DensityRule,
   EntryChange,
   EntryExplanation,
   IContent,
+  RuleEdit,
+  RuleName,
 } from '../../index.js';
 import { blockDifferences, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
+import { groupBy } from './group-by.js';
 
-/** Why something was removed, in the order in which reports list it. */
-export const RECLAIM_RULES = [
-  'superseded-read',
-  'repeated-inclusion',
-  'old-result',
-  'working-set',
-  'summarized-result',
-  'folded-entry',
-  'dropped-entry',
-] as const;
+/** What compressions do, and what reports call one and several of what they remove, in the order in which they list it. */
+const COMPRESSION_ITEMS = {
+  'summarized-result': ['summarized result', 'summarized results'],
+  'folded-entry': ['entry summarized by the model', 'entries summarized by the model'],
+  'dropped-entry': ['dropped entry', 'dropped entries'],
+} as const;
 
-export type ReclaimRule = (typeof RECLAIM_RULES)[number];
+type CompressionRule = keyof typeof COMPRESSION_ITEMS;
+
+/** Why something was removed: a rule of pruning, or what a compression does. */
+export type ReclaimRule = RuleName | CompressionRule;
+
+/** What reports call one and several of what a rule removes. */
+const ITEMS: ReadonlyMap<ReclaimRule, readonly [one: string, several: string]> = new Map<
+  ReclaimRule,
+  readonly [one: string, several: string]
+>([
+  ...PRUNING_RULES.map(({ name, item }) => [name, [item, `${item}s`]] as const),
+  ...Object.entries(COMPRESSION_ITEMS).map(
+    ([rule, items]) => [rule as CompressionRule, items] as const,
+  ),
+]);
+
+/** All of them, in the order in which reports list them. */
+export const RECLAIM_RULES: readonly ReclaimRule[] = [...ITEMS.keys()];
+
+/** Returns what reports call one thing that a rule removes. */
+export function itemOf(rule: ReclaimRule): string {
+  return ITEMS.get(rule)?.[0] ?? rule;
+}
+
+/** Returns what reports call several of them. */
+export function itemsOf(rule: ReclaimRule): string {
+  return ITEMS.get(rule)?.[1] ?? rule;
+}
 
 /**
  * A part of an edit that one rule made. It reclaimed the tokens of `before` less those of `after`,
@@ -47,29 +70,39 @@ export interface Attribution {
   readonly after: IContent | null;
 }
 
-/** What each phase of a density pass removes. */
-const RULES: Readonly<Record<DensityRule, ReclaimRule | undefined>> = {
-  'read-write': 'superseded-read',
-  'file-dedupe': 'repeated-inclusion',
-  recency: 'old-result',
-  'working-set': 'working-set',
-  none: undefined,
-};
+/** Says why something of a block was taken, or `null`. */
+type SayWhy = (block?: number) => string | null;
 
 /**
- * Attributes what a density pass did to one entry.
+ * Attributes what a density pass did.
  *
- * @param explanation that of the entry, in the history as it was
+ * @param edits which rule took what
+ * @param explain says why, of the history as it was; without it nothing does
  */
-export function attributeChange(
+export function attributePass(
+  changes: readonly EntryChange[],
+  edits: readonly RuleEdit[],
+  explain?: (index: number) => EntryExplanation,
+): readonly Attribution[] {
+  const byEntry = groupBy(edits, ({ entry }) => entry);
+  return changes.flatMap((change) => {
+    const explained = explain?.(change.index).blocks.filter(({ verdict }) => verdict !== 'kept');
+    const why: SayWhy = (at) =>
+      explained?.find(({ block }) => at === undefined || block === at)?.text ?? null;
+    return attributeChange(change, byEntry.get(change.index) ?? [], why);
+  });
+}
+
+function attributeChange(
   { before, after }: EntryChange,
-  { blocks: explained }: EntryExplanation,
+  edits: readonly RuleEdit[],
+  why: SayWhy,
 ): readonly Attribution[] {
   const differences = blockDifferences(before.blocks, after?.blocks ?? []);
   const rest = differences.find(({ tool }) => tool === null);
   const ofTools = differences.filter(({ tool }) => tool !== null);
   if (before.speaker === 'human')
-    return [attributeInclusions(before, after, differences, explained)];
+    return [attributeInclusions(before, after, differences, edits, why)];
   // Reasoning and blank text leave only with the calls that they came with.
   const [first, ...others] = ofTools;
   if (first === undefined) return [];
@@ -82,41 +115,27 @@ export function attributeChange(
           after: [...first.after, ...rest.after],
         };
   return [
-    attributeTool(widened, before, after === null, explained),
-    ...others.map((difference) => attributeTool(difference, before, false, explained)),
+    attributeTool(widened, before, after === null, edits, why),
+    ...others.map((difference) => attributeTool(difference, before, false, edits, why)),
   ];
-}
-
-/**
- * Attributes what a density pass did.
- *
- * @param history the whole history before it
- * @param config what the pass was made by
- */
-export function attributePass(
-  changes: readonly EntryChange[],
-  history: readonly IContent[],
-  config: DensityConfig,
-): readonly Attribution[] {
-  const { explain } = explainDensity(history, config);
-  return changes.flatMap((change) => attributeChange(change, explain(change.index)));
 }
 
 function attributeTool(
   { tool, before, after }: BlockDifference,
   entry: IContent,
   takesEntry: boolean,
-  explained: readonly BlockExplanation[],
+  edits: readonly RuleEdit[],
+  why: SayWhy,
 ): Attribution {
   const at = tool === null ? -1 : entry.blocks.indexOf(tool);
-  const explanation = explained.find(({ block }) => block === at);
-  const isPair = explanation?.verdict === 'dropped';
+  const edit = edits.find(({ block, action }) => block === at && action !== 'ceded');
+  const isPair = edit?.action === 'drop' || edit?.action === 'companion';
   return {
-    rule: RULES[explanation?.rule ?? 'none'] ?? 'superseded-read',
+    rule: edit?.rule ?? 'dropped-entry',
     ...nameOf(tool),
     includedPaths: [],
     items: isPair && tool?.type === 'tool_response' ? 0 : 1,
-    why: explanation?.text ?? null,
+    why: why(at),
     before: withBlocks(entry, before),
     after: takesEntry ? null : withBlocks(entry, after),
   };
@@ -126,38 +145,29 @@ function attributeInclusions(
   before: IContent,
   after: IContent | null,
   differences: readonly BlockDifference[],
-  explained: readonly BlockExplanation[],
+  edits: readonly RuleEdit[],
+  why: SayWhy,
 ): Attribution {
-  const former = differences.flatMap((difference) => difference.before);
-  const present = differences.flatMap((difference) => difference.after);
-  const left = includedPathsOf(present);
-  const includedPaths = includedPathsOf(former).filter((path) => {
-    const at = left.indexOf(path);
-    if (at !== -1) left.splice(at, 1);
-    return at === -1;
-  });
+  const includedPaths = edits.flatMap(({ path }) => (path === null ? [] : [path]));
   return {
-    rule: 'repeated-inclusion',
+    rule: edits[0]?.rule ?? 'dropped-entry',
     callId: null,
     toolName: null,
     includedPaths,
     items: Math.max(1, includedPaths.length),
-    why: explained.find(({ verdict }) => verdict !== 'kept')?.text ?? null,
-    before: withBlocks(before, former),
-    after: after === null ? null : withBlocks(after, present),
+    why: why(),
+    before: withBlocks(
+      before,
+      differences.flatMap((difference) => difference.before),
+    ),
+    after:
+      after === null
+        ? null
+        : withBlocks(
+            after,
+            differences.flatMap((difference) => difference.after),
+          ),
   };
-}
-
-/** `--- <path> ---` as a line, or `Content from @<path>:` as a block. */
-const INCLUSION_HEADING =
-  /^(?:--- (?!End of content ---|Content from referenced files ---)(.+) ---|\s*Content from @(.+):)\s*$/gm;
-
-/** Lists the files that blocks of a human entry include, in their order; one as often as it is there. */
-export function includedPathsOf(blocks: readonly ContentBlock[]): string[] {
-  return blocks
-    .filter(isTextBlock)
-    .flatMap(({ text }) => Array.from(text.matchAll(INCLUSION_HEADING)))
-    .map((match) => (match[1] ?? match[2] ?? '').trim());
 }
 
 /** What is known of a compression besides the histories. */

@@ -2,7 +2,7 @@
 // that, so that a replay measures ctxfold and not its own bookkeeping.
 
 import { DEFAULT_TOOL_CATALOG } from '../../index.js';
-import type { DensityConfig, EntryChange, IContent, ToolCatalog } from '../../index.js';
+import type { EntryChange, IContent, RuleEdit, ToolCatalog } from '../../index.js';
 import { attributePass, RECLAIM_RULES } from './attribution.js';
 import type { Attribution } from './attribution.js';
 import { namePaths, subjectOfCall } from './call-subject.js';
@@ -39,15 +39,13 @@ export interface Reclaimed {
 
 /** Collects attributions over a replay. */
 export class ReclaimLedger {
-  readonly #config: DensityConfig;
   readonly #catalog: ToolCatalog;
   readonly #subjects = new Map<string, CallSubject>();
   readonly #edits: Edit[] = [];
 
-  /** @param config what passes are made by */
-  constructor(config: DensityConfig) {
-    this.#config = config;
-    this.#catalog = config.toolCatalog ?? DEFAULT_TOOL_CATALOG;
+  /** @param catalog the agent's tools */
+  constructor(catalog: ToolCatalog = DEFAULT_TOOL_CATALOG) {
+    this.#catalog = catalog;
   }
 
   /** Remembers what the calls of an entry are about. */
@@ -62,12 +60,9 @@ export class ReclaimLedger {
     this.#edits.push({ attribute: () => attributions, window });
   }
 
-  /** Notes what a density pass changed; `history` is the whole one before it, and stays as it is. */
-  notePass(changes: readonly EntryChange[], history: readonly IContent[], window: number): void {
-    this.#edits.push({
-      attribute: () => attributePass(changes, history, this.#config),
-      window,
-    });
+  /** Notes what a density pass changed, and which rule took what. */
+  notePass(changes: readonly EntryChange[], edits: readonly RuleEdit[], window: number): void {
+    this.#edits.push({ attribute: () => attributePass(changes, edits), window });
   }
 
   /** Counts everything that was noted, at once, and sums it up; `largest` holds at most `limit` items. */

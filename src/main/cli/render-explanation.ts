@@ -90,24 +90,20 @@ function renderBlock(block: BlockExplanation, width: number, paint: Paint): read
 
 /** What a rule goes by, in a few words each. */
 function factsOf(block: BlockExplanation): readonly string[] {
-  switch (block.rule) {
-    case 'working-set':
-      return [
-        `sent ${formatNumberOf(block.age, 'time')}${isByAge(block) ? `, of ${formatCount(block.lease)}` : ''}`,
-        ...(block.touch === null
-          ? []
-          : [`touched ${formatCount(block.touch.age)} ago, of ${formatCount(block.touch.lease)}`]),
-        `leases of reads × ${block.relaxation.toFixed(1)}`,
-        `about ${formatCount(block.tokens)} tokens`,
-        `unused in all ${formatCount(block.staleTokens)} of ${formatCount(block.neededTokens)} needed`,
-      ];
-    case 'recency':
-      return [`number ${formatCount(block.rank)}, ${formatCount(block.retained)} stay`];
-    case 'read-write':
-    case 'file-dedupe':
-    case 'none':
-      return [];
+  if (block.rule === 'working-set') {
+    return [
+      `sent ${formatNumberOf(block.age, 'time')}${isByAge(block) ? `, of ${formatCount(block.lease)}` : ''}`,
+      ...(block.touch === null
+        ? []
+        : [`touched ${formatCount(block.touch.age)} ago, of ${formatCount(block.touch.lease)}`]),
+      `leases of reads × ${block.relaxation.toFixed(1)}`,
+      `about ${formatCount(block.tokens)} tokens`,
+      `unused in all ${formatCount(block.staleTokens)} of ${formatCount(block.neededTokens)} needed`,
+    ];
   }
+  return block.rule === 'recency'
+    ? [`number ${formatCount(block.rank)}, ${formatCount(block.retained)} stay`]
+    : [];
 }
 
 /** Whether its own age is what keeps it, or takes it away. */

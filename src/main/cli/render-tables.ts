@@ -1,21 +1,11 @@
 // The tables of the report: what was removed by which rule, and the largest items.
 
 import Table from 'cli-table3';
-import type { ReclaimRule } from './attribution.js';
+import { itemOf, itemsOf } from './attribution.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
 import { printable } from './terminal-text.js';
 import { formatCount, formatShare, shortenEnd, shortenStart } from './text-layout.js';
 import type { Paint } from './text-layout.js';
-
-const RULE_NAMES: Readonly<Record<ReclaimRule, readonly [inTotal: string, ofItem: string]>> = {
-  'superseded-read': ['superseded reads', 'superseded read'],
-  'repeated-inclusion': ['repeated file inclusions', 'repeated file'],
-  'old-result': ['old results (recency)', 'old result'],
-  'working-set': ['unused results (working set)', 'unused result'],
-  'summarized-result': ['results summarized (compression)', 'summarized'],
-  'folded-entry': ['entries summarized by the model', 'into a summary'],
-  'dropped-entry': ['entries dropped (compression)', 'dropped entry'],
-};
 
 /** Tokens at the end and over all calls, without and with ctxfold. */
 export function renderTokens(report: ReplayReport, paint: Paint): readonly string[] {
@@ -44,7 +34,7 @@ export function renderTotals(
   paint: Paint,
 ): readonly string[] {
   const rows = totals.map(({ rule, items, tokens }) => [
-    RULE_NAMES[rule][0],
+    itemsOf(rule),
     formatCount(items),
     formatCount(tokens),
     formatShare(tokens, tokensWithout),
@@ -66,7 +56,7 @@ export function renderLargest(
   const rows = items.map((item) => [
     formatCount(item.tokens),
     item.modelCall === null ? 'end' : formatCount(item.modelCall),
-    RULE_NAMES[item.rule][1],
+    itemOf(item.rule),
     shortenEnd(printable(item.tool ?? `(${item.speaker})`), MAX_TOOL_LENGTH),
   ]);
   const taken = head.reduce(

@@ -102,7 +102,7 @@ export async function replaySession(
     transcriptPath: removalsFile,
   });
   const density = densityConfigOf(transcript, options);
-  const playing = { strategy, density, meter, signal, onProgress };
+  const playing = { strategy, meter, signal, onProgress };
   const player = new SessionPlayer(session, transcript, playing);
   observer?.begin(session, density);
   const monitor = await LoopMonitor.start();

@@ -10,7 +10,6 @@ import {
 } from '../../index.js';
 import type {
   CompressionStrategyName,
-  DensityConfig,
   IContent,
   Transcript,
   TurnOrchestrator,
@@ -37,8 +36,6 @@ import type { SummarizerMeter } from './summarizer-meter.js';
 export interface PlayOptions {
   /** The session's strategy. */
   readonly strategy: CompressionStrategyName;
-  /** What the session's density passes are made by. */
-  readonly density: DensityConfig;
   /** Keeps count of what the session's strategy asks. */
   readonly meter?: SummarizerMeter | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -106,14 +103,14 @@ export class SessionPlayer {
     this.#session = session;
     this.#entries = transcript.entries;
     this.#options = options;
-    this.ledger = new ReclaimLedger(options.density);
+    this.ledger = new ReclaimLedger(transcript.preset.toolCatalog);
     this.#listen();
   }
 
   #listen(): void {
     const session = this.#session;
-    session.on('optimized', ({ changes }) => {
-      this.ledger.notePass(changes, this.#known, this.#windows.length);
+    session.on('optimized', ({ changes, edits }) => {
+      this.ledger.notePass(changes, edits, this.#windows.length);
       this.#known = session.history.getAll();
     });
     session.on('compressed', (event) => {

@@ -2,7 +2,7 @@
 
 import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, MediaBlock } from '../../shared/content.js';
-import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/file-inclusions.js';
+import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
   asArray,

@@ -4,8 +4,8 @@
 import { SAFE_INCLUSION_SYNTAXES } from '../../shared/density.js';
 import { kindOf } from '../../shared/misuse.js';
 import type { InclusionSyntax } from '../../shared/density.js';
-import { DEFAULT_WORKING_SET } from '../../shared/density/working-set-rules.js';
-import type { WorkingSetRules } from '../../shared/density/working-set-rules.js';
+import { DEFAULT_WORKING_SET } from '../../shared/density/rules/working-set-rules.js';
+import type { WorkingSetRules } from '../../shared/density/rules/working-set-rules.js';
 import {
   DEFAULT_TOOL_CATALOG,
   extendToolCatalog,

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { planDensity } from '../../shared/density/optimize.js';
+import { planDensity } from '../../shared/density/plan/optimize.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryPieces } from '../../shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../shared/tokens/count-tokens.js';

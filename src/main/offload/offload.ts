@@ -2,7 +2,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import type { DensityPlan } from '../../shared/density/plan.js';
+import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 
 /** Where a session's work runs. `auto` chooses per pass. */

@@ -3,7 +3,7 @@
 
 import { carriesContent } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
-import { excerptStandIn } from '../../shared/density/excerpt.js';
+import { excerptStandIn } from '../../shared/density/index/excerpt.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { estimateResultTokens } from '../../shared/tokens/estimate.js';
 

@@ -1,8 +1,11 @@
 // Reads what a worker sent back. A thread that was hit by a fault may answer anything, so nothing of
 // a reply is used before its shape was checked; reading it is linear in edits, never in payloads.
 
-import { WorkerPoolError, reviveError } from '../../shared/errors.js';
 import type { DensityBase } from '../../shared/density.js';
+import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
+import { ACTION } from '../../shared/density/rules/marks.js';
+import { WorkerPoolError, reviveError } from '../../shared/errors.js';
 import type { WireError } from '../../shared/errors.js';
 import type {
   CountRequest,
@@ -74,16 +77,25 @@ export function findPlanOfBaseProblem(
   base: unknown,
   plan: unknown,
 ): string | undefined {
-  if (!isRecord(base) || !isRecord(plan)) return 'no plan';
+  if (!isRecord(base) || !(plan instanceof Int32Array)) return 'no plan';
   const { revision, length } = expected;
   if (base.revision !== revision || base.length !== length) return 'a plan for another base';
-  const areEdits =
-    isEditList(plan.drops, 2, length) &&
-    isEditList(plan.pointers, 2, length) &&
-    isEditList(plan.excerpts, 2, length) &&
-    isEditList(plan.cuts, 4, length);
-  if (!areEdits) return 'edits that are none of this history';
-  return isPlanMetadata(plan.metadata) ? undefined : 'no plan metadata';
+  return isPlan(plan, length) ? undefined : 'edits that are none of this history';
+}
+
+/** Whether all rows name an entry, a block, an action and a rule, and ascend. */
+function isPlan(plan: Int32Array, length: number): boolean {
+  if (!isEditList(plan, ROW_LENGTH, length)) return false;
+  let [lastEntry, lastBlock] = [-1, -1];
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    const { entry, block, action, rule, start, end } = row;
+    if (block < 0 || action <= ACTION.none || action > ACTION.ceded) return false;
+    if (rule < 0 || rule >= DENSITY_RULES.length) return false;
+    if (action === ACTION.cut && (start < 0 || end < start)) return false;
+    if (entry < lastEntry || (entry === lastEntry && block < lastBlock)) return false;
+    [lastEntry, lastBlock] = [entry, block];
+  }
+  return true;
 }
 
 function findCountProblem(request: CountRequest, value: UnknownRecord): string | undefined {
@@ -102,16 +114,6 @@ export function isEditList(value: unknown, width: number, length: number): boole
     if (entry < 0 || entry >= length) return false;
   }
   return true;
-}
-
-function isPlanMetadata(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    Number.isInteger(value.readWritePairsPruned) &&
-    Number.isInteger(value.fileDeduplicationsPruned) &&
-    Number.isInteger(value.recencyPruned) &&
-    (value.workingSetPruned === undefined || Number.isInteger(value.workingSetPruned))
-  );
 }
 
 function isWireError(value: unknown): value is WireError & UnknownRecord {

@@ -4,9 +4,8 @@
 import type { IContent } from '../../shared/content.js';
 import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
-import type { IndexedAgent } from '../../shared/density/index-scope.js';
-import { doPartialWritesSupersede } from '../../shared/density/mark-history.js';
-import { areSameRules } from '../../shared/density/working-set-rules.js';
+import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
+import { isSamePass } from '../../shared/density/rules/same-pass.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,
@@ -260,16 +259,4 @@ export class Residence {
     this.end();
     this.#options.onLoss(asError(thrown));
   }
-}
-
-function isSamePass(a: PassSettings, b: PassSettings): boolean {
-  return (
-    a.readWritePruning === b.readWritePruning &&
-    a.fileDedupe === b.fileDedupe &&
-    a.recencyPruning === b.recencyPruning &&
-    a.recencyRetention === b.recencyRetention &&
-    areSameRules(a.workingSet, b.workingSet) &&
-    (a.placeholder ?? 'pointer') === (b.placeholder ?? 'pointer') &&
-    doPartialWritesSupersede(a) === doPartialWritesSupersede(b)
-  );
 }

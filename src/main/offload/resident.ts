@@ -3,7 +3,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { EMPTY_PLAN } from '../../shared/density/plan.js';
+import { EMPTY_PLAN } from '../../shared/density/plan/plan.js';
 import { WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,

@@ -1,7 +1,6 @@
 // Decides whether a density pass is due, and has it run: keeps what the last one has seen, and which windows
 // edits have landed in. What a pass finds, and what may land of that, is decided elsewhere.
 
-import type { DensityResult } from '../../shared/density.js';
 import type { HistoryTrace } from '../history-trace.js';
 import { isWriteFailure } from '../transcript/transcript-errors.js';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.js';
@@ -12,6 +11,7 @@ import { EditGate } from './edit-gate.js';
 import type { Admission, EditGateOptions } from './edit-gate.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { LandingReason } from './edit-policy.js';
+import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { FormerWindows } from './replay-edits.js';
 import type { OptimizedEvent } from './session-events.js';
@@ -92,7 +92,7 @@ export class DensityPruner {
         const run = (): Promise<DensityStepOutcome> => {
           const isBatchPoint = this.#points.reaches(window);
           let reason: LandingReason | undefined;
-          const admit = (found: DensityResult): Admission => {
+          const admit = (found: FoundEdit): Admission => {
             const isForced = parts.history.getTotalTokens() >= thresholdTokens();
             const admission = this.#gate.admit(found, { isForced, isBatchPoint });
             ({ reason } = admission);

@@ -1,8 +1,8 @@
 // The first step of the pre-send window: one density pass, planned wherever the offload has it run.
 
-import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { materializeDensityPlan } from '../../shared/density/materialize.js';
+import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
@@ -10,6 +10,8 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
 import type { Admission } from './edit-gate.js';
+import { findHere, PlannedEdit } from './found-edit.js';
+import type { FoundEdit } from './found-edit.js';
 import type { Replay } from './replay-edits.js';
 import type { OptimizedEvent } from './session-events.js';
 import { currentDensityConfig } from './session-parts.js';
@@ -36,16 +38,19 @@ export interface DensityStepOutcome {
 export async function runDensityStep(
   parts: SessionParts,
   strategy: CompressionStrategy,
-  admit: (found: DensityResult) => Admission,
+  admit: (found: FoundEdit) => Admission,
   tell: (event: OptimizedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome> {
   for (let attempt = 0; ; attempt += 1) {
     const edit = await findEdit(parts, strategy, attempt < MAX_STALE_PLANS, signal);
     signal?.throwIfAborted();
-    if (edit !== null) {
-      if (isEmptyDensityResult(edit.result)) return { event: null, isSettled: true };
-      const outcome = await land(parts, admit(edit.result), edit.base, tell, signal);
+    if (edit !== null && parts.history.revision === edit.base.revision) {
+      const { found, base } = edit;
+      if (found.firstEntry === Infinity) return { event: null, isSettled: true };
+      const admission = admit(found);
+      const editsOf = rowsBy(admission.result);
+      const outcome = await land(parts, { ...admission, base, editsOf }, tell, signal);
       if (outcome !== null) return outcome;
     }
     parts.logger.debug('a density plan came too late', { attempt });
@@ -63,20 +68,27 @@ export function landReplay(
   tell: (event: OptimizedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome | null> {
-  return land({ ...parts, reasoning: 'keep' }, replay, replay.base, tell, signal);
+  const landing = { ...replay, editsOf: () => replay.ruleEdits };
+  return land({ ...parts, reasoning: 'keep' }, landing, tell, signal);
+}
+
+/** What may land of an edit of a history. */
+interface Landing extends Admission {
+  readonly base: DensityBase;
+  /** Which rule took what of the entries that changed. */
+  readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
 }
 
 /** Returns `null` when the edit has to be found again. */
 async function land(
   parts: SessionParts,
-  { result, reason, isWhole }: Admission,
-  base: DensityBase,
+  { result, reason, isWhole, base, editsOf }: Landing,
   tell: (event: OptimizedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome | null> {
   if (reason === undefined) return { event: null, isSettled: isWhole };
   const eventOf = (applied: AppliedEdit): OptimizedEvent => {
-    return { metadata: result.metadata, reason, ...applied };
+    return { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
   };
   const tellEdit = (applied: AppliedEdit): void => {
     tell(eventOf(applied));
@@ -85,9 +97,16 @@ async function land(
   return applied === null ? null : { event: eventOf(applied), isSettled: isWhole };
 }
 
-interface FoundEdit {
-  readonly result: DensityResult;
+interface BasedEdit {
+  readonly found: FoundEdit;
   readonly base: DensityBase;
+}
+
+function rowsBy({ rows }: DensityResult): Landing['editsOf'] {
+  return ({ changes }) => {
+    const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
+    return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
+  };
 }
 
 /** Returns `null` when the history was rewritten while the plan was made: its indices mean nothing then. */
@@ -96,14 +115,13 @@ async function findEdit(
   strategy: CompressionStrategy,
   mayOffload: boolean,
   signal: AbortSignal | undefined,
-): Promise<FoundEdit | null> {
+): Promise<BasedEdit | null> {
   const { history } = parts;
   const { base } = history;
   const config = currentDensityConfig(parts);
   // Only the documented pass is known to workers; a strategy with one of its own runs here.
   if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
-    const result = strategy.optimize?.(history.getRawHistory(), config) ?? NO_EDITS;
-    return { result, base };
+    return { found: findHere(strategy, history.getRawHistory(), config), base };
   }
   const { plan, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),
@@ -111,9 +129,10 @@ async function findEdit(
   );
   // What was only appended meanwhile does no harm.
   if (history.revision !== base.revision) return null;
-  const result = materializeDensityPlan(plan, history.getRawHistory(), config.placeholder);
-  if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
-  return { result, base };
+  const found = new PlannedEdit(plan, history.getRawHistory(), config, (result) => {
+    if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
+  });
+  return { found, base };
 }
 
 /** What the worker foretold need not be counted. */

@@ -1,18 +1,16 @@
 // Lets through what a session's policy admits of a density edit now. Knows what was sent and what the
 // policy is; makes no edits of its own and applies none.
 
-import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import type { HistoryService } from '../history-service.js';
 import { decideEdits } from './edit-policy.js';
 import type { LandingReason } from './edit-policy.js';
 import type { CompleteEditOptions } from './edit-options.js';
-import { limitEdits } from './limit-edits.js';
-import type { Place } from './limit-edits.js';
-import { firstEditedIndex, placeBehindReasoning } from './reasoning-policy.js';
+import type { FoundEdit } from './found-edit.js';
+import { placeBehindReasoning } from './reasoning-policy.js';
 import { reclaimedTokens } from './reclaimed-tokens.js';
 import type { SentHistory } from './sent-history.js';
-import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What may land of an edit. */
@@ -35,7 +33,7 @@ export interface EditWindow {
 }
 
 export interface EditGateOptions extends CompleteEditOptions {
-  readonly parts: Pick<SessionParts, 'densityOptions' | 'runtimeContext' | 'logger'> & {
+  readonly parts: Pick<SessionParts, 'logger'> & {
     readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   };
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
@@ -50,51 +48,43 @@ export class EditGate {
   }
 
   /** Returns what may land of an edit of the history as it stands. */
-  admit(found: DensityResult, window: EditWindow): Admission {
+  admit(found: FoundEdit, window: EditWindow): Admission {
     const admission = this.#admit(found, window);
     if (!admission.isWhole) {
-      const { logger } = this.#options.parts;
-      logger.debug('density edits are held', {
-        found: sizeOf(found),
-        landing: sizeOf(admission.result),
+      const { removals, replacements } = admission.result;
+      this.#options.parts.logger.debug('density edits are held', {
+        found: found.size,
+        landing: removals.length + replacements.size,
       });
     }
     return admission;
   }
 
-  #admit(found: DensityResult, { isForced, isBatchPoint }: EditWindow): Admission {
+  #admit(found: FoundEdit, { isForced, isBatchPoint }: EditWindow): Admission {
     const { edits, sent, minReclaimTokens, parts } = this.#options;
     const { history } = parts;
     const bound = this.#withoutBreakingReasoning(found);
-    if (isEmptyDensityResult(bound)) return HELD;
+    if (bound.firstEntry === Infinity) return HELD;
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
       sentEntries: sent.intactEntries,
       reclaimedTokens: () =>
-        reclaimedTokens(bound, history.getRawHistory(), (entry) => history.countedTokens(entry)),
+        reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
+          history.countedTokens(entry),
+        ),
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
     });
     if (decision.verdict === 'hold') return HELD;
     const unsent = { entry: sent.intactEntries, block: 0 };
-    const result = decision.verdict === 'land' ? bound : this.#limit(bound, unsent);
-    if (isEmptyDensityResult(result)) return HELD;
-    return { result, reason: decision.reason, isWhole: result === found };
+    const landing = decision.verdict === 'land' ? bound : bound.limitedTo(unsent);
+    if (landing.firstEntry === Infinity) return HELD;
+    return { result: landing.result, reason: decision.reason, isWhole: landing === found };
   }
 
-  #withoutBreakingReasoning(found: DensityResult): DensityResult {
+  #withoutBreakingReasoning(found: FoundEdit): FoundEdit {
     const { reasoning, parts } = this.#options;
-    if (reasoning !== 'forbid-edits') return found;
-    const entries = parts.history.getRawHistory();
-    return this.#limit(found, placeBehindReasoning(entries, firstEditedIndex(found)));
+    if (reasoning !== 'forbid-edits' || found.firstEntry === Infinity) return found;
+    return found.limitedTo(placeBehindReasoning(parts.history.getRawHistory(), found.firstEntry));
   }
-
-  #limit(result: DensityResult, place: Place): DensityResult {
-    const { parts } = this.#options;
-    return limitEdits(result, parts.history.getRawHistory(), place, currentDensityConfig(parts));
-  }
-}
-
-function sizeOf({ removals, replacements }: DensityResult): number {
-  return removals.length + replacements.size;
 }

@@ -3,7 +3,10 @@
 
 import { applyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityResult, DensityResultMetadata } from '../../shared/density.js';
-import type { IContent } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { HistoryService } from '../history-service.js';
 import type { Admission } from './edit-gate.js';
 import { stripReasoning } from './reasoning-policy.js';
@@ -20,6 +23,9 @@ export class EditedCopy {
   #taken = 0;
   #tokens = 0;
   #metadata = NO_EDITS.metadata;
+  readonly #ruleEdits: RuleEdit[] = [];
+  /** Of entries that edits have put in, the places that their blocks had when they were given. */
+  readonly #places = new Map<IContent, readonly number[]>();
 
   /** @param history counts what edits put in */
   constructor(
@@ -62,6 +68,7 @@ export class EditedCopy {
   async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<void> {
     const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
     await this.#history.countEach([...result.replacements.values()]);
+    this.#noteRules(result);
     const gone = new Set(result.removals);
     for (const index of [...gone, ...result.replacements.keys()]) {
       const before = this.#entries[index];
@@ -91,19 +98,64 @@ export class EditedCopy {
     return { removals, replacements, metadata: this.#metadata };
   }
 
+  /** Which rule took what of it, ascending; what was taken for good later was ceded before. */
+  get ruleEdits(): readonly RuleEdit[] {
+    const edits = this.#ruleEdits.toSorted((a, b) => a.entry - b.entry || a.block - b.block);
+    return edits.map((edit, at) => {
+      const next = edits[at + 1];
+      const isLast = next?.entry !== edit.entry || next.block !== edit.block;
+      return isLast || edit.action === 'cut' ? edit : { ...edit, action: 'ceded' };
+    });
+  }
+
+  #noteRules({ rows = EMPTY_PLAN, replacements }: DensityResult): void {
+    for (const edit of listRuleEdits(rows, (index) => this.#entries[index]?.blocks)) {
+      const before = this.#entries[edit.entry];
+      const entry = this.#origins[edit.entry] ?? edit.entry;
+      const block = (before && this.#places.get(before)?.[edit.block]) ?? edit.block;
+      this.#ruleEdits.push({ ...edit, entry, block });
+    }
+    for (const [index, after] of replacements) {
+      const before = this.#entries[index];
+      if (before === undefined) continue;
+      const given = this.#places.get(before);
+      const places = placesBefore(before.blocks, after.blocks);
+      this.#places.set(after, given === undefined ? places : places.map((at) => given[at] ?? at));
+      this.#places.delete(before);
+    }
+  }
+
   #tokensOf(entry: IContent): number {
     return tokensOf(entry, (counted) => this.countedTokens(counted));
   }
 }
 
+/** The places that the blocks of an edited entry had before. None of them changes its order. */
+function placesBefore(
+  before: readonly ContentBlock[],
+  after: readonly ContentBlock[],
+): readonly number[] {
+  const kept = new Set(after);
+  let from = 0;
+  return after.map((block) => {
+    const isIt = (other: ContentBlock): boolean =>
+      other === block || (!kept.has(other) && identityOf(other) === identityOf(block));
+    const place = before.findIndex((other, at) => at >= from && isIt(other));
+    from = place + 1;
+    return place;
+  });
+}
+
+/** What an edit leaves of a block as it is. */
+function identityOf(block: ContentBlock): string {
+  return block.type === 'tool_response' ? `response ${block.callId}` : block.type;
+}
+
 function sumOf(a: DensityResultMetadata, b: DensityResultMetadata): DensityResultMetadata {
-  const { workingSetPruned } = b;
-  return {
-    readWritePairsPruned: a.readWritePairsPruned + b.readWritePairsPruned,
-    fileDeduplicationsPruned: a.fileDeduplicationsPruned + b.fileDeduplicationsPruned,
-    recencyPruned: a.recencyPruned + b.recencyPruned,
-    ...(workingSetPruned !== undefined && {
-      workingSetPruned: (a.workingSetPruned ?? 0) + workingSetPruned,
-    }),
-  };
+  const sum: { -readonly [Counter in keyof DensityResultMetadata]: number } = { ...a };
+  for (const { counter } of DENSITY_RULES) {
+    const count = b[counter];
+    if (count !== undefined) sum[counter] = (sum[counter] ?? 0) + count;
+  }
+  return sum;
 }

@@ -1,11 +1,12 @@
-// Leaves out what an edit would do before a place of the history. Calls and responses stay together: both
-// go, or neither does. Looks at the entries that the edit names, and at others only to tell which phase took what.
+// Leaves out what an edit would do before a place of the history: out of a plan, before entries are made of it. Calls
+// and responses stay together: both go, or neither does. Looks at the entries that the edit names, and at no others.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import type { DensityConfig, DensityResult, DensityResultMetadata } from '../../shared/density.js';
-import { explainDensity } from '../../shared/density/explain-density.js';
-import { findInclusions } from '../../shared/density/file-inclusions.js';
-import { placeholderKind } from '../../shared/summarize/placeholder.js';
+import type { DensityResult, PassSettings } from '../../shared/density.js';
+import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
+import { countItems, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import { ACTION } from '../../shared/density/rules/marks.js';
 
 /** A place in a history: before this block of this entry. */
 export interface Place {
@@ -13,66 +14,113 @@ export interface Place {
   readonly block: number;
 }
 
-/** One entry that an edit changes; `after` is `undefined` when it is removed. */
-interface Edit {
+/** What an edit does to one entry. */
+interface EntryEdit {
   readonly index: number;
-  readonly before: IContent;
-  readonly after: IContent | undefined;
   /** Calls of which it takes anything away: the call, the response, or what shares their fate. */
   readonly lostCallIds: readonly string[];
 }
 
 /**
- * Returns the part of an edit of `history` that changes nothing before a place; the same object when
- * that is all of it. Entries are edited as a whole or not at all: one that would lose a call whose
- * response has to stay is left as it is, or the other way round. The metadata tells what is left.
+ * Returns the part of a plan that changes nothing before a place; the same object when that is all of it. Entries are
+ * edited as a whole or not at all: one that would lose a call whose response has to stay is left as it is, or the
+ * other way round.
  *
- * @param config what the edit was made by; it says which phase took what
+ * @param history the one that the plan was made for
+ * @param settings what it was made by
  */
-export function limitEdits(
+export function limitPlan(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  place: Place,
+  settings: PassSettings,
+): DensityPlan {
+  const held = heldEntries(editsOfPlan(plan, history), history, place, () => {
+    const rows = rowsOf(plan, (entry) => entry === place.entry);
+    return materializeDensityPlan(rows, history, settings).replacements.get(place.entry);
+  });
+  return held.size === 0 ? plan : rowsOf(plan, (entry) => !held.has(entry));
+}
+
+/** As `limitPlan`, of what a strategy has returned. Without rows its metadata stay: what counts for what, only it knows. */
+export function limitResult(
   result: DensityResult,
   history: readonly IContent[],
   place: Place,
-  config: DensityConfig,
+  settings: PassSettings,
 ): DensityResult {
-  const edits = listEdits(result, history);
-  const closed = edits.filter((edit) => !isBehind(edit, place));
-  if (closed.length === 0) return result;
-  const held = new Set(withPartners(closed, edits));
-  const left = edits.filter((edit) => !held.has(edit));
+  const { removals, replacements } = result;
+  const edits = editedIndices(result).map((index) => {
+    return { index, lostCallIds: lostCallIds(history[index], replacements.get(index)) };
+  });
+  const held = heldEntries(edits, history, place, () => replacements.get(place.entry));
+  if (held.size === 0) return result;
+  const rows = result.rows && rowsOf(result.rows, (entry) => !held.has(entry));
   return {
-    removals: left.flatMap(({ index, after }) => (after === undefined ? [index] : [])),
-    replacements: new Map(
-      left.flatMap(({ index, after }) => (after === undefined ? [] : [[index, after] as const])),
-    ),
-    metadata: metadataOf(left, history, config),
+    removals: removals.filter((index) => !held.has(index)),
+    replacements: new Map(Array.from(replacements).filter(([index]) => !held.has(index))),
+    ...(rows === undefined
+      ? { metadata: result.metadata }
+      : { metadata: countItems(rows, settings), rows }),
   };
 }
 
-function listEdits(
-  { removals, replacements }: DensityResult,
+/** The rows of some entries. */
+function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): DensityPlan {
+  const rows = new Int32Array(plan.length);
+  let length = 0;
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    if (!isWanted(row.entry)) continue;
+    rows.set(plan.subarray(row.offset, row.offset + ROW_LENGTH), length);
+    length += ROW_LENGTH;
+  }
+  return rows.slice(0, length);
+}
+
+/** The indices of all entries that a result edits, ascending. */
+function editedIndices({ removals, replacements }: DensityResult): readonly number[] {
+  return [...removals, ...replacements.keys()].sort((a, b) => a - b);
+}
+
+function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly EntryEdit[] {
+  const edits: EntryEdit[] = [];
+  const row = new PlanCursor(plan);
+  while (!row.isAtEnd) {
+    const { entry: index } = row;
+    const lost: string[] = [];
+    for (; row.entry === index; row.next()) {
+      const isDropped = row.action === ACTION.drop || row.action === ACTION.companion;
+      const block = isDropped ? history[index]?.blocks[row.block] : undefined;
+      const callId = block && callIdOf(block);
+      if (callId !== undefined) lost.push(callId);
+    }
+    edits.push({ index, lostCallIds: lost });
+  }
+  return edits;
+}
+
+/**
+ * The entries of edits that would change what stands before the place, and of those that share a call with one that is
+ * held.
+ *
+ * @param afterAtPlace what the edit makes of the entry of the place; `undefined` when it removes it
+ */
+function heldEntries(
+  edits: readonly EntryEdit[],
   history: readonly IContent[],
-): readonly Edit[] {
-  const indices = [...removals, ...replacements.keys()].sort((a, b) => a - b);
-  return indices.flatMap((index) => {
-    const before = history[index];
-    if (before === undefined) return [];
-    const after = replacements.get(index);
-    return [{ index, before, after, lostCallIds: lostCallIds(before, after) }];
-  });
-}
-
-function isBehind({ index, before, after }: Edit, place: Place): boolean {
-  if (index !== place.entry) return index > place.entry;
-  if (place.block === 0) return true;
-  if (after === undefined) return false;
-  const kept = before.blocks.slice(0, place.block);
-  return kept.every((block, at) => block === after.blocks[at]);
-}
-
-/** The edits that are held, and those that share a call with one that is. */
-function withPartners(closed: readonly Edit[], edits: readonly Edit[]): readonly Edit[] {
-  const byCall = new Map<string, Edit[]>();
+  place: Place,
+  afterAtPlace: () => IContent | undefined,
+): ReadonlySet<number> {
+  const isBehind = ({ index }: EntryEdit): boolean => {
+    if (index !== place.entry) return index > place.entry;
+    if (place.block === 0) return true;
+    const after = afterAtPlace();
+    const kept = history[index]?.blocks.slice(0, place.block);
+    return after !== undefined && kept?.every((block, at) => block === after.blocks[at]) === true;
+  };
+  const closed = edits.filter((edit) => !isBehind(edit));
+  if (closed.length === 0) return new Set();
+  const byCall = new Map<string, EntryEdit[]>();
   for (const edit of edits) {
     for (const callId of edit.lostCallIds) {
       const sharing = byCall.get(callId);
@@ -80,19 +128,18 @@ function withPartners(closed: readonly Edit[], edits: readonly Edit[]): readonly
       else sharing.push(edit);
     }
   }
-  const held = [...closed];
   // The list grows while it is walked.
-  for (const { lostCallIds: callIds } of held) {
+  for (const { lostCallIds: callIds } of closed) {
     for (const callId of callIds) {
-      held.push(...(byCall.get(callId) ?? []));
+      closed.push(...(byCall.get(callId) ?? []));
       byCall.delete(callId);
     }
   }
-  return held;
+  return new Set(closed.map(({ index }) => index));
 }
 
 /** An id may name several calls of one entry: it is lost when fewer blocks have it than before. */
-function lostCallIds(before: IContent, after: IContent | undefined): readonly string[] {
+function lostCallIds(before: IContent | undefined, after: IContent | undefined): readonly string[] {
   const lost = new Map<string, number>();
   const count = (blocks: readonly ContentBlock[], by: number): void => {
     for (const block of blocks) {
@@ -100,7 +147,7 @@ function lostCallIds(before: IContent, after: IContent | undefined): readonly st
       if (callId !== undefined) lost.set(callId, (lost.get(callId) ?? 0) + by);
     }
   };
-  count(before.blocks, 1);
+  count(before?.blocks ?? [], 1);
   count(after?.blocks ?? [], -1);
   return [...lost].flatMap(([callId, times]) => (times > 0 ? [callId] : []));
 }
@@ -118,75 +165,4 @@ function callIdOf(block: ContentBlock): string | undefined {
     case 'media':
       return undefined;
   }
-}
-
-function metadataOf(
-  edits: readonly Edit[],
-  history: readonly IContent[],
-  config: DensityConfig,
-): DensityResultMetadata {
-  const lost = (count: (entry: IContent) => number): number =>
-    sumOf(edits, ({ before, after }) => count(before) - (after === undefined ? 0 : count(after)));
-  const lostCalls = lost(({ blocks }) => blocks.filter(isCall).length);
-  const placeholders = sumOf(edits, (edit) => freshBlocks(edit).filter(isPlaceholder).length);
-  const ofWorkingSet = workingSetEdits(edits, history, config, lostCalls);
-  return {
-    readWritePairsPruned: lostCalls - (ofWorkingSet?.calls ?? 0),
-    fileDeduplicationsPruned: lost(({ speaker, blocks }) =>
-      speaker === 'human' ? findInclusions(blocks, config).length : 0,
-    ),
-    recencyPruned: placeholders - (ofWorkingSet?.placeholders ?? 0),
-    ...(ofWorkingSet !== undefined && { workingSetPruned: ofWorkingSet.responses }),
-  };
-}
-
-/** What the working set took: calls, responses, and those of them that became a placeholder. */
-interface WorkingSetEdits {
-  readonly calls: number;
-  readonly responses: number;
-  readonly placeholders: number;
-}
-
-/** `undefined` where there is no working set. */
-function workingSetEdits(
-  edits: readonly Edit[],
-  history: readonly IContent[],
-  config: DensityConfig,
-  lostCalls: number,
-): WorkingSetEdits | undefined {
-  if (config.workingSet === undefined) return undefined;
-  const fresh = edits.flatMap(freshBlocks).filter(({ type }) => type === 'tool_response');
-  if (lostCalls === 0 && (!config.recencyPruning || fresh.length === 0)) {
-    return { calls: 0, responses: fresh.length, placeholders: fresh.filter(isPlaceholder).length };
-  }
-  // Phases leave the same traces: which of them it was takes their reasons, and a walk over the history.
-  const { explain } = explainDensity(history, config);
-  const taken = edits
-    .flatMap(({ index }) => explain(index).blocks)
-    .filter(({ rule, verdict }) => rule === 'working-set' && verdict !== 'kept');
-  const calls = taken.filter(({ type }) => type === 'tool_call').length;
-  return {
-    calls,
-    responses: taken.length - calls,
-    placeholders: taken.filter(({ verdict }) => verdict === 'placeholder').length,
-  };
-}
-
-/** The blocks that an edit puts in. */
-function freshBlocks({ before, after }: Edit): readonly ContentBlock[] {
-  if (after === undefined) return [];
-  const kept = new Set(before.blocks);
-  return after.blocks.filter((block) => !kept.has(block));
-}
-
-function sumOf(edits: readonly Edit[], of: (edit: Edit) => number): number {
-  return edits.reduce((sum, edit) => sum + of(edit), 0);
-}
-
-function isCall({ type }: ContentBlock): boolean {
-  return type === 'tool_call';
-}
-
-function isPlaceholder(block: ContentBlock): boolean {
-  return block.type === 'tool_response' && placeholderKind(block) !== 'none';
 }

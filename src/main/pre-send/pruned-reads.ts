@@ -10,9 +10,9 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { signatureOf } from '../../shared/density/call-signature.js';
-import { findInclusions } from '../../shared/density/file-inclusions.js';
-import { fileAccess } from '../../shared/density/tool-paths.js';
+import { findInclusions } from '../../shared/density/index/file-inclusions.js';
+import { fileAccess } from '../../shared/density/index/tool-paths.js';
+import { signatureOf } from '../../shared/density/index/call-signature.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../entry-change.js';

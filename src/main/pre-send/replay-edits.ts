@@ -1,9 +1,10 @@
 // Finds the edits that have landed in a history before this session took it up: it was sent with them, and a
 // provider's cache holds it so. Goes by content, and by what is known of a session that was let go; applies nothing.
 
-import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { IContent } from '../../shared/content.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../logger.js';
 import { nextTurn } from '../offload/event-loop-turn.js';
 import type { BatchPoints } from './batch-points.js';
@@ -12,6 +13,7 @@ import type { Admission } from './edit-gate.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import { EditedCopy } from './edited-copy.js';
 import type { LandingReason } from './edit-policy.js';
+import { findHere } from './found-edit.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -39,6 +41,8 @@ export interface ReplayOptions {
 export interface Replay extends Admission {
   /** The history that it is an edit of. */
   readonly base: DensityBase;
+  /** Which rule took what of it. */
+  readonly ruleEdits: readonly RuleEdit[];
   /** By entries that had been added before a window, why edits landed in it; the present one among them. */
   readonly landings: ReadonlyMap<number, LandingReason>;
 }
@@ -90,10 +94,11 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const isForced = landed === undefined ? copy.tokens >= thresholdTokens : landed !== 'unsent';
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
-      const result = strategy.optimize?.(copy.getRawHistory(), config) ?? NO_EDITS;
-      admission = isEmptyDensityResult(result)
-        ? { result, isWhole: true }
-        : gate.admit(result, { isForced, isBatchPoint });
+      const found = findHere(strategy, copy.getRawHistory(), config);
+      admission =
+        found.firstEntry === Infinity
+          ? { result: found.result, isWhole: true }
+          : gate.admit(found, { isForced, isBatchPoint });
       if (admission.reason !== undefined) {
         landings.set(at, admission.reason);
         await copy.land(admission, edits.reasoning);
@@ -107,10 +112,10 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       await nextTurn(signal);
     }
   }
-  const result = copy.edit;
+  const { edit: result, ruleEdits } = copy;
   const reason = isEmptyDensityResult(result) ? undefined : (admission?.reason ?? 'sent-before');
   const isWhole = admission?.isWhole ?? true;
-  return { result, isWhole, base, landings, ...(reason !== undefined && { reason }) };
+  return { result, ruleEdits, isWhole, base, landings, ...(reason !== undefined && { reason }) };
 }
 
 function* windowsOf(

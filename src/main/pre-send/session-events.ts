@@ -1,6 +1,7 @@
 // What a session tells whoever listens to it.
 
 import type { DensityResultMetadata } from '../../shared/density.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { EntryChange } from '../entry-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
@@ -12,6 +13,11 @@ export interface OptimizedEvent {
   readonly metadata: DensityResultMetadata;
   /** Why it landed now and was not held any longer. */
   readonly reason: LandingReason;
+  /**
+   * Which rule took what: entries and blocks as they were before. Empty when a strategy of your own found the edit, for
+   * nobody knows its rules.
+   */
+  readonly edits: readonly RuleEdit[];
   /** Every entry that is not what it was, also those that only lost reasoning. */
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;

@@ -1,5 +1,6 @@
 // What the steps of the pre-send window work with.
 
+import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../logger.js';
@@ -10,7 +11,7 @@ import type {
   CompressionStrategyName,
 } from '../strategies/strategy.js';
 import type { RecordContext } from '../transcript/removal-recorder.js';
-import { workingSetOf } from '../settings/working-set-choice.js';
+import { ruleSettings } from '../settings/density-settings.js';
 import type { EntryChange } from '../entry-change.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import type { Rewrite } from './sent-history.js';
@@ -59,15 +60,8 @@ export function currentDensityConfig({
   runtimeContext: { ephemerals },
   densityOptions,
 }: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
-  const { workingSet: preset, ...agent } = densityOptions;
-  const workingSet = workingSetOf(ephemerals.densityWorkingSet?.() ?? 'preset', preset);
-  return {
-    ...agent,
-    ...(workingSet !== undefined && { workingSet }),
-    readWritePruning: ephemerals.densityReadWritePruning(),
-    fileDedupe: ephemerals.densityFileDedupe(),
-    recencyPruning: ephemerals.densityRecencyPruning(),
-    recencyRetention: ephemerals.densityRecencyRetention(),
-    placeholder: ephemerals.densityPlaceholder?.() ?? 'pointer',
-  };
+  const { workingSet: _, ...agent } = densityOptions;
+  const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
+  const rules = ruleSettings(ephemerals, densityOptions);
+  return { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
 }

@@ -3,7 +3,7 @@
 
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { PlaceholderStyle } from './placeholder-style.js';
-import type { WorkingSetChoice } from './working-set-choice.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set-choice.js';
 
 /** Settings by key, all optional: what is not given falls back to the profile, then to its default. */
 export interface EphemeralSettings {

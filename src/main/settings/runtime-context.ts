@@ -3,6 +3,7 @@
 
 import { getCompressionStrategy } from '../strategies/registry.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
+import { ruleAccessors } from './density-settings.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { placeholderFormOf } from './placeholder-style.js';
 import { SETTING_DEFAULTS } from './settings-registry.js';
@@ -47,11 +48,7 @@ export function createAgentRuntimeContext(
       preserveThreshold: reader('compression.preserveThreshold'),
       topPreserveThreshold: reader('compression.topPreserveThreshold'),
       fallbackToTruncation: reader('compression.fallbackToTruncation'),
-      densityReadWritePruning: reader('compression.density.readWritePruning'),
-      densityFileDedupe: reader('compression.density.fileDedupe'),
-      densityRecencyPruning: reader('compression.density.recencyPruning'),
-      densityRecencyRetention: reader('compression.density.recencyRetention'),
-      densityWorkingSet: reader('compression.density.workingSet'),
+      ...ruleAccessors((key) => reader(key as SettingKeyWithDefault)()),
       densityPlaceholder: () => placeholderFormOf(placeholderStyle(), canRecall),
     },
   };

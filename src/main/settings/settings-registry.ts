@@ -2,13 +2,14 @@
 // user reads it from here.
 
 import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
+import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
 import { PLACEHOLDER_STYLES } from './placeholder-style.js';
 import type { PlaceholderStyle } from './placeholder-style.js';
-import { WORKING_SET_CHOICES } from './working-set-choice.js';
-import type { WorkingSetChoice } from './working-set-choice.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set-choice.js';
 
 /** The settings whose value is of exactly that type. */
 type KeyOf<Value> = {
@@ -70,6 +71,19 @@ export type EnumSettingSpec =
 export type SettingSpec =
   BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
 
+/** The setting of a rule of pruning: the default is that of a pass, or the first word. */
+function specOf(setting: RuleSetting): SettingSpec {
+  const { field, description, type } = setting;
+  const kind =
+    type === 'enum'
+      ? { type, enumValues: setting.enumValues, default: setting.enumValues[0] }
+      : { type, default: DEFAULT_DENSITY_CONFIG[field] };
+  const key = `compression.density.${field}`;
+  const common = { category: 'cli-behavior', description, persistToProfile: true };
+  // The types of settings are written out for their readers, next to each other.
+  return { key, ...common, ...kind } as SettingSpec;
+}
+
 /** All settings. */
 export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
   {
@@ -126,47 +140,7 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     default: false,
     persistToProfile: true,
   },
-  {
-    key: 'compression.density.readWritePruning',
-    category: 'cli-behavior',
-    description: 'Enable READ→WRITE pair pruning in high-density strategy',
-    type: 'boolean',
-    default: DEFAULT_DENSITY_CONFIG.readWritePruning,
-    persistToProfile: true,
-  },
-  {
-    key: 'compression.density.fileDedupe',
-    category: 'cli-behavior',
-    description: 'Enable duplicate @ file inclusion deduplication',
-    type: 'boolean',
-    default: DEFAULT_DENSITY_CONFIG.fileDedupe,
-    persistToProfile: true,
-  },
-  {
-    key: 'compression.density.recencyPruning',
-    category: 'cli-behavior',
-    description: 'Enable tool result recency pruning (keep last N per tool type)',
-    type: 'boolean',
-    default: DEFAULT_DENSITY_CONFIG.recencyPruning,
-    persistToProfile: true,
-  },
-  {
-    key: 'compression.density.recencyRetention',
-    category: 'cli-behavior',
-    description: 'Number of recent results to keep per tool type',
-    type: 'number',
-    default: DEFAULT_DENSITY_CONFIG.recencyRetention,
-    persistToProfile: true,
-  },
-  {
-    key: 'compression.density.workingSet',
-    category: 'cli-behavior',
-    description: 'By which rules results leave that the agent no longer works with',
-    type: 'enum',
-    enumValues: [...WORKING_SET_CHOICES],
-    default: 'preset',
-    persistToProfile: true,
-  },
+  ...DENSITY_RULES.flatMap(({ settings }) => settings.map(specOf)),
   {
     key: 'compression.density.placeholder',
     category: 'cli-behavior',

@@ -2,8 +2,9 @@
 // threshold says old tool results in one line each. Deterministic, without a model.
 
 import type { IContent } from '../../shared/content.js';
+import { placeholderOf } from '../../shared/density.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
-import { optimize } from '../../shared/density/optimize.js';
+import { optimize } from '../../shared/density/plan/optimize.js';
 import { carryOutCompression } from '../../shared/summarize/carry-out-compression.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { planCompression } from '../../shared/summarize/plan-compression.js';
@@ -38,7 +39,7 @@ export class HighDensityStrategy implements CompressionStrategy {
     const { ephemerals } = runtimeContext;
     const preserveThreshold = ephemerals.preserveThreshold();
     const targetTokens = compressionTarget(ephemerals);
-    const placeholder = ephemerals.densityPlaceholder?.() ?? 'pointer';
+    const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
     const request = { preserveThreshold, targetTokens, placeholder };
     const planned = await context.planCompression?.(request);
     context.signal?.throwIfAborted();

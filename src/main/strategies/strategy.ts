@@ -1,6 +1,6 @@
 // What a compression strategy is: the interface that all of them implement, and what they are given.
 
-import type { WorkingSetChoice } from '../settings/working-set-choice.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set-choice.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
@@ -50,6 +50,8 @@ export interface RuntimeEphemerals {
   densityWorkingSet?(): WorkingSetChoice;
   /** What stands in place of results that are taken away. @default 'pointer' */
   densityPlaceholder?(): PlaceholderForm;
+  /** Any other setting of a rule, by its key: `densityX` for `compression.density.x`. */
+  readonly [accessor: `density${string}`]: (() => unknown) | undefined;
 }
 
 /** What surrounds a session while it runs. */

@@ -1,6 +1,6 @@
 // Which entries of a history belong together, so that none of them leaves without the others.
 
-import { NONE } from '../density/history-columns.js';
+import { NONE } from '../density/index/history-columns.js';
 import type { HistoryOutline } from './history-outline.js';
 
 /**

@@ -2,9 +2,9 @@
 // planned on where the history itself is not. And the one walk over a history that makes it.
 
 import type { IContent, ToolCallBlock } from '../content.js';
-import { NONE } from '../density/history-columns.js';
-import { IntColumn } from '../density/int-column.js';
-import { OpenCalls } from '../density/open-calls.js';
+import { NONE } from '../density/index/history-columns.js';
+import { IntColumn } from '../density/index/int-column.js';
+import { OpenCalls } from '../density/index/open-calls.js';
 
 /** Bits that say what an entry is: who speaks, whether it is marked a summary, and marked synthetic. */
 export const ENTRY_FLAG = { human: 1, ai: 2, tool: 4, summary: 8, synthetic: 16 } as const;

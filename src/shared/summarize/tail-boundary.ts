@@ -1,6 +1,6 @@
 // Where the recent tail begins that a compression leaves alone.
 
-import { NONE } from '../density/history-columns.js';
+import { NONE } from '../density/index/history-columns.js';
 import type { HistoryOutline } from './history-outline.js';
 
 /**

@@ -19,13 +19,13 @@ const ONE: SessionAnalysis = {
       calls: 2,
       callTokens: 20,
       resultTokens: 880,
-      reclaimed: [{ rule: 'superseded-read', items: 1, tokens: 300 }],
+      reclaimed: [{ rule: 'read-write', items: 1, tokens: 300 }],
       largestResult: { tokens: 500, path: 'a.ts', excerpt: null },
     },
   ],
   rules: [
     {
-      rule: 'superseded-read',
+      rule: 'read-write',
       isOn: true,
       recencyRetention: null,
       items: 1,
@@ -67,7 +67,7 @@ const OTHER: SessionAnalysis = {
   ],
   rules: [
     {
-      rule: 'superseded-read',
+      rule: 'read-write',
       isOn: true,
       recencyRetention: null,
       items: 2,
@@ -108,13 +108,13 @@ describe('sumAnalyses', () => {
     expect(totals.tools[1]).toMatchObject({
       calls: 3,
       callTokens: 25,
-      reclaimed: [{ rule: 'superseded-read', items: 1, tokens: 300 }],
+      reclaimed: [{ rule: 'read-write', items: 1, tokens: 300 }],
       largestResult: { path: 'a.ts' },
     });
   });
 
   test('adds a rule up, and keeps the largest of its examples', () => {
-    expect(totals.rules).toMatchObject([{ rule: 'superseded-read', items: 3, tokens: 1_100 }]);
+    expect(totals.rules).toMatchObject([{ rule: 'read-write', items: 3, tokens: 1_100 }]);
     expect(totals.rules[0]?.examples.map(({ path }) => path)).toEqual(['c.ts', 'd.ts', 'a.ts']);
   });
 

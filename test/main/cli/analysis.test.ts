@@ -45,7 +45,7 @@ function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis
   expect(sum(applied, (report) => report.tokens)).toBe(saved);
   expect(sum(stays, (figures) => figures.tokens)).toBe(tokens.with);
   for (const { rule, tokens: ofRule } of applied) {
-    if (rule === 'repeated-inclusion') continue;
+    if (rule === 'file-dedupe') continue;
     const ofTools = tools.flatMap(({ reclaimed }) =>
       reclaimed.filter((each) => each.rule === rule),
     );
@@ -144,7 +144,7 @@ describe('analyzeHistory', () => {
   test('names the files of superseded reads', async () => {
     const { rules } = await analyzeHistory(transcript(SESSION), { countEach });
     expect(rules[0]).toMatchObject({
-      rule: 'superseded-read',
+      rule: 'read-write',
       isOn: true,
       items: 1,
       examples: [{ tool: 'Read', path: 'a.ts' }],
@@ -157,7 +157,7 @@ describe('analyzeHistory', () => {
     );
     const { rules, tokens } = await analyzeHistory(transcript(steps), { countEach });
     expect(rules[2]).toMatchObject({
-      rule: 'old-result',
+      rule: 'recency',
       isOn: false,
       recencyRetention: 3,
       items: 2,
@@ -188,7 +188,7 @@ describe('analyzeHistory', () => {
       humanText('thanks'),
     ];
     const { stays, rules } = await analyzeHistory(transcript(entries), { countEach });
-    expect(rules[1]).toMatchObject({ rule: 'repeated-inclusion', items: 1 });
+    expect(rules[1]).toMatchObject({ rule: 'file-dedupe', items: 1 });
     expect(rules[1]?.examples).toMatchObject([{ tool: null, path: 'a.ts' }]);
     expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
       ['user-text', 2],
@@ -214,8 +214,8 @@ describe('analyzeHistory', () => {
       analysis.tools
         .filter(({ tool }) => tool === name)
         .flatMap(({ reclaimed }) => reclaimed.map(({ rule }) => rule));
-    expect(rulesOf('Read')).toEqual(['superseded-read']);
-    expect(rulesOf('Edit')).toEqual(['old-result']);
+    expect(rulesOf('Read')).toEqual(['read-write']);
+    expect(rulesOf('Edit')).toEqual(['recency']);
   });
 
   test('says why what recency pruning leaves stays', async () => {
@@ -285,7 +285,7 @@ describe('analyzeHistory', () => {
     );
     const workingSet = { ...KEEPS_ALL, outputLease: 0, excerptLease: 0, minTokens: 10 };
     const { rules } = await analyzeHistory(transcript(steps, workingSet), { countEach });
-    expect(rules[2]).toMatchObject({ rule: 'old-result', isOn: false, items: 1 });
+    expect(rules[2]).toMatchObject({ rule: 'recency', isOn: false, items: 1 });
     expect(rules[3]).toMatchObject({ rule: 'working-set', items: 1 });
   });
 

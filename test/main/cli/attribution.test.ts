@@ -5,6 +5,7 @@ import {
   aiContent,
   applyDensityResult,
   humanText,
+  listRuleEdits,
   optimize,
   toolCall,
   toolContent,
@@ -40,7 +41,10 @@ function densityPass(history: readonly IContent[], config: Partial<DensityConfig
   });
   const after = [...history];
   applyDensityResult(after, result);
-  const attributions = attributePass(changes, history, { ...CONFIG, ...config });
+  const attributions = attributePass(
+    changes,
+    listRuleEdits(result.rows ?? new Int32Array(), (index) => history[index]?.blocks),
+  );
   return { attributions, after, metadata: result.metadata };
 }
 
@@ -65,10 +69,7 @@ describe('attributePass', () => {
       toolContent([answer('2', 'write_file')]),
     ];
     const { attributions, after } = densityPass(history);
-    expect(outline(attributions)).toEqual([
-      'superseded-read read_file 1 1',
-      'superseded-read read_file 1 0',
-    ]);
+    expect(outline(attributions)).toEqual(['read-write read_file 1 1', 'read-write read_file 1 0']);
     expect(reclaimed(attributions)).toBe(total(history) - total(after));
   });
 
@@ -85,8 +86,8 @@ describe('attributePass', () => {
     ];
     const kept = densityPass(history);
     expect(outline(kept.attributions).filter((line) => line.endsWith('1'))).toEqual([
-      'superseded-read read_file 1 1',
-      'superseded-read read_file 2 1',
+      'read-write read_file 1 1',
+      'read-write read_file 2 1',
     ]);
     expect(reclaimed(kept.attributions)).toBe(total(history) - total(kept.after));
 
@@ -105,7 +106,7 @@ describe('attributePass', () => {
       toolContent([answer('2', 'shell', 'ok')]),
     ];
     const { attributions, after } = densityPass(history);
-    expect(outline(attributions)).toEqual(['old-result shell 1 1']);
+    expect(outline(attributions)).toEqual(['recency shell 1 1']);
     expect(reclaimed(attributions)).toBe(total(history) - total(after));
     expect(reclaimed(attributions)).toBeLessThan(0);
   });
@@ -117,7 +118,7 @@ describe('attributePass', () => {
       humanText(`${inclusion('a.ts')}${inclusion('b.ts')}`),
     ];
     const { attributions, after, metadata } = densityPass(history);
-    expect(outline(attributions)).toEqual(['repeated-inclusion - - 2']);
+    expect(outline(attributions)).toEqual(['file-dedupe - - 2']);
     expect(attributions[0]?.includedPaths).toEqual(['a.ts', 'b.ts']);
     expect(metadata.fileDeduplicationsPruned).toBe(2);
     expect(reclaimed(attributions)).toBe(total(history) - total(after));
@@ -137,7 +138,7 @@ describe('attributePass', () => {
     const { attributions, after } = densityPass(history, {
       inclusionSyntaxes: ['delimited', 'referenced-files'],
     });
-    expect(outline(attributions)).toEqual(['repeated-inclusion - - 1']);
+    expect(outline(attributions)).toEqual(['file-dedupe - - 1']);
     expect(attributions[0]?.includedPaths).toEqual(['a.ts']);
     expect(reclaimed(attributions)).toBe(total(history) - total(after));
   });

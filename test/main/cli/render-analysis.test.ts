@@ -89,9 +89,9 @@ describe('renderAnalysis', () => {
   test('has a row for what the working set takes, and a column where it takes some', () => {
     const text = renderAnalysis(single, PLAIN);
     const { items = 0 } = single.totals.rules.find(({ rule }) => rule === 'working-set') ?? {};
-    expect(text).toMatch(new RegExp(`\nresults that are no longer in use +${items} `));
+    expect(text).toMatch(new RegExp(`\nunused results +${items} `));
     expect(items).toBeGreaterThan(0);
-    expect(text).toMatch(/\nby tool +calls +results +of all +stale reads +unused +largest/);
+    expect(text).toMatch(/\nby tool +calls +results +of all +read-write +working-set +largest/);
   });
 
   test('has a column for old results once recency pruning takes some', async () => {

@@ -20,7 +20,7 @@ function window(without: number, left: number, edits: WindowReport['edits'] = []
   };
 }
 
-const READ = { rule: 'superseded-read', items: 1, tokens: 1_000 } as const;
+const READ = { rule: 'read-write', items: 1, tokens: 1_000 } as const;
 
 const REPORT: ReplayReport = {
   reportVersion: 1,
@@ -53,7 +53,7 @@ const REPORT: ReplayReport = {
   reclaimed: [READ],
   largest: [
     {
-      rule: 'superseded-read',
+      rule: 'read-write',
       speaker: 'ai',
       tool: 'Read',
       path: '/home/somebody/projects/a-project/source/deeply/nested/file.ts',

@@ -69,11 +69,9 @@ describe('replaySession', () => {
     const report = await replaySession('f', transcript(READ_THEN_WRITE), OPTIONS);
     const { without, with: left } = report.end.tokens;
     expect(report.modelCalls.map(({ edits }) => edits.length)).toEqual([0, 0, 1]);
-    expect(report.reclaimed).toEqual([
-      { rule: 'superseded-read', items: 1, tokens: without - left },
-    ]);
+    expect(report.reclaimed).toEqual([{ rule: 'read-write', items: 1, tokens: without - left }]);
     expect(report.largest).toMatchObject([
-      { rule: 'superseded-read', tool: 'Read', path: 'a.ts', modelCall: 3, tokens: without - left },
+      { rule: 'read-write', tool: 'Read', path: 'a.ts', modelCall: 3, tokens: without - left },
     ]);
     expect(without - left).toBeGreaterThan(1_000);
     expect(report.input.without - report.input.with).toBe(without - left);
@@ -89,7 +87,7 @@ describe('replaySession', () => {
       ...OPTIONS,
       recencyRetention: 1,
     });
-    expect(report.reclaimed).toMatchObject([{ rule: 'old-result', items: 1 }]);
+    expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
     expect(report.largest).toMatchObject([
       { parameter: 'cat secret', path: null, modelCall: null },
     ]);
@@ -113,7 +111,7 @@ describe('replaySession', () => {
     });
     // Recency takes the first one while there is a newer one, and the model was not sent that yet.
     expect(both.reclaimed).toMatchObject([
-      { rule: 'old-result', items: 1 },
+      { rule: 'recency', items: 1 },
       { rule: 'working-set', items: 1 },
     ]);
     const late = { ...workingSet, outputLease: 1 };
@@ -121,7 +119,7 @@ describe('replaySession', () => {
       ...OPTIONS,
       recencyRetention: 1,
     });
-    expect(report.reclaimed).toMatchObject([{ rule: 'old-result', items: 1 }]);
+    expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
   });
 
   test('a compression is attributed, and its tokens add up', async () => {

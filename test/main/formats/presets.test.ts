@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
-import { DEFAULT_WORKING_SET } from '../../../src/shared/density/working-set-rules.js';
-import { optimize } from '../../../src/shared/density/optimize.js';
+import { DEFAULT_WORKING_SET } from '../../../src/shared/density/rules/working-set-rules.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { readTranscript } from '../../../src/main/formats/read-transcript.js';
 import { TRANSCRIPT_FORMATS } from '../../../src/main/formats/transcript.js';

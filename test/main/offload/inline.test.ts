@@ -6,7 +6,7 @@ import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
-import { planDensity } from '../../../src/shared/density/optimize.js';
+import { planDensity } from '../../../src/shared/density/plan/optimize.js';
 import { runTask } from '../../../src/worker/tasks.js';
 import { runs } from '../../support/scale.js';
 

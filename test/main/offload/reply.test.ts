@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { readReply } from '../../../src/main/offload/reply.js';
+import { DENSITY_RULES } from '../../../src/shared/density/rules/density-rules.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
 import type { CountRequest, OptimizeRequest } from '../../../src/shared/protocol.js';
 
@@ -19,22 +20,27 @@ const OPTIMIZE: OptimizeRequest = {
 };
 const COUNT: CountRequest = { kind: 'count', contents: [{ speaker: 'human', blocks: [] }] };
 
-const NONE = new Int32Array();
-const METADATA = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
-const PLAN = { drops: NONE, pointers: NONE, excerpts: NONE, cuts: NONE, metadata: METADATA };
+const PLAN = new Int32Array();
+/** A drop of the first rule, of block 2 of entry 9. */
+const ROW = [9, 2, 1, 0, -1, -1];
 
 function ok(value: unknown): object {
   return { ok: true, value, runMs: 1 };
 }
 
-function planned(change: object, base: object = OPTIMIZE.base): object {
-  return ok({ base, plan: { ...PLAN, ...change } });
+function planned(plan: unknown, base: object = OPTIMIZE.base): object {
+  return ok({ base, plan });
+}
+
+/** Plans of one row that differs from a good one in a column. */
+function row(column: number, value: number): Int32Array {
+  return Int32Array.from(ROW.with(column, value));
 }
 
 describe('readReply', () => {
   test('returns the value of a good reply', () => {
-    const reply = planned({ drops: Int32Array.of(9, 0), cuts: Int32Array.of(0, 1, 2, 3) });
-    expect(readReply(OPTIMIZE, reply).value.plan.drops).toEqual(Int32Array.of(9, 0));
+    const plan = Int32Array.of(0, 1, 5, 1, 2, 3, ...ROW);
+    expect(readReply(OPTIMIZE, planned(plan)).value.plan).toBe(plan);
     expect(readReply(COUNT, ok({ tokens: Int32Array.of(5) }))).toEqual({
       value: { tokens: Int32Array.of(5) },
       runMs: 1,
@@ -47,21 +53,22 @@ describe('readReply', () => {
     ['no duration', { ok: true, value: { base: OPTIMIZE.base, plan: PLAN } }],
     ['neither value nor error', { ok: false, runMs: 1 }],
     ['an error without a message', { ok: false, error: { name: 'Error' }, runMs: 1 }],
-    ['another revision', planned({}, { revision: 4, length: 10 })],
-    ['another length', planned({}, { revision: 3, length: 11 })],
-    ['a plain array', planned({ drops: [1, 0] })],
-    ['half a row', planned({ drops: Int32Array.of(1) })],
-    ['an entry beyond the base', planned({ pointers: Int32Array.of(10, 0) })],
-    ['an excerpt beyond the base', planned({ excerpts: Int32Array.of(10, 0) })],
-    ['excerpts that are none', planned({ excerpts: undefined })],
-    ['half an excerpt', planned({ excerpts: Int32Array.of(0) })],
-    [
-      'a count of the working set that is none',
-      planned({ metadata: { ...METADATA, workingSetPruned: 0.5 } }),
-    ],
-    ['a negative entry', planned({ cuts: Int32Array.of(-1, 0, 0, 1) })],
-    ['no metadata', planned({ metadata: null })],
-    ['metadata without numbers', planned({ metadata: { ...METADATA, recencyPruned: '0' } })],
+    ['another revision', planned(PLAN, { revision: 4, length: 10 })],
+    ['another length', planned(PLAN, { revision: 3, length: 11 })],
+    ['a plain array', planned(ROW)],
+    ['lists', planned({ drops: PLAN, pointers: PLAN })],
+    ['nothing', planned(undefined)],
+    ['half a row', planned(Int32Array.from(ROW.slice(0, 3)))],
+    ['an entry beyond the base', planned(row(0, 10))],
+    ['a negative entry', planned(row(0, -1))],
+    ['a negative block', planned(row(1, -1))],
+    ['no action', planned(row(2, 0))],
+    ['an unknown action', planned(row(2, 7))],
+    ['a negative rule', planned(row(3, -1))],
+    ['an unknown rule', planned(row(3, DENSITY_RULES.length))],
+    ['a cut that ends before it starts', planned(Int32Array.of(9, 2, 5, 1, 8, 7))],
+    ['entries that descend', planned(Int32Array.of(...ROW, ...ROW.with(0, 8)))],
+    ['blocks that descend', planned(Int32Array.of(...ROW, ...ROW.with(1, 1)))],
   ])('refuses a plan with %s', (_name, reply) => {
     const read = (): unknown => readReply(OPTIMIZE, reply);
     expect(read).toThrow(WorkerPoolError);

@@ -8,7 +8,7 @@ import type { DensityConfig } from '../../../src/shared/density.js';
 import {
   DEFAULT_WORKING_SET,
   WORKING_SET_RULE_NAMES,
-} from '../../../src/shared/density/working-set-rules.js';
+} from '../../../src/shared/density/rules/working-set-rules.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
 
 const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };

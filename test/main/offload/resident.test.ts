@@ -8,10 +8,10 @@ import type { BasedPlan } from '../../../src/main/offload/offload.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { DensityBase, DensityConfig } from '../../../src/shared/density.js';
-import { materializeDensityPlan } from '../../../src/shared/density/materialize.js';
-import { optimize, planDensity } from '../../../src/shared/density/optimize.js';
-import { EMPTY_PLAN } from '../../../src/shared/density/plan.js';
-import type { DensityPlan } from '../../../src/shared/density/plan.js';
+import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
+import { optimize, planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
+import type { DensityPlan } from '../../../src/shared/density/plan/plan.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
 import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
@@ -200,7 +200,7 @@ class Play {
       this.#expectPlan(got, base, expected);
       if (!event.isApplied || base.revision !== history.revision || history.isCompressing) return;
       seen.applied += 1;
-      const result = materializeDensityPlan(got.plan, history.getRawHistory());
+      const result = materializeDensityPlan(got.plan, history.getRawHistory(), config);
       await history.applyDensityResult(result, got.base);
     } catch (error) {
       if (error !== ABORTED) throw error;

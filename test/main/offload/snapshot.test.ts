@@ -21,9 +21,9 @@ const CONFIG: DensityConfig = {
 };
 const HISTORY = [humanText('one'), humanText('two')];
 const BASE = { revision: 5, length: 2 };
-/** What the flaky worker's made-up plans say, and no real one on `HISTORY` does. */
-const BY_WORKER = { plan: { metadata: { readWritePairsPruned: 7 } } };
-const INLINE = { base: BASE, plan: { metadata: { readWritePairsPruned: 0 } } };
+/** What the flaky worker's made-up plans are, and no real one on `HISTORY` does. */
+const BY_WORKER = { plan: Int32Array.of(0, 0, 1, 0, -1, -1) };
+const INLINE = { base: BASE, plan: new Int32Array() };
 
 interface Bench {
   readonly pool: WorkerPool;

@@ -3,13 +3,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { limitEdits } from '../../../src/main/pre-send/limit-edits.js';
+import { limitPlan, limitResult } from '../../../src/main/pre-send/limit-edits.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
-import { optimize } from '../../../src/shared/density/optimize.js';
-import type { WorkingSetRules } from '../../../src/shared/density/working-set-rules.js';
+import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
+import { optimize, planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
+import { ACTION } from '../../../src/shared/density/rules/marks.js';
+import type { WorkingSetRules } from '../../../src/shared/density/rules/working-set-rules.js';
 import { findViolations } from '../../../src/shared/validity.js';
+import { documented } from '../../support/applied.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
 import {
   arbitraryWorkingConfig,
@@ -36,10 +40,17 @@ const ALL_STALE: WorkingSetRules = {
 
 function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
   const history = historyOf(notation);
-  return limitEdits(optimize(history, pass), history, { entry, block }, pass);
+  const plan = limitPlan(planDensity(history, pass), history, { entry, block }, pass);
+  const result = materializeDensityPlan(plan, history, pass);
+  // What has no plan is limited to the same entries.
+  const returned = optimize(history, pass);
+  const given = limitResult(documented(returned), history, { entry, block }, pass);
+  expect(describeResult(given)).toBe(describeResult(result));
+  expect(limitResult(returned, history, { entry, block }, pass)).toEqual(result);
+  return result;
 }
 
-describe('limitEdits', () => {
+describe('limitPlan', () => {
   it.each([
     ['all, when the place is the start', 0, '-1 -2 -3 -4'],
     ['a pair whose call stands at the place', 3, '-3 -4'],
@@ -101,14 +112,21 @@ describe('limitEdits', () => {
       fc.nat(40),
       fc.nat(3),
       (history, config, entry, block) => {
-        const whole = optimize(history, config);
-        const result = limitEdits(whole, history, { entry, block }, config);
+        const whole = planDensity(history, config);
+        const plan = limitPlan(whole, history, { entry, block }, config);
+        const result = materializeDensityPlan(plan, history, config);
+        const given = documented(optimize(history, config));
+        const limitedGiven = limitResult(given, history, { entry, block }, config);
+        expect(describeResult(limitedGiven)).toBe(describeResult(result));
         const edited = history.slice();
         applyDensityResult(edited, result);
         expect(findViolations(edited)).toEqual([]);
         expect(edited.slice(0, entry)).toEqual(history.slice(0, entry));
-        const indices = [...whole.removals, ...whole.replacements.keys()];
-        if (indices.every((index) => index > entry)) expect(result).toBe(whole);
+        const indices = [...given.removals, ...given.replacements.keys()];
+        if (indices.every((index) => index > entry)) {
+          expect(plan).toBe(whole);
+          expect(limitedGiven).toBe(given);
+        }
         const kept = history[entry]?.blocks.slice(0, block) ?? [];
         if (!result.removals.includes(entry)) {
           expect(edited[entry]?.blocks.slice(0, block) ?? []).toEqual(kept);
@@ -166,13 +184,7 @@ describe('limitEdits', () => {
       (history, config) => {
         const { metadata } = optimize(history, config);
         const told = allBut(optimize(history, config), history, config).metadata;
-        expect(told.readWritePairsPruned).toBe(metadata.readWritePairsPruned);
-        // What recency takes first may be forgotten in the same pass.
-        expect(told.recencyPruned).toBeLessThanOrEqual(metadata.recencyPruned);
-        expect(told.recencyPruned + (told.workingSetPruned ?? 0)).toBe(
-          metadata.recencyPruned + (metadata.workingSetPruned ?? 0),
-        );
-        if (!config.recencyPruning) expect(told).toEqual(metadata);
+        expect(told).toEqual(metadata);
       },
     );
     fc.assert(property, { numRuns: runs(500) });
@@ -185,14 +197,10 @@ function allBut(
   history: readonly IContent[],
   config: DensityConfig,
 ): DensityResult {
-  const before = [{ speaker: 'human' as const, blocks: [] }, ...history];
-  const shifted: DensityResult = {
-    removals: whole.removals.map((index) => index + 1),
-    replacements: new Map([
-      [0, { speaker: 'human', blocks: [] }],
-      ...[...whole.replacements].map(([index, entry]) => [index + 1, entry] as const),
-    ]),
-    metadata: whole.metadata,
-  };
-  return limitEdits(shifted, before, { entry: 1, block: 0 }, config);
+  const before = [{ speaker: 'human' as const, blocks: [{ type: 'text' as const, text: 'x' }] }];
+  const shifted = (whole.rows ?? EMPTY_PLAN).map((value, at) => value + (at % 6 === 0 ? 1 : 0));
+  const plan = Int32Array.of(0, 0, ACTION.drop, 0, -1, -1, ...shifted);
+  const entries = [...before, ...history];
+  const limitedPlan = limitPlan(plan, entries, { entry: 1, block: 0 }, config);
+  return materializeDensityPlan(limitedPlan, entries, config);
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../src/main/pre-send/reasoning-policy.js';
 import { applyDensityResult, NO_EDITS } from '../../../src/shared/density.js';
 import type { IContent } from '../../../src/shared/content.js';
-import { optimize } from '../../../src/shared/density/optimize.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
 
 const PASS = {

@@ -9,7 +9,7 @@ import { Settings } from '../../../src/main/settings/settings.js';
 import { HighDensityStrategy } from '../../../src/main/strategies/high-density.js';
 import type { CompressionContext } from '../../../src/main/strategies/strategy.js';
 import type { IContent } from '../../../src/shared/content.js';
-import { optimize } from '../../../src/shared/density/optimize.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';

@@ -9,7 +9,7 @@ import type { TranscriptWriter } from '../../../src/main/transcript/transcript-w
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import { excerptOf } from '../../../src/shared/density/excerpt.js';
+import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
 import { openWriter, temporaryPath } from './recording.js';
 
 /** Of several sessions, which some of these transcripts hold. */

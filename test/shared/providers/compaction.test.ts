@@ -10,7 +10,7 @@ import { TopDownTruncationStrategy } from '../../../src/main/strategies/top-down
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
-import { optimize } from '../../../src/shared/density/optimize.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { PROVIDER_PROFILES } from '../../../src/shared/providers/provider-violation.js';
 import type {
   ProviderProfile,

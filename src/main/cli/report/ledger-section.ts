@@ -6,7 +6,8 @@ import { excerptOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
-import { reasonOfRow, RULE_NAMES } from './report-page.js';
+import { itemOf } from '../attribution.js';
+import { reasonOfRow } from './report-page.js';
 import type { ReportPage } from './report-page.js';
 
 /** Bytes of all rows together: where there are more, the largest edits are listed. */
@@ -85,7 +86,7 @@ function ledgerRow({ label, chart }: ReportPage, row: EditRow, excerpt: Markup):
   const back = row.callId === null ? readBack(row) : html`<code>${named(row.callId, 120)}</code>`;
   return html`<tr>
     <td>${chart.turns[row.turn] ?? ''}</td>
-    <td>${RULE_NAMES[row.rule]}</td>
+    <td>${itemOf(row.rule)}</td>
     <td>${what}${subject === '' ? NOTHING : html` ${named(subject)}`}${excerpt}</td>
     <td>${reasonOfRow(row)}</td>
     <td>${formatCount(row.tokensBefore)}</td>

@@ -1,6 +1,7 @@
 // What the page shows, as one value: the replay, what was recorded of it, and how things are named.
 
 import { getCompressionStrategy, parseCompressionStrategyName } from '../../../index.js';
+import { itemOf, itemsOf } from '../attribution.js';
 import type { ReclaimRule } from '../attribution.js';
 import { CATEGORIES } from '../composition.js';
 import type { Category } from '../composition.js';
@@ -36,17 +37,6 @@ const LAYERS: readonly {
   { id: 'summaries', label: 'summaries', categories: ['summary'] },
   { id: 'other', label: 'other', categories: ['media', 'other'] },
 ];
-
-/** How reports call what a rule removes. */
-export const RULE_NAMES: Readonly<Record<ReclaimRule, string>> = {
-  'superseded-read': 'superseded read',
-  'repeated-inclusion': 'repeated inclusion',
-  'old-result': 'old result',
-  'working-set': 'unused result',
-  'summarized-result': 'summarized result',
-  'folded-entry': 'folded entry',
-  'dropped-entry': 'dropped entry',
-};
 
 /** Puts a page together. */
 export function createReportPage(
@@ -131,7 +121,7 @@ function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
   }
   return Array.from(marks.values(), ({ row, tokens, items }) => {
     const parts = Array.from(items, ([rule, count]) =>
-      formatNumberOf(count, RULE_NAMES[rule], pluralOf(RULE_NAMES[rule])),
+      formatNumberOf(count, itemOf(rule), itemsOf(rule)),
     );
     return {
       at: row.turn,
@@ -145,10 +135,6 @@ function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
 export function formatChange(tokens: number): string {
   const sign = tokens < 0 ? '\u2212' : '+';
   return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
-}
-
-function pluralOf(name: string): string {
-  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`;
 }
 
 /** Returns what an edit was and why it landed when it did. */

@@ -1,12 +1,13 @@
 // Looks on while a session is played, and works out afterwards what its history consisted of at each
 // turn and what every edit did. While it looks on it takes references and nothing else.
 
+import { explainDensity } from '../../../index.js';
 import type {
   CompressionStrategyName,
   DensityConfig,
-  EntryChange,
   IContent,
   LandingReason,
+  OptimizedEvent,
   ToolCatalog,
   TurnOrchestrator,
 } from '../../../index.js';
@@ -55,8 +56,8 @@ export interface Recording {
 
 interface Edit {
   readonly cause: EditCause;
-  /** What a pruning pass changed; compressions tell by the whole history. */
-  readonly changes: readonly EntryChange[] | null;
+  /** What a pruning pass changed, and by which rules; compressions tell by the whole history. */
+  readonly pass: Pick<OptimizedEvent, 'changes' | 'edits'> | null;
   /** The whole history after it. */
   readonly after: readonly IContent[];
 }
@@ -97,11 +98,11 @@ export class SessionRecorder implements ReplayObserver {
 
   readonly begin = (session: TurnOrchestrator, density: DensityConfig): void => {
     this.#density = density;
-    const note = (cause: EditCause, changes: readonly EntryChange[] | null): void => {
-      this.#lines.push({ cause, changes, after: session.history.getAll() });
+    const note = (cause: EditCause, pass: Edit['pass']): void => {
+      this.#lines.push({ cause, pass, after: session.history.getAll() });
     };
-    session.on('optimized', ({ changes, reason }) => {
-      note({ step: 'pruned', reason }, changes);
+    session.on('optimized', ({ changes, edits, reason }) => {
+      note({ step: 'pruned', reason }, { changes, edits });
     });
     session.on('compressed', ({ outcome, strategy, llmCallMade }) => {
       if (outcome !== 'applied') return;
@@ -188,15 +189,19 @@ function takeApart(
       known.push(line);
       return line;
     }
-    const { cause, changes, after } = line;
+    const { cause, pass, after } = line;
     const before = known;
     known = [...after];
     const isByModel = cause.step === 'compressed' && cause.isByModel;
     const attributions =
-      changes !== null && density !== undefined
-        ? attributePass(changes, before, density)
+      pass !== null
+        ? attributePass(
+            pass.changes,
+            pass.edits,
+            density && explainDensity(before, density).explain,
+          )
         : attributeCompression(before, after, { isByModel, putIn: new Set(putIn) });
-    if (changes === null) {
+    if (pass === null) {
       for (const attribution of attributions) {
         if (attribution.before === null && attribution.after !== null) putIn.add(attribution.after);
       }

@@ -1,11 +1,11 @@
 // What each tool came to, and which rule took what of it.
 
-import { RECLAIM_RULES } from '../attribution.js';
+import { itemOf, RECLAIM_RULES } from '../attribution.js';
 import type { ReclaimRule } from '../attribution.js';
 import { formatCount } from '../text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
-import { formatChange, RULE_NAMES } from './report-page.js';
+import { formatChange } from './report-page.js';
 import type { ReportPage } from './report-page.js';
 
 /** Tools that the table lists; the rest stands in one row. */
@@ -43,7 +43,7 @@ export function toolSection(page: ReportPage): Markup {
             <th scope="col">calls</th>
             <th scope="col">before</th>
             <th scope="col">after</th>
-            ${rules.map((rule) => html`<th scope="col">${RULE_NAMES[rule]}</th>`)}
+            ${rules.map((rule) => html`<th scope="col">${itemOf(rule)}</th>`)}
           </tr>
         </thead>
         <tbody>

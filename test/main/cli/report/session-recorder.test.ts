@@ -60,12 +60,12 @@ describe('SessionRecorder', () => {
     const reasons = recording.edits.map(({ attribution: { rule, why } }) => `${rule}: ${why}`);
     const count = (rule: string): number =>
       reasons.filter((reason) => reason.startsWith(`${rule}: `)).length;
-    expect(count('superseded-read')).toBeGreaterThan(0);
-    expect(count('old-result')).toBeGreaterThan(0);
+    expect(count('read-write')).toBeGreaterThan(0);
+    expect(count('recency')).toBeGreaterThan(0);
     expect(count('working-set')).toBeGreaterThan(0);
     const known = [
-      /^superseded-read: What was read was written later, last by the Write call /,
-      /^old-result: Of the results of (?:Read|Write|Bash) the newest 2 stay, /,
+      /^read-write: What was read was written later, last by the Write call /,
+      /^recency: Of the results of (?:Read|Write|Bash) the newest 2 stay, /,
       /^working-set: .* (?:An excerpt|A placeholder) takes its place\.$/,
       /^working-set: It is long past: /,
     ];

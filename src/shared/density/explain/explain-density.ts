@@ -1,0 +1,306 @@
+// Explains a density pass: says what the rules went by, entry by entry. Decides
+// nothing itself, and edits nothing; for people who look on, not for the way to a model.
+
+import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
+import type { DensityConfig, DensityResult } from '../../density.js';
+import { placeholderKind } from '../../summarize/placeholder.js';
+import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
+import type { ToolUse } from '../../tool-catalog.js';
+import { callUse } from '../index/call-use.js';
+import type { CallUse } from '../index/call-use.js';
+import { assertDensityConfig } from '../../density-problems.js';
+import { overEntries } from '../../ingestion.js';
+import type {
+  BlockExplanation,
+  BlockPlace,
+  CallPlace,
+  CallPurpose,
+  DensityFinding,
+  DensityVerdict,
+  EntryExplanation,
+  ExplainedBlock,
+  NoFinding,
+} from './explanation.js';
+import { findInclusions } from '../index/file-inclusions.js';
+import { CALL_KIND, NONE } from '../index/history-columns.js';
+import { HistoryIndex } from '../index/history-index.js';
+import type { IntColumn } from '../index/int-column.js';
+import { materializeDensityPlan } from '../plan/materialize.js';
+import { planMarked } from '../plan/optimize.js';
+import type { Judgement, RowPlaces } from '../rules/density-rule.js';
+import { DENSITY_RULES } from '../rules/density-rules.js';
+import type { RuleFinding } from '../rules/density-rules.js';
+import { markHistory, scopeOfPass } from '../rules/mark-history.js';
+import type { MarkedHistory } from '../rules/mark-history.js';
+import { ACTION, actionOf, ruleOf } from '../rules/marks.js';
+import { assertWorkingSetRules } from '../rules/working-set-rules.js';
+
+/** The explanation of one density pass. */
+export interface DensityExplanation {
+  /** The pass itself: what `optimize` returns. */
+  readonly result: DensityResult;
+  /**
+   * Tells which rule keeps or takes away what an entry holds, and the facts behind it. Takes time in proportion
+   * to the entry.
+   *
+   * @throws RangeError when the history has no entry at this index.
+   */
+  readonly explain: (index: number) => EntryExplanation;
+}
+
+/**
+ * Explains what `optimize` does with a history: runs the same rules, which keep what they go by. Takes about as
+ * long as `optimize` does; the history must not change while the explanation is in use.
+ *
+ * @throws as `optimize` does.
+ */
+export function explainDensity(
+  history: readonly IContent[],
+  config: DensityConfig,
+): DensityExplanation {
+  assertDensityConfig(config);
+  const explainer = overEntries('the history', history, () => new Explainer(history, config));
+  return {
+    result: explainer.result,
+    explain: (index) => explainer.explain(index),
+  };
+}
+
+/** What there is to say of a block, but for what all blocks have. */
+type Verdict = DensityFinding & Pick<ExplainedBlock, 'verdict'>;
+type About = Omit<ExplainedBlock, 'block' | 'type' | 'verdict' | 'text'>;
+
+const ABOUT_NOTHING: About = {
+  callId: null,
+  toolName: null,
+  purpose: null,
+  paths: [],
+  partner: null,
+};
+
+/** An inclusion of an entry: its row, and the file as it is spelled. */
+interface InclusionRow {
+  readonly row: number;
+  readonly path: string;
+}
+
+const COMPANION: Verdict = { rule: 'none', reason: 'companion', verdict: 'dropped' };
+
+const VERDICTS: Readonly<Record<number, DensityVerdict>> = {
+  [ACTION.drop]: 'dropped',
+  [ACTION.companion]: 'dropped',
+  [ACTION.pointer]: 'placeholder',
+  [ACTION.excerpt]: 'excerpt',
+  [ACTION.cut]: 'cut',
+};
+
+const NO_FINDINGS: Readonly<Record<NoFinding['reason'], string>> = {
+  'no-rule': 'No rule takes it away.',
+  open: 'The call has no result yet.',
+  'no-call': 'It answers no call that is known.',
+  gone: 'A placeholder stands in its place already.',
+  companion: 'It goes with what it belongs to.',
+};
+
+const PURPOSES: Readonly<Record<number, CallPurpose>> = {
+  [CALL_KIND.read]: 'read',
+  [CALL_KIND.write]: 'write',
+  [CALL_KIND.search]: 'search',
+  [CALL_KIND.command]: 'command',
+};
+
+class Explainer {
+  readonly result: DensityResult;
+  readonly #history: readonly IContent[];
+  readonly #config: DensityConfig;
+  readonly #index: HistoryIndex;
+  readonly #marked: MarkedHistory;
+  readonly #removed: ReadonlySet<number>;
+  /** By response, the row of the call that it answers, or `NONE`. */
+  readonly #callOf: Int32Array;
+  readonly #places: RowPlaces;
+
+  constructor(history: readonly IContent[], config: DensityConfig) {
+    if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
+    // Calls tell more of their results than the rules need that are on.
+    const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
+    for (const entry of history) index.append(entry);
+    const { calls, responses, inclusions } = index;
+    this.#history = history;
+    this.#config = config;
+    this.#index = index;
+    this.#marked = markHistory(index, config, true);
+    this.result = materializeDensityPlan(planMarked(index, this.#marked.marks), history, config);
+    this.#removed = new Set(this.result.removals);
+    this.#callOf = new Int32Array(responses.length).fill(NONE);
+    for (let call = 0; call < calls.length; call += 1) {
+      const response = calls.response.at(call);
+      if (response !== NONE) this.#callOf[response] = call;
+    }
+    this.#places = {
+      callAt: (row) => (row === NONE ? null : this.#callPlace(placeOf(calls, row))),
+      inclusionAt: (row) => (row === NONE ? null : placeOf(inclusions, row)),
+    };
+  }
+
+  explain(index: number): EntryExplanation {
+    const entry = typeof index === 'number' ? this.#history[index] : undefined;
+    if (entry === undefined) {
+      const range = this.#history.length === 0 ? 'it has none' : `0 to ${this.#history.length - 1}`;
+      throw new RangeError(
+        `The history has no entry ${typeof index === 'number' ? index : `that is a ${typeof index}`}; its entries: ${range}.`,
+      );
+    }
+    const replacement = this.result.replacements.get(index);
+    const isRemoved = this.#removed.has(index);
+    const left = new Set(isRemoved ? [] : (replacement ?? entry).blocks);
+    const isLeft = (block: ContentBlock): boolean => left.has(block);
+    return {
+      index,
+      speaker: entry.speaker,
+      verdict: isRemoved ? 'removed' : replacement === undefined ? 'kept' : 'changed',
+      blocks: this.#explainBlocks(entry, index, isLeft),
+    };
+  }
+
+  #explainBlocks(
+    content: IContent,
+    entry: number,
+    isLeft: (block: ContentBlock) => boolean,
+  ): readonly BlockExplanation[] {
+    const { speaker, blocks } = content;
+    const { calls, responses } = this.#index;
+    let call = firstRowOf(calls.entry, entry);
+    let response = firstRowOf(responses.entry, entry);
+    const inclusions = speaker === 'human' ? this.#inclusionsOf(content, entry) : undefined;
+    return blocks.flatMap((block, at) => {
+      const say = (about: About, verdict: Verdict): BlockExplanation => {
+        return { block: at, type: block.type, ...about, ...verdict, text: textOf(verdict, about) };
+      };
+      if (speaker === 'ai' && block.type === 'tool_call') {
+        return say(...this.#explainCall(block, call++));
+      }
+      if (speaker === 'tool' && block.type === 'tool_response') {
+        return block.isComplete === false
+          ? say({ ...ABOUT_NOTHING, callId: block.callId, toolName: block.toolName }, kept('open'))
+          : say(...this.#explainResponse(block, response++));
+      }
+      const rows = inclusions?.get(at);
+      if (rows !== undefined) return rows.map((row) => say(...this.#explainInclusion(row)));
+      return say(ABOUT_NOTHING, isLeft(block) ? kept('no-rule') : COMPANION);
+    });
+  }
+
+  #explainCall(call: ToolCallBlock, row: number): [About, Verdict] {
+    const { calls, responses } = this.#index;
+    const response = calls.response.at(row);
+    const partner = response === NONE ? null : placeOf(responses, response);
+    const about = { ...this.#aboutCall(call), partner };
+    if (response === NONE) return [about, kept('open')];
+    const mark = this.#marked.marks.calls[row] ?? 0;
+    const ask = ({ ofCall, ofResponse }: Judgement<RuleFinding>): RuleFinding | undefined =>
+      mark === 0 || ofCall !== undefined
+        ? ofCall?.(row, this.#places)
+        : ofResponse?.(response, row, this.#places);
+    return [about, this.#verdict(mark, ask) ?? kept('no-rule')];
+  }
+
+  #explainResponse(response: ToolResponseBlock, row: number): [About, Verdict] {
+    const call = this.#callOf[row] ?? NONE;
+    const { callId, toolName } = response;
+    const partner = call === NONE ? null : placeOf(this.#index.calls, call);
+    const block = partner && this.#blockAt(partner);
+    const ofCall = block?.type === 'tool_call' ? this.#aboutCall(block) : ABOUT_NOTHING;
+    const about = { ...ofCall, callId, toolName, partner };
+    const mark = this.#marked.marks.responses[row] ?? 0;
+    if (mark === 0 && placeholderKind(response) !== 'none') return [about, kept('gone')];
+    const verdict = this.#verdict(mark, ({ ofResponse }) => ofResponse?.(row, call, this.#places));
+    return [about, verdict ?? kept(call === NONE ? 'no-call' : 'no-rule')];
+  }
+
+  #explainInclusion({ row, path }: InclusionRow): [About, Verdict] {
+    const mark = this.#marked.marks.inclusions[row] ?? 0;
+    const verdict = this.#verdict(mark, ({ ofInclusion }) => ofInclusion?.(row, this.#places));
+    return [{ ...ABOUT_NOTHING, paths: [path] }, verdict ?? kept('no-rule')];
+  }
+
+  /** What the rule says that marked it; of those that let it stay the last one that has a say. */
+  #verdict(
+    mark: number,
+    ask: (judgement: Judgement<RuleFinding>) => RuleFinding | undefined,
+  ): Verdict | undefined {
+    const { judgements } = this.#marked;
+    const asked = mark === 0 ? judgements.toReversed() : [judgements[ruleOf(mark)]];
+    for (const judgement of asked) {
+      const finding = judgement && ask(judgement);
+      if (finding !== undefined) return { ...finding, verdict: VERDICTS[actionOf(mark)] ?? 'kept' };
+    }
+    return undefined;
+  }
+
+  /** By block of a human entry, the inclusions that it is a part of. */
+  #inclusionsOf({ blocks }: IContent, entry: number): ReadonlyMap<number, InclusionRow[]> {
+    const { inclusions } = this.#index;
+    const firstRow = firstRowOf(inclusions.entry, entry);
+    const byBlock = new Map<number, InclusionRow[]>();
+    for (const [at, found] of findInclusions(blocks, scopeOfPass(this.#config)).entries()) {
+      const row = { row: firstRow + at, path: found.path };
+      const isWholeBlocks = inclusions.start.at(row.row) === NONE;
+      for (const block of isWholeBlocks ? [found.block, found.block + 1] : [found.block]) {
+        const known = byBlock.get(block);
+        if (known === undefined) byBlock.set(block, [row]);
+        else known.push(row);
+      }
+    }
+    return byBlock;
+  }
+
+  #aboutCall(call: ToolCallBlock): About {
+    const { toolCatalog: catalog = DEFAULT_TOOL_CATALOG, workingSet } = this.#config;
+    const uses: readonly ToolUse[] | undefined = Object.hasOwn(catalog, call.name)
+      ? catalog[call.name]
+      : undefined;
+    const { kind, paths }: CallUse = callUse(uses, call.parameters, workingSet !== undefined);
+    const purpose = PURPOSES[kind] ?? 'unknown';
+    return { callId: call.id, toolName: call.name, purpose, paths, partner: null };
+  }
+
+  #callPlace(place: BlockPlace): CallPlace | null {
+    const block = this.#blockAt(place);
+    if (block?.type !== 'tool_call') return null;
+    return { ...place, callId: block.id, toolName: block.name };
+  }
+
+  #blockAt({ entry, block }: BlockPlace): ContentBlock | undefined {
+    return this.#history[entry]?.blocks[block];
+  }
+}
+
+function textOf(verdict: Verdict, { toolName, purpose }: About): string {
+  if (verdict.rule === 'none') return NO_FINDINGS[verdict.reason];
+  const about = { verdict: verdict.verdict, toolName, purpose };
+  return DENSITY_RULES.find(({ name }) => name === verdict.rule)?.say(verdict, about) ?? '';
+}
+
+function kept(reason: NoFinding['reason']): Verdict {
+  return { rule: 'none', reason, verdict: 'kept' };
+}
+
+function placeOf(
+  rows: { readonly entry: IntColumn; readonly block: IntColumn },
+  row: number,
+): BlockPlace {
+  return { entry: rows.entry.at(row), block: rows.block.at(row) };
+}
+
+/** The first row of an ascending column of entries that belongs to this entry or a later one. */
+function firstRowOf(entries: IntColumn, entry: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries.at(middle) < entry) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,118 @@
+// What a call does, as an index notes it: by the catalog of the agent's tools, and for commands by their
+// text. Looks at no parameter but those that the catalog names.
+
+import type { CommandUse, FileUse, ToolUse } from '../../tool-catalog.js';
+import { readCommand } from './command-reading.js';
+import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
+import { linesRead, WHOLE_FILE } from './line-range.js';
+import type { LineRange } from './line-range.js';
+import { accessBy, useOf } from './tool-paths.js';
+
+/** What is known of one call. */
+export interface CallUse {
+  /** One of `CALL_ACCESS`; `none` where the parameters do not say for certain what becomes of files. */
+  readonly access: number;
+  /** One of `CALL_KIND`. */
+  readonly kind: number;
+  /** The files that it touches, or names. */
+  readonly paths: readonly string[];
+  /** The lines of its one file that it reads. */
+  readonly lines?: LineRange | undefined;
+  /** The text of a command and the directory that it runs in: what tells it from others. */
+  readonly command?: string;
+}
+
+const NO_PATHS: readonly string[] = [];
+const UNKNOWN: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.unknown, paths: NO_PATHS };
+const SEARCH: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.search, paths: NO_PATHS };
+const KIND_OF_COMMAND = {
+  read: CALL_KIND.read,
+  write: CALL_KIND.write,
+  search: CALL_KIND.search,
+  other: CALL_KIND.command,
+} as const;
+const DIRECTORY_KEYS = ['workdir', 'cwd'] as const;
+
+/**
+ * Returns what a call with these parameters does, when its tool has these uses.
+ *
+ * @param readsCommands whether commands are read; else nothing is known of them
+ */
+export function callUse(
+  uses: readonly ToolUse[] | undefined,
+  parameters: unknown,
+  readsCommands: boolean,
+): CallUse {
+  const use = uses && useOf(uses, parameters);
+  if (use === undefined) return UNKNOWN;
+  switch (use.access) {
+    case 'search':
+      return SEARCH;
+    case 'run':
+      return readsCommands ? commandUse(use, parameters) : UNKNOWN;
+    case 'read':
+    case 'write':
+      return fileUse(use, parameters);
+  }
+}
+
+function fileUse(use: FileUse, parameters: unknown): CallUse {
+  const isRead = use.access === 'read';
+  const file = accessBy(use, parameters);
+  if (file === undefined) {
+    return { ...UNKNOWN, kind: isRead ? CALL_KIND.read : CALL_KIND.write };
+  }
+  const { paths } = file;
+  if (!isRead) {
+    const access = use.extent === 'whole' ? CALL_ACCESS.writeWhole : CALL_ACCESS.writePart;
+    return { access, kind: CALL_KIND.write, paths };
+  }
+  const isOne = paths.length === 1;
+  return {
+    access: CALL_ACCESS.read,
+    kind: CALL_KIND.read,
+    paths,
+    lines: isOne ? linesOfUse(use, parameters) : undefined,
+  };
+}
+
+function linesOfUse({ extent, lineKeys }: FileUse, parameters: unknown): LineRange | undefined {
+  if (lineKeys !== undefined) return linesRead(lineKeys, parameters);
+  return extent === 'whole' ? WHOLE_FILE : undefined;
+}
+
+function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {
+  const command = commandOf(commandKeys, parameters);
+  if (command === undefined) return { ...UNKNOWN, kind: CALL_KIND.command };
+  const directory = directoryOf(parameters);
+  const { kind, files, lines } = readCommand(command, directory);
+  return {
+    access: CALL_ACCESS.none,
+    kind: KIND_OF_COMMAND[kind],
+    paths: files,
+    lines,
+    command: directory === undefined ? command : `${command}\0${directory}`,
+  };
+}
+
+function commandOf(keys: readonly string[], parameters: unknown): string | undefined {
+  if (typeof parameters === 'string') return parameters;
+  if (typeof parameters !== 'object' || parameters === null) return undefined;
+  const values = parameters as Readonly<Record<string, unknown>>;
+  for (const key of keys) {
+    const value = values[key];
+    if (typeof value === 'string') return value;
+    if (Array.isArray(value)) return value.filter((word) => typeof word === 'string').join(' ');
+  }
+  return undefined;
+}
+
+function directoryOf(parameters: unknown): string | undefined {
+  if (typeof parameters !== 'object' || parameters === null) return undefined;
+  const values = parameters as Readonly<Record<string, unknown>>;
+  for (const key of DIRECTORY_KEYS) {
+    const value = values[key];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,245 @@
+// What density passes need to know of a history, without its payloads. Fed entry by entry, each of
+// them once; a pass then scans the columns, which costs far less than the walk that filled them.
+
+import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
+import { placeholderKind } from '../../summarize/placeholder.js';
+import { estimateResultTokens } from '../../tokens/estimate.js';
+import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
+import type { ToolUse } from '../../tool-catalog.js';
+import { callUse } from './call-use.js';
+import type { CallUse } from './call-use.js';
+import { NO_SIGNATURE, signatureOf } from './call-signature.js';
+import { isExcerpt, isExcerptible } from './excerpt.js';
+import { findInclusions } from './file-inclusions.js';
+import {
+  CALL_KIND,
+  CallColumns,
+  InclusionColumns,
+  isGone,
+  NONE,
+  PartialColumns,
+  RESPONSE_FLAG,
+  ResponseColumns,
+} from './history-columns.js';
+import type { IndexScope } from './index-scope.js';
+import { IntColumn } from './int-column.js';
+import { OpenCalls } from './open-calls.js';
+import { pairRows } from './pair-rows.js';
+import { PathTable } from './path-table.js';
+import { stretchesOfRows } from './stretches.js';
+import type { EntryStretches, Stretch } from './stretches.js';
+import { TextTable } from './text-table.js';
+
+/** The index of chosen entries, and which rows of the former index its rows were. */
+export interface ChosenIndex {
+  readonly index: HistoryIndex;
+  readonly callRows: readonly Stretch[];
+  readonly responseRows: readonly Stretch[];
+}
+
+/** The index of one history. It keeps what its scope says, and no more. */
+export class HistoryIndex {
+  readonly calls: CallColumns = new CallColumns();
+  readonly responses: ResponseColumns = new ResponseColumns();
+  readonly partials: PartialColumns = new PartialColumns();
+  readonly inclusions: InclusionColumns = new InclusionColumns();
+  /** The `ai` entries, which are the answers of the model, ascending; empty when there can be no working set. */
+  readonly answers: IntColumn = new IntColumn();
+
+  readonly #scope: IndexScope;
+  readonly #paths: PathTable;
+  readonly #tools: Map<string, number>;
+  readonly #uses: ReadonlyMap<string, readonly ToolUse[]>;
+  readonly #openCalls = new OpenCalls();
+  /** Ids of calls, when the history may be rewritten; else empty. */
+  #ids: TextTable;
+  #length = 0;
+
+  /** @param former an index whose numbers of paths, tools and ids go on to hold */
+  constructor(scope: IndexScope, former?: HistoryIndex) {
+    this.#scope = scope;
+    this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
+    this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
+    this.#uses = former === undefined ? usesByTool(scope) : former.#uses;
+    this.#ids = former === undefined ? new TextTable() : former.#ids;
+  }
+
+  /** Entries that were appended. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Distinct files named so far; path ids are the integers below it. */
+  get pathCount(): number {
+    return this.#paths.size;
+  }
+
+  /** Distinct tool names of responses so far; tool ids are the integers below it. */
+  get toolCount(): number {
+    return this.#tools.size;
+  }
+
+  /** Distinct ids of calls so far, some of which may be gone since; 0 when the history is never rewritten. */
+  get idCount(): number {
+    return this.#ids.size;
+  }
+
+  /** The id that a number in a table stands for. */
+  idOf(number: number): string {
+    return this.#ids.textOf(number);
+  }
+
+  append({ speaker, blocks }: IContent): void {
+    const { calls, recency, workingSet, inclusionSyntaxes } = this.#scope;
+    const entry = this.#length;
+    this.#length += 1;
+    if (speaker === 'ai' && workingSet) this.answers.push(entry);
+    if (speaker === 'ai' && calls) {
+      for (let block = 0; block < blocks.length; block += 1) {
+        const content = blocks[block];
+        if (content?.type === 'tool_call') this.#appendCall(entry, block, content);
+      }
+    } else if (speaker === 'tool' && (calls || recency)) {
+      for (let block = 0; block < blocks.length; block += 1) {
+        const content = blocks[block];
+        if (content?.type === 'tool_response') this.#appendResponse(entry, block, content);
+      }
+    } else if (speaker === 'human' && inclusionSyntaxes.length > 0) {
+      this.#appendInclusions(entry, blocks);
+    }
+  }
+
+  /**
+   * Returns the index of a history that has these entries of this one, in this order. It equals one that is
+   * fed with that history from its start, but is made from the columns: calls and responses are paired
+   * anew, nothing else is looked at twice. This one is not to be used any more. Needs a rewritable scope.
+   */
+  chosen(entries: EntryStretches): ChosenIndex {
+    const index = new HistoryIndex(this.#scope, this);
+    const stretches = entries.list();
+    const callRows = stretchesOfRows(this.calls.entry, stretches);
+    const responseRows = stretchesOfRows(this.responses.entry, stretches);
+    const partialRows = stretchesOfRows(this.partials.entry, stretches);
+    const inclusionRows = stretchesOfRows(this.inclusions.entry, stretches);
+    index.calls.pushRows(this.calls, callRows);
+    index.responses.pushRows(this.responses, responseRows);
+    index.partials.pushRows(this.partials, partialRows);
+    index.inclusions.pushRows(this.inclusions, inclusionRows);
+    index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
+    index.#length = entries.length;
+    index.#pairAll();
+    return { index, callRows, responseRows };
+  }
+
+  #pairAll(): void {
+    const { calls, responses, partials } = this;
+    this.#ids = this.#ids.withoutUnused([calls.id, responses.id, partials.id]);
+    pairRows(this, this.#ids.size);
+    for (let row = 0; row < calls.length; row += 1) {
+      if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
+    }
+  }
+
+  #appendCall(entry: number, block: number, call: ToolCallBlock): void {
+    const use = callUse(this.#uses.get(call.name), call.parameters, this.#scope.workingSet);
+    const { calls } = this;
+    for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
+    this.#openCalls.add(call.id, calls.length);
+    calls.entry.push(entry);
+    calls.block.push(block);
+    calls.response.push(NONE);
+    calls.access.push(use.access);
+    calls.pathCount.push(use.paths.length);
+    if (this.#scope.workingSet) this.#noteUse(call, use);
+    if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(call.id));
+  }
+
+  #noteUse(call: ToolCallBlock, { kind, lines, command }: CallUse): void {
+    const { calls } = this;
+    calls.kind.push(kind);
+    calls.firstLine.push(lines?.first ?? NONE);
+    calls.lastLine.push(lines?.last ?? NONE);
+    // Reads of known lines are told by those, and writes are never the same again.
+    const isTold = kind === CALL_KIND.write || lines !== undefined;
+    calls.signature.push(
+      isTold ? NO_SIGNATURE : signatureOf(call.name, command ?? call.parameters),
+    );
+  }
+
+  #appendResponse(entry: number, block: number, response: ToolResponseBlock): void {
+    // A tool that still runs has not answered: its call stays open, its payload may yet change.
+    if (response.isComplete === false) {
+      if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
+      return;
+    }
+    // Names and results lie elsewhere in memory; a rule that is off is not worth fetching them.
+    const { recency, workingSet } = this.#scope;
+    const tool = recency ? this.#toolId(response.toolName) : NONE;
+    let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
+    if (recency || workingSet) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
+    if (workingSet) {
+      const isThere = !isGone(flags);
+      if (isThere) flags |= textFlags(response.result);
+      this.responses.tokens.push(isThere ? estimateResultTokens(response) : 0);
+    }
+    this.#pushResponse(entry, block, response.callId, tool, flags);
+  }
+
+  #pushResponse(entry: number, block: number, id: string, tool: number, flags: number): void {
+    const { calls, responses } = this;
+    const call = this.#openCalls.take(id);
+    if (call !== NONE) calls.response.set(call, responses.length);
+    responses.entry.push(entry);
+    responses.block.push(block);
+    if (this.#scope.recency) responses.tool.push(tool);
+    responses.flags.push(flags);
+    if (!this.#scope.isRewritable) return;
+    responses.id.push(call === NONE ? this.#ids.numberOf(id) : calls.id.at(call));
+  }
+
+  #pushPartial(entry: number, block: number, id: string): void {
+    const call = this.#openCalls.take(id);
+    if (call !== NONE) this.#openCalls.add(id, call);
+    this.partials.entry.push(entry);
+    this.partials.block.push(block);
+    this.partials.call.push(call);
+    this.partials.id.push(this.#ids.numberOf(id));
+  }
+
+  #toolId(name: string): number {
+    const known = this.#tools.get(name);
+    if (known !== undefined) return known;
+    const id = this.#tools.size;
+    this.#tools.set(name, id);
+    return id;
+  }
+
+  #appendInclusions(entry: number, blocks: IContent['blocks']): void {
+    const { inclusions } = this;
+    for (const found of findInclusions(blocks, this.#scope)) {
+      const isText = 'start' in found;
+      inclusions.entry.push(entry);
+      inclusions.block.push(found.block);
+      inclusions.path.push(this.#paths.idOf(found.path));
+      inclusions.start.push(isText ? found.start : NONE);
+      inclusions.end.push(isText ? found.end : NONE);
+      inclusions.groupOpen.push(isText ? NONE : found.group.open);
+      inclusions.groupClose.push(isText ? NONE : found.group.close);
+    }
+  }
+}
+
+const PLACEHOLDER_FLAGS = {
+  none: 0,
+  summary: RESPONSE_FLAG.summary,
+  pointer: RESPONSE_FLAG.pruned,
+} as const;
+
+function textFlags(result: unknown): number {
+  if (isExcerptible(result)) return RESPONSE_FLAG.text;
+  return isExcerpt(result) ? RESPONSE_FLAG.excerpt : 0;
+}
+
+function usesByTool({ toolCatalog }: IndexScope): ReadonlyMap<string, readonly ToolUse[]> {
+  return new Map(Object.entries(toolCatalog ?? DEFAULT_TOOL_CATALOG));
+}

@@ -1,0 +1,144 @@
+// Turns the flat plan of a density pass into entries to put in place and entries to remove. Looks at
+// the entries that the plan names, and shares every block and every field that it does not change.
+
+import { hasSubstance, isBlank, withResult } from '../../content.js';
+import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../../content.js';
+import { placeholderOf, PRUNED_POINTER } from '../../density.js';
+import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
+import { answeredCalls } from '../../summarize/answered-calls.js';
+import { summarizeToolResponse } from '../../summarize/tool-summary.js';
+import { excerptOf } from '../index/excerpt.js';
+import { INCLUSION_POINTER } from '../index/file-inclusions.js';
+import { orphanedReasoning } from './orphaned-reasoning.js';
+import { ACTION } from '../rules/marks.js';
+import { countItems, PlanCursor } from './plan.js';
+import type { DensityPlan } from './plan.js';
+import { blocksOfDroppedCalls } from './shared-fate.js';
+
+/**
+ * Returns the edits of a plan for the history that it was computed from (or one that only grew since).
+ * What is bound to a call of an ai entry goes with that, and so does reasoning that led to nothing that
+ * stays. An entry that would keep nothing but blank text or reasoning is removed; a human one says in place of
+ * its text that the file comes later.
+ *
+ * @param settings what the plan was made by
+ */
+export function materializeDensityPlan(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  settings: PassSettings,
+): DensityResult {
+  const removals: number[] = [];
+  const replacements = new Map<number, IContent>();
+  const row = new PlanCursor(plan);
+  const placeholder = placeholders(history, placeholderOf(settings));
+  while (!row.isAtEnd) {
+    const index = row.entry;
+    const entry = history[index];
+    if (entry === undefined) {
+      throw new RangeError(
+        `The plan edits entry ${index}, but the history ends at ${history.length}.`,
+      );
+    }
+    const blocks = editedBlocks(entry, row, placeholder);
+    if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
+    else if (entry.speaker !== 'human') removals.push(index);
+    else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
+  }
+  return { removals, replacements, metadata: countItems(plan, settings), rows: plan };
+}
+
+/** Makes what stands in place of the response at a place. */
+type MakePlaceholder = (response: ToolResponseBlock, entry: number, block: number) => string;
+
+function placeholders(history: readonly IContent[], form: PlaceholderForm): MakePlaceholder {
+  if (form === 'pointer') return () => PRUNED_POINTER;
+  const callOf = answeredCalls(history);
+  return (response, entry, block) => summarizeToolResponse(response, callOf(entry, block), form);
+}
+
+/** Asks the blocks first that say something whatever they hold: their content need not be fetched. */
+function saysSomething(blocks: readonly ContentBlock[]): boolean {
+  return (
+    blocks.some(({ type }) => type !== 'text' && type !== 'code' && type !== 'thinking') ||
+    blocks.some(hasSubstance)
+  );
+}
+
+/** Leaves the cursor behind the rows of the entry. */
+function editedBlocks(
+  { speaker, blocks }: IContent,
+  row: PlanCursor,
+  placeholder: MakePlaceholder,
+): readonly ContentBlock[] {
+  const index = row.entry;
+  const edited = blocks.map((block, at) =>
+    row.entry === index && row.block === at ? editedBlock(block, row, placeholder) : block,
+  );
+  // A plan that names blocks which its entry does not have: the walk would not end.
+  if (row.entry === index) {
+    throw new RangeError(`The plan edits blocks that entry ${index} does not have.`);
+  }
+  if (speaker === 'ai') {
+    const isDropped = (place: number): boolean => edited[place] === null;
+    for (const at of blocksOfDroppedCalls(blocks, isDropped)) edited[at] = null;
+    for (const at of orphanedReasoning(blocks, isDropped)) edited[at] = null;
+  }
+  return edited.filter((block) => block !== null);
+}
+
+/** Returns what the rows of a block leave of it, `null` when that is nothing, and the cursor behind them. */
+function editedBlock(
+  block: ContentBlock,
+  row: PlanCursor,
+  placeholder: MakePlaceholder,
+): ContentBlock | null {
+  const { entry, block: at } = row;
+  let ranges: Range[] | undefined;
+  let edited: ContentBlock | null = block;
+  for (; row.entry === entry && row.block === at; row.next()) {
+    switch (row.action) {
+      case ACTION.drop:
+      case ACTION.companion:
+        edited = null;
+        break;
+      case ACTION.pointer:
+        if (block.type === 'tool_response')
+          edited = withResult(block, placeholder(block, entry, at));
+        break;
+      case ACTION.excerpt:
+        edited = withExcerpt(block);
+        break;
+      case ACTION.cut:
+        (ranges ??= []).push([row.start, row.end]);
+        break;
+    }
+  }
+  if (ranges === undefined || edited?.type !== 'text') return edited;
+  const text = withoutRanges(edited.text, ranges);
+  return isBlank(text) ? null : { ...edited, text };
+}
+
+/** Only results that are texts are planned to be cut short. */
+function withExcerpt(block: ContentBlock): ContentBlock {
+  if (block.type !== 'tool_response' || typeof block.result !== 'string') return block;
+  return withResult(block, excerptOf(block.result));
+}
+
+type Range = readonly [start: number, end: number];
+
+function withoutRanges(text: string, ranges: readonly Range[]): string {
+  let kept = '';
+  let from = 0;
+  for (const [start, end] of ranges) {
+    kept += text.slice(from, start);
+    from = end;
+  }
+  return kept + text.slice(from);
+}
+
+/** Keeps whatever else the first text block carried beside its text. */
+function pointerText(blocks: readonly ContentBlock[]): TextBlock {
+  const first = blocks.find((block) => block.type === 'text');
+  return { ...first, type: 'text', text: INCLUSION_POINTER };
+}

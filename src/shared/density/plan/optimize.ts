@@ -1,0 +1,150 @@
+// The density pass: feeds a history to an index, has the rules mark its rows, and writes what they
+// marked into one plan. `optimize` is the documented form of the same pass.
+
+import type { IContent } from '../../content.js';
+import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
+import { assertDensityConfig } from '../../density-problems.js';
+import { overEntries } from '../../ingestion.js';
+import { NONE } from '../index/history-columns.js';
+import type { InclusionColumns } from '../index/history-columns.js';
+import { HistoryIndex } from '../index/history-index.js';
+import type { IntColumn } from '../index/int-column.js';
+import { markHistory, scopeOfPass } from '../rules/mark-history.js';
+import { ACTION, actionOf, markOf, ruleOf } from '../rules/marks.js';
+import type { Marks } from '../rules/marks.js';
+import { assertWorkingSetRules } from '../rules/working-set-rules.js';
+import { materializeDensityPlan } from './materialize.js';
+import { ROW_LENGTH } from './plan.js';
+import type { DensityPlan } from './plan.js';
+
+/**
+ * Finds what is stale in a history and returns the edits that remove it. Never changes its input;
+ * deterministic; of no effect on its own output; linear in entries. No payload is read that is not
+ * replaced.
+ *
+ * @throws TypeError for a configuration or a history that is none; RangeError for rules of a working set that are none.
+ */
+export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
+  assertDensityConfig(config);
+  return overEntries('the history', history, () =>
+    materializeDensityPlan(planDensity(history, config), history, config),
+  );
+}
+
+/** Plans a density pass on a whole history. */
+export function planDensity(history: readonly IContent[], config: DensityConfig): DensityPlan {
+  if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
+  const index = new HistoryIndex(scopeOfPass(config));
+  for (const entry of history) index.append(entry);
+  return planIndexed(index, config);
+}
+
+/** Plans a density pass on what an index holds, whose scope covers what the settings ask for. */
+export function planIndexed(index: HistoryIndex, settings: PassSettings): DensityPlan {
+  return planMarked(index, markHistory(index, settings).marks);
+}
+
+/** Writes what the rules marked in an index into a plan. */
+export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
+  const { calls, responses, inclusions } = index;
+  const rows = new RowWriter();
+  let call = nextMarked(marks.calls, 0);
+  let response = nextMarked(marks.responses, 0);
+  let inclusion = nextMarked(marks.inclusions, 0);
+  // Each table has entries of its own: those of one speaker.
+  for (;;) {
+    const ofCall = entryAt(calls, call);
+    const ofResponse = entryAt(responses, response);
+    const ofInclusion = entryAt(inclusions, inclusion);
+    if (ofCall < ofResponse && ofCall < ofInclusion) {
+      rows.add(ofCall, calls.block.at(call), marks.calls[call] ?? 0);
+      call = nextMarked(marks.calls, call + 1);
+    } else if (ofResponse < ofInclusion) {
+      const block = responses.block.at(response);
+      const ceded = marks.ceded.get(response);
+      if (ceded !== undefined) rows.add(ofResponse, block, ceded);
+      rows.add(ofResponse, block, marks.responses[response] ?? 0);
+      response = nextMarked(marks.responses, response + 1);
+    } else if (ofInclusion !== Infinity) {
+      const next = addInclusion(rows, inclusions, marks.inclusions, inclusion);
+      inclusion = nextMarked(marks.inclusions, next);
+    } else return rows.toPlan();
+  }
+}
+
+/** The first row from this one on that has a mark, or the number of rows. */
+function nextMarked(marks: Uint8Array, from: number): number {
+  let row = from;
+  while (row < marks.length && marks[row] === 0) row += 1;
+  return row;
+}
+
+function entryAt({ entry }: { readonly entry: IntColumn }, row: number): number {
+  return row < entry.length ? entry.at(row) : Infinity;
+}
+
+/**
+ * Adds the rows of a marked inclusion. One of whole blocks comes with all others of its group, which loses its frame
+ * when it loses all of them. Returns the first row of the table behind what was added.
+ */
+function addInclusion(
+  rows: RowWriter,
+  inclusions: InclusionColumns,
+  marks: Uint8Array,
+  row: number,
+): number {
+  const { entry: entries, block: blocks, start, end, groupOpen, groupClose } = inclusions;
+  const entry = entries.at(row);
+  const open = groupOpen.at(row);
+  const mark = marks[row] ?? 0;
+  if (open === NONE) {
+    rows.add(entry, blocks.at(row), mark, start.at(row), end.at(row));
+    return row + 1;
+  }
+  const isOfGroup = (other: number): boolean =>
+    other < inclusions.length && entries.at(other) === entry && groupOpen.at(other) === open;
+  let first = row;
+  while (isOfGroup(first - 1)) first -= 1;
+  let last = row;
+  while (isOfGroup(last + 1)) last += 1;
+  const companion = markOf(ACTION.companion, ruleOf(mark));
+  const losesAll = marks.subarray(first, last + 1).every((other) => other !== 0);
+  if (losesAll) rows.add(entry, open, companion);
+  for (let other = row; other <= last; other += 1) {
+    if (marks[other] === 0) continue;
+    rows.add(entry, blocks.at(other), marks[other] ?? 0);
+    rows.add(entry, blocks.at(other) + 1, companion);
+  }
+  if (losesAll) rows.add(entry, groupClose.at(last), companion);
+  return last + 1;
+}
+
+const FIRST_CAPACITY = 32 * ROW_LENGTH;
+
+/** Writes the rows of a plan one behind the other. */
+class RowWriter {
+  #rows = new Int32Array(FIRST_CAPACITY);
+  #length = 0;
+
+  add(entry: number, block: number, mark: number, start = NONE, end = NONE): void {
+    const at = this.#length;
+    if (at === this.#rows.length) {
+      const grown = new Int32Array(2 * at);
+      grown.set(this.#rows);
+      this.#rows = grown;
+    }
+    const rows = this.#rows;
+    rows[at] = entry;
+    rows[at + 1] = block;
+    rows[at + 2] = actionOf(mark);
+    rows[at + 3] = ruleOf(mark);
+    rows[at + 4] = start;
+    rows[at + 5] = end;
+    this.#length = at + ROW_LENGTH;
+  }
+
+  /** A copy, for what it is sent in must not be larger. */
+  toPlan(): DensityPlan {
+    return this.#rows.slice(0, this.#length);
+  }
+}

@@ -1,0 +1,36 @@
+// The rules of a density pass, in order of precedence: what one has taken the next ones leave alone, unless they
+// take more of it. Whatever goes by rule goes through this list.
+
+import type { DensityRule } from './density-rule.js';
+import { FILE_DEDUPE } from './file-dedupe.js';
+import type { FileDedupeFinding } from './file-dedupe.js';
+import { READ_WRITE } from './read-write.js';
+import type { ReadWriteFinding } from './read-write.js';
+import { RECENCY } from './recency.js';
+import type { RecencyFinding } from './recency.js';
+import { WORKING_SET } from './working-set.js';
+import type { WorkingSetFinding } from './working-set.js';
+
+/** What a rule says of something that it looked at. */
+export type RuleFinding = ReadWriteFinding | FileDedupeFinding | RecencyFinding | WorkingSetFinding;
+
+/** The name of a rule. */
+export type RuleName = RuleFinding['rule'];
+
+/** All rules. */
+export const DENSITY_RULES: readonly DensityRule<RuleFinding>[] = [
+  READ_WRITE,
+  FILE_DEDUPE,
+  RECENCY,
+  WORKING_SET,
+];
+
+/** What is to know of a rule from outside. */
+export interface PruningRule {
+  readonly name: RuleName;
+  /** What reports call one thing that it takes. */
+  readonly item: string;
+}
+
+/** The rules of pruning, in the order in which they run and reports list them. */
+export const PRUNING_RULES: readonly PruningRule[] = DENSITY_RULES;

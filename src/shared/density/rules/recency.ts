@@ -1,0 +1,84 @@
+// The rule `recency`: of each tool's results only the newest keep their payload.
+
+import { placeholderOf } from '../../density.js';
+import { shownToolName } from '../../summarize/placeholder.js';
+import { RESPONSE_FLAG } from '../index/history-columns.js';
+import type { DensityRule, RulePass } from './density-rule.js';
+import { ACTION, isLeaving } from './marks.js';
+
+/** Of a result, by how many newer ones of its tool there are. */
+export interface RecencyFinding {
+  readonly rule: 'recency';
+  readonly reason: 'old' | 'recent';
+  /** Counted from the newest result of the tool, which has 1. */
+  readonly rank: number;
+  /** Results of a tool that stay. */
+  readonly retained: number;
+}
+
+/** Takes the payload of old results. */
+export const RECENCY: DensityRule<RecencyFinding> = {
+  name: 'recency',
+  item: 'old result',
+  counter: 'recencyPruned',
+  settings: [
+    {
+      field: 'recencyPruning',
+      description: 'Enable tool result recency pruning (keep last N per tool type)',
+      type: 'boolean',
+    },
+    {
+      field: 'recencyRetention',
+      description: 'Number of recent results to keep per tool type',
+      type: 'number',
+    },
+  ],
+  reads: ['recency'],
+  isOn: ({ recencyPruning }) => recencyPruning,
+  mark: (pass) => {
+    const retained = resultsKept(pass.settings.recencyRetention);
+    const ranks = markOldResults(pass, retained);
+    return {
+      ofResponse: (row) => {
+        const rank = ranks?.[row] ?? 0;
+        return { rule: 'recency', reason: rank > retained ? 'old' : 'recent', rank, retained };
+      },
+    };
+  },
+  say: ({ rank, retained }, { toolName }) =>
+    `Of the results of ${shownToolName(toolName ?? '')} the newest ${retained} stay, ` +
+    `and this is number ${rank}, counted from the newest.`,
+};
+
+/**
+ * Marks the responses whose payload is to become a placeholder. Responses that leave count for nothing; those
+ * that hold the pointer, or a line that names their call, count towards the retention and are not marked again. A
+ * summary line becomes the pointer, unless such a line is what would be put there. Returns, by response of an
+ * explained pass, its rank among those of its tool.
+ */
+function markOldResults(
+  { index, settings, marks, mark, isExplained }: RulePass,
+  retained: number,
+): Float64Array | undefined {
+  const { responses, toolCount } = index;
+  const { pruned, summary } = RESPONSE_FLAG;
+  const settled = placeholderOf(settings) === 'pointer' ? pruned : pruned | summary;
+  const pointer = mark(ACTION.pointer);
+  const ranks = isExplained ? new Float64Array(responses.length) : undefined;
+  const seen = new Float64Array(toolCount);
+  for (let row = responses.length - 1; row >= 0; row -= 1) {
+    if (isLeaving(marks.responses[row])) continue;
+    const tool = responses.tool.at(row);
+    const rank = (seen[tool] ?? 0) + 1;
+    seen[tool] = rank;
+    if (ranks !== undefined) ranks[row] = rank;
+    if (rank <= retained || marks.responses[row] !== 0) continue;
+    if ((responses.flags.at(row) & settled) === 0) marks.responses[row] = pointer;
+  }
+  return ranks;
+}
+
+/** How many results of each tool keep their payload; a retention below 1 means 1. */
+function resultsKept(retention: number): number {
+  return retention >= 1 ? Math.floor(retention) : 1;
+}

@@ -1,0 +1,127 @@
+// What a rule gets for standing in the list: everything that goes by rule knows it, and no file of the product names it.
+
+import { describe, expect, it, vi } from 'vitest';
+import {
+  DEFAULT_DENSITY_CONFIG,
+  humanText,
+  listRuleEdits,
+  SETTINGS_REGISTRY,
+} from '../../src/index.js';
+import type { DensityConfig, OptimizedEvent } from '../../src/index.js';
+import { analyzeHistory } from '../../src/main/cli/analysis.js';
+import { sumAnalyses } from '../../src/main/cli/analysis-totals.js';
+import { renderAnalysis } from '../../src/main/cli/render-analysis.js';
+import { renderReport } from '../../src/main/cli/render-report.js';
+import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
+import { readDeltaReply } from '../../src/main/offload/line-reply.js';
+import { optimize, planDensity } from '../../src/shared/density/plan/optimize.js';
+import { isSamePass } from '../../src/shared/density/rules/same-pass.js';
+import { ResidentHistory } from '../../src/worker/resident-history.js';
+import { LAST_OF_TOOL, LAST_OF_TOOL_KEY } from '../support/last-of-tool.js';
+import { historyOf } from '../support/notation.js';
+import { documentOf, record, step, transcriptOf } from '../support/report-documents.js';
+import { openSession } from '../support/session-bench.js';
+
+vi.mock('../../src/shared/density/rules/density-rules.js', async (importOriginal) => {
+  const original = await importOriginal<Record<string, readonly unknown[]>>();
+  const added = await vi.importActual<Record<string, unknown>>('../support/last-of-tool.js');
+  const rules = [...(original.DENSITY_RULES ?? []), added.LAST_OF_TOOL];
+  return { ...original, DENSITY_RULES: rules, PRUNING_RULES: rules };
+});
+
+const { name, item, counter } = LAST_OF_TOOL;
+const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
+/** The second entry of a tool is the first result of two. */
+const HISTORY = 'h a:s1 t:s1 a:s2 t:s2 a';
+const LONG = 'one line of a long output\n'.repeat(200);
+const STEPS = [
+  humanText('look'),
+  ...step('1', 'Lint', { target: 'a' }, LONG),
+  ...step('2', 'Lint', { target: 'b' }, LONG),
+];
+
+describe('a rule added to the list', () => {
+  const history = historyOf(HISTORY);
+
+  it('takes its part in the plan, and is counted', () => {
+    const { rows = new Int32Array(), metadata } = optimize(history, CONFIG);
+    expect(listRuleEdits(rows, (entry) => history[entry]?.blocks)).toEqual([
+      { entry: 2, block: 0, rule: name, action: 'pointer', path: null },
+    ]);
+    expect(metadata).toMatchObject({ readWritePairsPruned: 0, recencyPruned: 0, [counter]: 1 });
+  });
+
+  it('marks in a resident history what it marks inline, and the reply is taken', () => {
+    const base = { revision: 0, length: history.length };
+    const resident = new ResidentHistory(
+      { agent: { workspaceRoot: '/w' }, countsTokens: true },
+      ({ length }) => length,
+    );
+    const state = { base, entries: history, countedTokens: () => undefined };
+    const parcel = new DeltaQueue(state, history.length, true).take();
+    const delta = { ...parcel!.delta, pass: CONFIG };
+    const value = resident.receive(delta);
+    const reply = readDeltaReply(delta, true, { ok: true, value, runMs: 1 });
+    expect(reply.value.pass?.plan).toEqual(planDensity(history, CONFIG));
+    expect(reply.value.pass?.plan).not.toHaveLength(0);
+  });
+
+  it('is told by the event of the edit, and has a setting', async () => {
+    expect(SETTINGS_REGISTRY.map(({ key }) => key)).toContain(LAST_OF_TOOL_KEY);
+    const events: OptimizedEvent[] = [];
+    const play = async (isOn: boolean): Promise<number> => {
+      const session = openSession({ entries: history, settings: { [LAST_OF_TOOL_KEY]: isOn } });
+      session.on('optimized', (event) => events.push(event));
+      await session.ensureDensityOptimized();
+      return events.length;
+    };
+    expect(await play(false)).toBe(0);
+    expect(await play(true)).toBe(1);
+    expect(events[0]?.edits).toMatchObject([{ entry: 2, rule: name, action: 'pointer' }]);
+    expect(events[0]?.metadata).toHaveProperty(counter, 1);
+  });
+
+  it('makes another pass of one that has it off', () => {
+    const [field] = LAST_OF_TOOL.settings.map((setting) => setting.field);
+    const off = { ...CONFIG, [field ?? '']: false };
+    expect(isSamePass(off, { ...off })).toBe(true);
+    expect(isSamePass(off, CONFIG)).toBe(false);
+  });
+
+  it('explains what it takes and what it lets stay', () => {
+    const session = openSession({ entries: history });
+    expect(session.explain(2).blocks).toMatchObject([
+      { rule: name, verdict: 'placeholder', text: 'The tool has answered since: asked-again.' },
+    ]);
+    expect(session.explain(4).blocks).toMatchObject([{ rule: name, reason: 'last' }]);
+  });
+
+  it('has rows of its own in an analysis', async () => {
+    const transcript = transcriptOf(STEPS);
+    const countEach = async (contents: readonly unknown[]): Promise<number[]> =>
+      contents.map((content) => JSON.stringify(content).length);
+    const analysis = await analyzeHistory(transcript, { countEach });
+    expect(analysis.rules.at(-1)).toMatchObject({ rule: name, isOn: true, items: 1 });
+    const session = { file: 'f', format: transcript.format, warnings: [], ...analysis };
+    const text = renderAnalysis(
+      {
+        ...{ reportVersion: 1, path: 'f', isFolder: false, unread: [], sessions: [session] },
+        settings: { contextLimit: 200_000, recencyRetention: null },
+        totals: sumAnalyses([session]),
+      },
+      { width: 100, isColoured: false },
+    );
+    expect(text).toMatch(new RegExp(`\n${item}s +1 `));
+    expect(text).toMatch(new RegExp(`by tool .* ${name} `));
+  });
+
+  it('has rows of its own in a replay and in the report', async () => {
+    const { replay, recording } = await record(STEPS);
+    expect(replay.reclaimed).toMatchObject([{ rule: name, items: 1 }]);
+    expect(renderReport(replay, { width: 100, isColoured: false })).toContain(`${item}s`);
+    expect(recording.edits.map(({ attribution }) => attribution.why)).toEqual([
+      'The tool has answered since: asked-again.',
+    ]);
+    expect(await documentOf(STEPS)).toContain(`<td>${item}</td>`);
+  });
+});

@@ -1,0 +1,361 @@
+// What is said of a pass, held against the pass: every entry, every block, and whether the facts are true.
+
+import { resolve } from 'node:path';
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../../src/shared/density.js';
+import type { DensityConfig } from '../../../../src/shared/density.js';
+import { excerptOf } from '../../../../src/shared/density/index/excerpt.js';
+import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
+import type {
+  BlockExplanation,
+  BlockPlace,
+  EntryExplanation,
+} from '../../../../src/shared/density/explain/explanation.js';
+import { optimize } from '../../../../src/shared/density/plan/optimize.js';
+import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
+import { placeholderKind } from '../../../../src/shared/summarize/placeholder.js';
+import { runsCommands } from '../../../../src/shared/tool-catalog.js';
+import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
+import {
+  arbitraryDensityConfig,
+  arbitraryHistory,
+  WORKSPACE_ROOT,
+} from '../../../support/arbitrary-history.js';
+import {
+  arbitraryWorkingConfig,
+  arbitraryWorkingHistoryOf,
+} from '../../../support/arbitrary-working-history.js';
+import { historyOf } from '../../../support/notation.js';
+import { runs } from '../../../support/scale.js';
+
+const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSPACE_ROOT };
+
+/** Rules by which results leave as soon as they are stale. */
+const RULES: WorkingSetRules = {
+  ...{ readLease: 2, touchLease: 2, nameLease: 1, searchLease: 1, outputLease: 1 },
+  ...{ excerptLease: 2, excerptTokens: 200, callLease: 100, relaxedTokens: 0, maxRelaxation: 1 },
+  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
+  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+};
+
+const cases = fc.oneof(
+  fc.tuple(arbitraryHistory({ maxEntries: 80 }), arbitraryDensityConfig()),
+  fc.tuple(arbitraryWorkingHistoryOf({ maxEntries: 80 }), arbitraryWorkingConfig()),
+  fc.tuple(arbitraryWorkingHistoryOf({ maxEntries: 80 }), arbitraryWorkingConfig()),
+);
+
+function forAnyPass(
+  check: (
+    history: readonly IContent[],
+    config: DensityConfig,
+    explained: readonly EntryExplanation[],
+  ) => void,
+): void {
+  fc.assert(
+    fc.property(cases, ([history, config]) => {
+      const { explain } = explainDensity(history, config);
+      check(
+        history,
+        config,
+        history.map((_, index) => explain(index)),
+      );
+    }),
+    { numRuns: runs(300) },
+  );
+}
+
+function explainAll(notation: string, config: Partial<DensityConfig> = {}) {
+  const history = historyOf(notation);
+  const { explain } = explainDensity(history, { ...CONFIG, ...config });
+  return { history, explain };
+}
+
+/** The explanation of the only block of an entry. */
+function only(explanation: EntryExplanation): BlockExplanation {
+  const [block, ...more] = explanation.blocks;
+  if (block === undefined || more.length > 0) throw new Error('Expected one block.');
+  return block;
+}
+
+describe('explainDensity', () => {
+  it('is of the pass that optimize makes', () => {
+    forAnyPass((history, config) => {
+      expect(explainDensity(history, config).result).toEqual(optimize(history, config));
+    });
+  });
+
+  it('says of every entry what the pass does with it', () => {
+    forAnyPass((history, config, explained) => {
+      const { removals, replacements } = optimize(history, config);
+      for (const { index, verdict } of explained) {
+        const expected = removals.includes(index)
+          ? 'removed'
+          : replacements.has(index)
+            ? 'changed'
+            : 'kept';
+        expect([index, verdict]).toEqual([index, expected]);
+      }
+    });
+  });
+
+  it('says of every block what the pass does with it', () => {
+    forAnyPass((history, config, explained) => {
+      const { removals, replacements } = optimize(history, config);
+      for (const { index, speaker, verdict, blocks } of explained) {
+        const before = history[index]?.blocks ?? [];
+        expect([...new Set(blocks.map(({ block }) => block))]).toEqual([...before.keys()]);
+        expect(blocks.every((block) => block.verdict === 'kept')).toBe(verdict === 'kept');
+        if (speaker === 'human') continue;
+        const entry = replacements.get(index) ?? history[index];
+        const after = removals.includes(index) ? [] : (entry?.blocks ?? []);
+        const left = blocks.filter((block) => block.verdict !== 'dropped');
+        expect(after).toHaveLength(verdict === 'removed' ? 0 : left.length);
+        if (verdict === 'removed') expect(left).toEqual([]);
+        for (const [at, block] of left.entries()) expectVerdict(block, before, after[at]);
+      }
+    });
+  });
+
+  it('has a rule for as much as the pass tells of it', () => {
+    forAnyPass((history, config, explained) => {
+      const { metadata } = optimize(history, config);
+      const gone = explained
+        .flatMap(({ blocks }) => blocks)
+        .filter(({ verdict }) => verdict !== 'kept');
+      const of = (rule: string, type: string): number =>
+        gone.filter((block) => block.rule === rule && block.type === type).length;
+      expect(of('read-write', 'tool_call')).toBe(metadata.readWritePairsPruned);
+      expect(of('read-write', 'tool_response')).toBe(metadata.readWritePairsPruned);
+      expect(of('file-dedupe', 'text')).toBe(metadata.fileDeduplicationsPruned);
+      // What recency takes first may be forgotten in the same pass.
+      expect(of('recency', 'tool_response') + of('working-set', 'tool_response')).toBe(
+        metadata.recencyPruned + (metadata.workingSetPruned ?? 0),
+      );
+      expect(of('recency', 'tool_response')).toBeLessThanOrEqual(metadata.recencyPruned);
+      for (const { rule, reason } of gone) {
+        if (rule === 'none') expect(reason).toBe('companion');
+      }
+    });
+  });
+
+  it('names later calls, of the same file or the same tool', () => {
+    forAnyPass((history, config, explained) => {
+      for (const { index, blocks } of explained) {
+        for (const block of blocks) {
+          if (!('by' in block) || block.by === null) continue;
+          const by = blockAt(history, block.by);
+          if (block.rule === 'file-dedupe') {
+            expect(block.by.entry * 1_000 + block.by.block).toBeGreaterThanOrEqual(
+              index * 1_000 + block.block,
+            );
+            continue;
+          }
+          if (by?.type !== 'tool_call') throw new Error('Expected a call.');
+          expect(by).toMatchObject({ id: block.by.callId, name: block.by.toolName });
+          expect(block.by.entry).toBeGreaterThanOrEqual(callEntryOf(index, block));
+          if (block.reason === 'repeated') {
+            expect(by.name).toBe(calledTool(history, block));
+            continue;
+          }
+          const explainedBy = explained[block.by.entry]?.blocks[block.by.block];
+          const files = (paths: readonly string[] = []): readonly string[] =>
+            paths.map((path) => resolve(WORKSPACE_ROOT, path));
+          const named = files(explainedBy?.paths);
+          expect(files(block.paths).some((path) => named.includes(path))).toBe(true);
+          if (block.rule === 'read-write') expect(explainedBy?.purpose).toBe('write');
+        }
+      }
+      expect(config.workspaceRoot).toBe(WORKSPACE_ROOT);
+    });
+  });
+
+  it('states ages and leases that lead to the verdict', () => {
+    forAnyPass((history, _, explained) => {
+      for (const { index, blocks } of explained) {
+        for (const block of blocks) {
+          if (block.rule !== 'working-set') continue;
+          const { reason, age, lease, touch, verdict, isWaiting } = block;
+          const calledAt = callEntryOf(index, block);
+          expect(age).toBe(history.slice(calledAt + 1).filter(isAnswer).length);
+          if (age === 0) expect(reason).toBe('unsent');
+          if (reason === 'fresh') expect(age).toBeLessThanOrEqual(lease);
+          if (reason === 'aged' || reason === 'expired' || reason === 'forgotten') {
+            expect(age).toBeGreaterThan(lease);
+          }
+          expect(touch === null).toBe(reason !== 'touched');
+          if (touch !== null) {
+            expect(touch.age).toBeLessThanOrEqual(touch.lease);
+            const touchedAt = block.by?.entry ?? 0;
+            expect(touch.age).toBe(history.slice(touchedAt + 1).filter(isAnswer).length);
+          }
+          const isStale = !['unsent', 'small', 'fresh', 'touched'].includes(reason);
+          expect(isWaiting || verdict !== 'kept').toBe(isStale);
+          if (isWaiting) expect(block.staleTokens).toBeLessThan(block.neededTokens);
+          const response = blockAt(history, blockOf(index, block));
+          if (response?.type !== 'tool_response') throw new Error('Expected a response.');
+          // A placeholder weighs nothing that could be given back.
+          const isGone = placeholderKind(response) !== 'none';
+          expect(block.tokens).toBe(isGone ? 0 : estimateResultTokens(response));
+        }
+      }
+    });
+  });
+
+  it('says in one or two sentences why', () => {
+    forAnyPass((_, __, explained) => {
+      for (const { text } of explained.flatMap(({ blocks }) => blocks)) {
+        expect(text).toMatch(/^[A-Z].*\.$/);
+        expect(text).not.toMatch(/undefined|null|NaN|another call/);
+      }
+    });
+  });
+
+  it('explains a read that was written later', () => {
+    const { explain } = explainAll('a:r1 t:r1 a:w2 t:w2');
+    const facts = {
+      rule: 'read-write',
+      reason: 'written-later',
+      verdict: 'dropped',
+      callId: 'r1',
+      paths: ['a.ts'],
+      by: { entry: 2, block: 0, callId: 'w2', toolName: 'write_file' },
+      text: 'What was read was written later, last by the write_file call w2 in entry 2.',
+    };
+    expect(explain(0)).toMatchObject({ index: 0, speaker: 'ai', verdict: 'removed' });
+    expect(only(explain(0))).toMatchObject({ ...facts, partner: { entry: 1, block: 0 } });
+    expect(only(explain(1))).toMatchObject({ ...facts, partner: { entry: 0, block: 0 } });
+    expect(only(explain(3))).toMatchObject({ rule: 'none', reason: 'no-rule', purpose: 'write' });
+  });
+
+  it('explains inclusions one by one', () => {
+    const { explain } = explainAll('h:@a.ts+@b.ts h:@./a.ts');
+    expect(explain(0)).toMatchObject({
+      verdict: 'changed',
+      blocks: [
+        { block: 0, verdict: 'cut', reason: 'included-again', paths: ['a.ts'], by: { entry: 1 } },
+        { block: 0, verdict: 'kept', reason: 'newest', paths: ['b.ts'], by: null },
+      ],
+    });
+    expect(only(explain(1))).toMatchObject({ reason: 'newest', paths: ['./a.ts'] });
+  });
+
+  it('explains results by their rank', () => {
+    const { explain } = explainAll('a:s1 t:s1 a:s2 t:s2', {
+      recencyPruning: true,
+      recencyRetention: 1,
+    });
+    expect(only(explain(1))).toMatchObject({
+      ...{ rule: 'recency', reason: 'old', verdict: 'placeholder', rank: 2, retained: 1 },
+      text: 'Of the results of run_shell_command the newest 1 stay, and this is number 2, counted from the newest.',
+    });
+    expect(only(explain(3))).toMatchObject({ reason: 'recent', verdict: 'kept', rank: 1 });
+  });
+
+  it('explains what is neither sent nor answered nor there', () => {
+    const { explain } = explainAll('t:r9 a:r1 t:r1~ a:s2,s3 t:s2,s3?', { workingSet: RULES });
+    expect(only(explain(0))).toMatchObject({ reason: 'no-call', purpose: null, partner: null });
+    expect(only(explain(2))).toMatchObject({ reason: 'gone' });
+    expect(explain(3).blocks).toMatchObject([{ reason: 'no-rule' }, { reason: 'open' }]);
+    expect(explain(4).blocks).toMatchObject([{ reason: 'unsent', age: 0 }, { reason: 'open' }]);
+  });
+
+  it('explains reasoning by what it goes with', () => {
+    const { explain } = explainAll('a:*,r1 t:r1 a:w2 t:w2');
+    expect(explain(0).blocks).toMatchObject([
+      { type: 'thinking', verdict: 'dropped', rule: 'none', reason: 'companion' },
+      { type: 'tool_call', verdict: 'dropped', rule: 'read-write' },
+    ]);
+  });
+
+  it('tells what waits for an edit to be worth it', () => {
+    const workingSet = { ...RULES, minReclaimTokens: 1_000, readLease: 0 };
+    const { explain } = explainAll('a:s1 t:s1 a:s2', { workingSet });
+    const block = only(explain(1));
+    expect(block).toMatchObject({
+      ...{ rule: 'working-set', reason: 'expired', verdict: 'kept', isWaiting: true },
+      ...{ age: 1, lease: 0, neededTokens: 1_000 },
+    });
+    expect(block.text).toContain('It waits:');
+    expect(block.text).toContain('1,000');
+    expect(explain(1).verdict).toBe('kept');
+  });
+
+  it('tells what call keeps a read, or takes its place', () => {
+    const { explain } = explainAll('a:r1 t:r1 a a:w2 t:w2 a a:s3 t:s3 a:s4(npm) t:s4 a a', {
+      readWritePruning: false,
+      workingSet: { ...RULES, touchLease: 6 },
+    });
+    expect(only(explain(1))).toMatchObject({
+      ...{ reason: 'touched', verdict: 'kept', by: { entry: 3, callId: 'w2' } },
+      touch: { age: 5, lease: 6 },
+    });
+    expect(only(explain(4))).toMatchObject({ reason: 'expired', verdict: 'placeholder' });
+  });
+
+  it('tells by which lease an output leaves', () => {
+    const { explain } = explainAll('a:s1(npm) t:s1 a a:s2 t:s2 a a', {
+      toolCatalog: { run_shell_command: runsCommands() },
+      workingSet: { ...RULES, outputLease: 0, excerptLease: 2 },
+    });
+    expect(only(explain(1))).toMatchObject({ reason: 'expired', age: 4, lease: 2 });
+    expect(only(explain(4))).toMatchObject({ reason: 'fresh', age: 2, lease: 2 });
+  });
+
+  it.each([-1, 1, 0.5, NaN])('has no explanation of entry %d of one', (index) => {
+    const { explain } = explainAll('h');
+    expect(() => explain(index)).toThrow(RangeError);
+    expect(() => explain(index)).toThrow('0 to 0');
+  });
+
+  it('refuses rules that are none', () => {
+    const workingSet = { ...RULES, readLease: -1 };
+    expect(() => explainDensity([], { ...CONFIG, workingSet })).toThrow('readLease');
+  });
+});
+
+function expectVerdict(
+  { block, verdict }: BlockExplanation,
+  before: readonly ContentBlock[],
+  after: ContentBlock | undefined,
+): void {
+  const former = before[block];
+  if (verdict === 'kept') {
+    expect(after).toBe(former);
+    return;
+  }
+  if (former?.type !== 'tool_response' || after?.type !== 'tool_response') {
+    throw new Error('Expected a response.');
+  }
+  if (verdict === 'placeholder') expect(placeholderKind(after)).not.toBe('none');
+  else expect([verdict, after.result]).toEqual(['excerpt', excerptOf(former.result as string)]);
+}
+
+function isAnswer({ speaker }: IContent): boolean {
+  return speaker === 'ai';
+}
+
+function blockAt(
+  history: readonly IContent[],
+  { entry, block }: BlockPlace,
+): ContentBlock | undefined {
+  return history[entry]?.blocks[block];
+}
+
+/** The response that an explanation is about, whichever of the pair it explains. */
+function blockOf(index: number, { type, block, partner }: BlockExplanation): BlockPlace {
+  return type === 'tool_call' && partner !== null ? partner : { entry: index, block };
+}
+
+function callEntryOf(index: number, { type, partner }: BlockExplanation): number {
+  return type === 'tool_response' && partner !== null ? partner.entry : index;
+}
+
+/** A response may be under another name than its call. */
+function calledTool(history: readonly IContent[], block: BlockExplanation): string | null {
+  const call = block.partner && blockAt(history, block.partner);
+  return call?.type === 'tool_call' ? call.name : block.toolName;
+}

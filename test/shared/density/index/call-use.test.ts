@@ -1,0 +1,154 @@
+// What an index notes of a call, by each kind of tool that a catalog knows.
+
+import { describe, expect, it } from 'vitest';
+import { callUse } from '../../../../src/shared/density/index/call-use.js';
+import { CALL_ACCESS, CALL_KIND } from '../../../../src/shared/density/index/history-columns.js';
+import { WHOLE_FILE } from '../../../../src/shared/density/index/line-range.js';
+import {
+  readsFile,
+  runsCommands,
+  searches,
+  writesFile,
+} from '../../../../src/shared/tool-catalog.js';
+import type { ToolUse } from '../../../../src/shared/tool-catalog.js';
+
+const { none, read, writeWhole, writePart } = CALL_ACCESS;
+const UNKNOWN = { access: none, kind: CALL_KIND.unknown, paths: [] };
+const VIEWS = readsFile('part', ['path'], { first: 'offset', count: 'limit' });
+
+describe('callUse', () => {
+  it.each<[string, readonly ToolUse[], unknown, object]>([
+    [
+      'a read of a file',
+      readsFile('whole'),
+      { path: 'a.ts' },
+      { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: WHOLE_FILE },
+    ],
+    [
+      'a read of lines',
+      VIEWS,
+      { path: 'a.ts', offset: 5, limit: 2 },
+      { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: { first: 5, last: 6 } },
+    ],
+    [
+      'a read of a part that says nothing about lines',
+      readsFile('part'),
+      { path: 'a.ts' },
+      { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: undefined },
+    ],
+    [
+      'a read of lines that are none',
+      VIEWS,
+      { path: 'a.ts', offset: 'x' },
+      { access: read, kind: CALL_KIND.read, paths: ['a.ts'], lines: undefined },
+    ],
+    [
+      'a read of two files, which have no range in common',
+      [{ access: 'read', extent: 'whole', pathListKeys: ['paths'] }],
+      { paths: ['a.ts', 'b.ts'] },
+      { access: read, kind: CALL_KIND.read, paths: ['a.ts', 'b.ts'], lines: undefined },
+    ],
+    [
+      'a read of files that are not known',
+      readsFile('whole'),
+      { path: 7 },
+      { access: none, kind: CALL_KIND.read, paths: [] },
+    ],
+    [
+      'a write of a file',
+      writesFile('whole'),
+      { path: 'a.ts' },
+      { access: writeWhole, kind: CALL_KIND.write, paths: ['a.ts'] },
+    ],
+    [
+      'an edit',
+      writesFile('part'),
+      { path: 'a.ts' },
+      { access: writePart, kind: CALL_KIND.write, paths: ['a.ts'] },
+    ],
+    [
+      'a write of files that are not known',
+      writesFile('whole'),
+      null,
+      { access: none, kind: CALL_KIND.write, paths: [] },
+    ],
+    ['a search', searches(), { path: 'a.ts' }, { access: none, kind: CALL_KIND.search, paths: [] }],
+  ])('tells of %s', (_, uses, parameters, expected) => {
+    expect(callUse(uses, parameters, true)).toEqual(expected);
+    expect(callUse(uses, parameters, false)).toEqual(expected);
+  });
+
+  it.each<[string, unknown, object]>([
+    [
+      'a command that shows a file',
+      { command: 'cat a.ts' },
+      { kind: CALL_KIND.read, paths: ['a.ts'], lines: WHOLE_FILE },
+    ],
+    [
+      'one that writes, which is no write for certain',
+      { cmd: 'sed -i s,x,y, a.ts' },
+      { kind: CALL_KIND.write, paths: ['a.ts'] },
+    ],
+    ['one that searches', { command: 'rg x a.ts' }, { kind: CALL_KIND.search, paths: ['a.ts'] }],
+    [
+      'one that does something else',
+      { command: 'npm test' },
+      { kind: CALL_KIND.command, paths: [] },
+    ],
+    [
+      'one that is a list of words',
+      { command: ['cat', 'a.ts', 7, null] },
+      { kind: CALL_KIND.read, paths: ['a.ts'] },
+    ],
+    ['one that is all there is', 'cat a.ts', { kind: CALL_KIND.read, paths: ['a.ts'] }],
+    [
+      'one with a directory',
+      { command: 'cat a.ts', workdir: '/there' },
+      { kind: CALL_KIND.read, paths: ['/there/a.ts'] },
+    ],
+    [
+      'one with an empty directory',
+      { command: 'cat a.ts', workdir: '', cwd: '/here' },
+      { kind: CALL_KIND.read, paths: ['/here/a.ts'] },
+    ],
+    ['none', { other: 'cat a.ts' }, { kind: CALL_KIND.command, paths: [] }],
+    ['none that is one', { command: 7 }, { kind: CALL_KIND.command, paths: [] }],
+    ['nothing', null, { kind: CALL_KIND.command, paths: [] }],
+  ])('reads %s', (_, parameters, expected) => {
+    expect(callUse(runsCommands(), parameters, true)).toMatchObject({ access: none, ...expected });
+  });
+
+  it('tells commands apart by their text and their directory', () => {
+    const commandOf = (parameters: unknown): string | undefined =>
+      callUse(runsCommands(), parameters, true).command;
+    expect(commandOf({ command: 'npm test', timeout: 5 })).toBe(commandOf({ cmd: 'npm test' }));
+    expect(commandOf({ command: 'npm test', cwd: '/a' })).not.toBe(
+      commandOf({ command: 'npm test', cwd: '/b' }),
+    );
+    expect(commandOf({ command: 'npm test', cwd: '/a' })).not.toBe(
+      commandOf({ command: 'npm test' }),
+    );
+    expect(commandOf({})).toBeUndefined();
+  });
+
+  it('knows nothing of commands when it is not to read them', () => {
+    expect(callUse(runsCommands(), { command: 'cat a.ts' }, false)).toEqual(UNKNOWN);
+  });
+
+  it('knows nothing of a tool that is not in the catalog', () => {
+    expect(callUse(undefined, { path: 'a.ts' }, true)).toEqual(UNKNOWN);
+    expect(callUse([], { path: 'a.ts' }, true)).toEqual(UNKNOWN);
+  });
+
+  it('goes by the first use whose condition holds', () => {
+    const uses: readonly ToolUse[] = [
+      { access: 'search', when: { key: 'mode', values: ['find'] } },
+      { access: 'run', commandKeys: ['command'], when: { key: 'mode', values: ['run'] } },
+      ...writesFile('whole'),
+    ];
+    const kindOf = (parameters: object): number => callUse(uses, parameters, true).kind;
+    expect(kindOf({ mode: 'find', path: 'a.ts' })).toBe(CALL_KIND.search);
+    expect(kindOf({ mode: 'run', command: 'ls' })).toBe(CALL_KIND.search);
+    expect(kindOf({ mode: 'else', path: 'a.ts' })).toBe(CALL_KIND.write);
+  });
+});

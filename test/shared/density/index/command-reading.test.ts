@@ -1,0 +1,228 @@
+// Commands as recorded agents ran them, and what they are for; and texts that are made to take long.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readCommand } from '../../../../src/shared/density/index/command-reading.js';
+import type { CommandReading } from '../../../../src/shared/density/index/command-reading.js';
+import { WHOLE_FILE } from '../../../../src/shared/density/index/line-range.js';
+import { runs } from '../../../support/scale.js';
+
+type Kind = CommandReading['kind'];
+type Row = readonly [
+  command: string,
+  kind: Kind,
+  files: readonly string[],
+  lines?: readonly [first: number, last: number],
+];
+const WHOLE = [WHOLE_FILE.first, WHOLE_FILE.last] as const;
+
+/** A script of Codex that runs a command. */
+function script(command: string, directory = '/w'): string {
+  return `const r = await tools.exec_command({cmd:${JSON.stringify(command)},"workdir":"${directory}","yield_time_ms":1000}); text(JSON.stringify(r));\n`;
+}
+
+const ROWS: readonly Row[] = [
+  // Reads of lines, by mini-swe-agent and Codex.
+  ["sed -n '745,790p' src/cli/doctor/mod.rs", 'read', ['src/cli/doctor/mod.rs'], [745, 790]],
+  ['sed -n 12p a.py', 'read', ['a.py'], [12, 12]],
+  [
+    "nl -ba sympy/core/numbers.py | sed -n '1270,1280p'",
+    'read',
+    ['sympy/core/numbers.py'],
+    [1270, 1280],
+  ],
+  ['head -n 50 sympy/sets/sets.py', 'read', ['sympy/sets/sets.py'], [1, 50]],
+  ['head -20 a.py', 'read', ['a.py'], [1, 20]],
+  ['cat a.py | head -n 5', 'read', ['a.py'], [1, 5]],
+  ['nl -ba a.py | head -5', 'read', ['a.py'], [1, 5]],
+  // Several ranges, or lines that nobody can tell.
+  ["nl -ba xarray/core/merge.py | sed -n '294,298p;312,315p'", 'read', ['xarray/core/merge.py']],
+  ["sed -n '1,9p' a.py && sed -n '20,29p' a.py", 'read', ['a.py']],
+  ['tail -n 20 a.py', 'read', ['a.py']],
+  ['tail -n +100 a.py | head -20', 'read', ['a.py']],
+  ["sed -n '100,$p' a.py | head -20", 'read', ['a.py']],
+  ['git diff HEAD a.py | head -20', 'read', ['a.py']],
+  // Of what is filtered, nobody can tell either.
+  ["sed -n '1,400p' a.py | grep import", 'read', ['a.py']],
+  ['head -100 a.py | grep import', 'read', ['a.py']],
+  ['cat a.py | head -n 50 | wc -l', 'read', ['a.py']],
+  ["sed -n '1,9p' a.py || true", 'read', ['a.py'], [1, 9]],
+  // Whole files.
+  ['cat sphinx/ext/autodoc/__init__.py', 'read', ['sphinx/ext/autodoc/__init__.py'], WHOLE],
+  ['  cat a.py\n', 'read', ['a.py'], WHOLE],
+  ['nl -ba a.py', 'read', ['a.py'], WHOLE],
+  ['/bin/cat a.py', 'read', ['/bin/cat', 'a.py']],
+  ['cat a.py b.py', 'read', ['a.py', 'b.py']],
+  ['cd /testbed && cat arrow/arrow.py', 'read', ['/testbed/arrow/arrow.py']],
+  ['cat /etc/pam.d/sudo', 'read', ['/etc/pam.d/sudo'], WHOLE],
+  ['git show HEAD:src/a.ts', 'read', ['src/a.ts']],
+  ['git diff -- src/a.ts src/b.ts', 'read', ['src/a.ts', 'src/b.ts']],
+  ['ls src && cat src/a.ts', 'read', ['src/a.ts']],
+  [script("sed -n '1,240p' src/system/repos.rs"), 'read', ['/w/src/system/repos.rs'], [1, 240]],
+  [script("sed -n '1,9p' a.rs && sed -n '3,4p' b.rs"), 'read', ['/w/a.rs', '/w/b.rs']],
+  // Searches, and what only filters.
+  [
+    'grep -n "def enet_path" sklearn/linear_model/coordinate_descent.py',
+    'search',
+    ['sklearn/linear_model/coordinate_descent.py'],
+  ],
+  ['rg -n "x" src', 'search', []],
+  ['find /testbed -type f | sort', 'search', ['/testbed']],
+  ['ls -la', 'search', []],
+  ['git grep -n x -- a.ts', 'search', ['a.ts']],
+  ['cd /testbed && grep -r "x" .', 'search', []],
+  ['grep -n x a.ts | head -5', 'search', ['a.ts']],
+  ['npm test 2>&1 | tail -20', 'other', []],
+  ['npm test | grep fail', 'other', []],
+  // Writes.
+  [
+    "sed -i '12s,x,y,' django/db/models/constraints.py",
+    'write',
+    ['django/db/models/constraints.py'],
+  ],
+  ['perl -pi -e s,x,y, a.py', 'write', ['a.py']],
+  [
+    "cat <<'EOF' > reproduce.py\nfrom django.db import models.py\nEOF\npython3 reproduce.py",
+    'write',
+    ['reproduce.py'],
+  ],
+  ["cat > a.py <<'EOF'\nopen('b.py')\nEOF", 'write', ['a.py']],
+  ['echo "__pycache__/" >> .gitignore', 'write', ['.gitignore']],
+  ['cd /w && echo x > a.txt', 'write', ['/w/a.txt']],
+  ['cd sub && echo x > a.txt', 'write', ['a.txt']],
+  ['npm run build > /dev/null', 'other', []],
+  ['npm run build 2>/dev/null', 'other', []],
+  [script('gh pr view > /tmp/view.json'), 'write', ['/tmp/view.json']],
+  // Everything else.
+  ['python3 reproduce_infinity_ne.py', 'other', ['reproduce_infinity_ne.py']],
+  ['rm reproduce.py', 'other', ['reproduce.py']],
+  ['git status --short', 'other', []],
+  ['pwd', 'other', []],
+  ['', 'other', []],
+  ['npm install concat', 'other', []],
+  ['catalog a.py', 'other', ['a.py']],
+  [script('git status -sb'), 'other', []],
+  [
+    'const r = await tools.write_stdin({session_id:1,chars:""}); text(JSON.stringify(r));',
+    'other',
+    [],
+  ],
+];
+
+const PATCH =
+  '*** Begin Patch\n*** Update File: src/a.rs\n@@\n cd docs && make\n-x\n*** Add File: b.md\n+y\n*** End Patch';
+
+describe('readCommand', () => {
+  it.each(ROWS.map((row) => [row[0], row] as const))('reads %j', (_, row) => {
+    const [command, kind, files, lines] = row;
+    const reading = readCommand(command);
+    expect(reading).toEqual({
+      kind,
+      files,
+      ...(lines !== undefined && { lines: { first: lines[0], last: lines[1] } }),
+    });
+  });
+
+  it('takes the files of a patch from its headers, wherever it stands', () => {
+    const written = { kind: 'write', files: ['src/a.rs', 'b.md'] };
+    expect(readCommand(PATCH)).toEqual(written);
+    expect(readCommand(PATCH.replaceAll('\n', '\r\n'))).toEqual(written);
+    expect(readCommand(`apply_patch <<'EOF'\n${PATCH}\nEOF`)).toEqual(written);
+    expect(
+      readCommand(`const patch = ${JSON.stringify(PATCH)};\nawait tools.apply_patch(patch);`),
+    ).toEqual(written);
+  });
+
+  it('changes directories where a patch is run, and not by what is in it', () => {
+    const files = ['/w/src/a.rs', '/w/b.md'];
+    expect(readCommand(`cd /w && apply_patch <<'EOF'\n${PATCH}\nEOF`).files).toEqual(files);
+    expect(readCommand(PATCH, '/w').files).toEqual(files);
+    expect(readCommand(script(`apply_patch <<'EOF'\n${PATCH}\nEOF`)).files).toEqual(files);
+  });
+
+  it('starts relative names where it is told to, and absolute ones nowhere', () => {
+    expect(readCommand('cat ../a.ts /b.ts', '/w/src').files).toEqual(['/w/a.ts', '/b.ts']);
+    expect(readCommand('cd deeper && cat a.ts', '/w').files).toEqual(['/w/deeper/a.ts']);
+    expect(readCommand('cd /else && cat a.ts', '/w').files).toEqual(['/else/a.ts']);
+  });
+
+  it('names no more files than some, each once', () => {
+    const many = Array.from({ length: 100 }, (_, at) => `f${at}.ts`);
+    const { kind, files } = readCommand(`cat ${many.join(' ')}`);
+    expect(kind).toBe('read');
+    expect(files.length).toBeLessThan(50);
+    expect(files).toEqual(many.slice(0, files.length));
+    expect(readCommand('cat a.ts a.ts').files).toEqual(['a.ts']);
+    const headers = many.map((file) => `*** Add File: ${file}\n`).join('');
+    expect(readCommand(`*** Begin Patch\n${headers}`).files.length).toBeLessThan(50);
+  });
+
+  it('takes every text for something', () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        ...[
+          'cat ',
+          'sed -n ',
+          "'1,5p' ",
+          'head -',
+          '| ',
+          '&& ',
+          '> ',
+          '<<EOF\n',
+          '"',
+          "'",
+          '`',
+          '\\',
+        ],
+        ...[
+          'a.ts ',
+          './',
+          '/',
+          '..',
+          'cd ',
+          '\n',
+          '\r',
+          '\t',
+          '\0',
+          '😀',
+          '\uD83D',
+          '99999999999999999999',
+        ],
+        ...['*** Begin Patch\n', '*** Update File: ', 'workdir:"', '\u2028'],
+      ),
+      fc.string(),
+    );
+    const command = fc.array(part, { maxLength: 30, size: 'max' }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(command, fc.option(fc.constant('/w'), { nil: undefined }), (text, directory) => {
+        const { kind, files, lines } = readCommand(text, directory);
+        if (kind === 'read' || kind === 'write') expect(files.length).toBeGreaterThan(0);
+        if (lines !== undefined) {
+          expect([kind, files.length]).toEqual(['read', 1]);
+          expect(lines.first).toBeLessThanOrEqual(lines.last);
+        }
+        if (directory !== undefined) expect(files.every((file) => file.startsWith('/'))).toBe(true);
+        expect(readCommand(text, directory)).toEqual({ kind, files, ...(lines && { lines }) });
+      }),
+      { numRuns: runs(5_000) },
+    );
+  });
+
+  it.each([
+    ...['\n', ' ', '\t', '"', "'", '`', '/', '.', 'a.', '(cat ', ' > a', '<<', ';', '\0', '😀'],
+    ...['sed -n 1', 'cat -n ', '\ncd ', 'cwd:"', 'a/', '-n ', '~', '../', "sed -n '1,2p' "],
+  ])('reads a megabyte of %j', (piece) => {
+    const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+    const hostile = [
+      text,
+      `cat ${text}`,
+      `${text}cd `,
+      `${text}cd |*** Begin Patch`,
+      `*** Begin Patch\n${text}`,
+      `*** Begin Patch\n${text}cd${text}|`,
+      `${text}*** Begin Patch\n*** Add File: ${text}\u2028`,
+      `\n${text}cd${text}|*** Begin Patch\n${'*** Add File: '.repeat(60_000)}\u2028`,
+    ];
+    for (const command of hostile) expect(readCommand(command).files.length).toBeLessThan(50);
+  });
+});

@@ -1,0 +1,21 @@
+// What the setting of the working set chooses.
+
+import { describe, expect, it } from 'vitest';
+import { workingSetOf } from '../../../../src/shared/density/rules/working-set-choice.js';
+import {
+  AGGRESSIVE_WORKING_SET,
+  DEFAULT_WORKING_SET,
+} from '../../../../src/shared/density/rules/working-set-rules.js';
+
+describe('workingSetOf', () => {
+  it('gives rules by name, or those that the agent brings along', () => {
+    const own = { ...DEFAULT_WORKING_SET, readLease: 1_000 };
+    expect(workingSetOf('preset', own)).toBe(own);
+    expect(workingSetOf('preset', undefined)).toBeUndefined();
+    for (const preset of [own, undefined]) {
+      expect(workingSetOf('off', preset)).toBeUndefined();
+      expect(workingSetOf('default', preset)).toBe(DEFAULT_WORKING_SET);
+      expect(workingSetOf('aggressive', preset)).toBe(AGGRESSIVE_WORKING_SET);
+    }
+  });
+});

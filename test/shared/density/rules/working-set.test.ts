@@ -1,0 +1,353 @@
+// What holds for a working set over any history and by any rules: laws, and agreement with a naive second
+// implementation of the rules.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { ContentBlock, IContent, ToolResponseBlock } from '../../../../src/shared/content.js';
+import {
+  DEFAULT_DENSITY_CONFIG,
+  isEmptyDensityResult,
+  PRUNED_POINTER,
+} from '../../../../src/shared/density.js';
+import type { DensityConfig } from '../../../../src/shared/density.js';
+import { isExcerpt } from '../../../../src/shared/density/index/excerpt.js';
+import { optimize } from '../../../../src/shared/density/plan/optimize.js';
+import {
+  DEFAULT_WORKING_SET,
+  WORKING_SET_RULE_NAMES,
+} from '../../../../src/shared/density/rules/working-set-rules.js';
+import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
+import { PROVIDER_PROFILES } from '../../../../src/shared/providers/provider-violation.js';
+import { validate } from '../../../../src/shared/providers/validate.js';
+import { placeholderKind } from '../../../../src/shared/summarize/placeholder.js';
+import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
+import { findViolations } from '../../../../src/shared/validity.js';
+import { applied, documented, freezeDeep } from '../../../support/applied.js';
+import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
+import { arbitrarySendableHistory } from '../../../support/arbitrary-sendable-history.js';
+import {
+  arbitraryWorkingConfig,
+  arbitraryWorkingHistory,
+  WORKING_TOOLS,
+} from '../../../support/arbitrary-working-history.js';
+import { naiveOptimize } from '../../../support/naive-optimize.js';
+import { pairNaively } from '../../../support/naive-pairs.js';
+import { workingHistory } from '../../../support/working-notation.js';
+import { runs, sightings } from '../../../support/scale.js';
+
+type WorkingConfig = DensityConfig & { readonly workingSet: WorkingSetRules };
+type Law = (history: IContent[], config: WorkingConfig) => void;
+
+/** Checks a law on random histories and rules; a failure prints its seed and smallest case. */
+function holds(cases: number, law: Law, histories = arbitraryWorkingHistory()): void {
+  const configs = arbitraryWorkingConfig() as fc.Arbitrary<WorkingConfig>;
+  fc.assert(fc.property(histories, configs, law), { numRuns: runs(cases) });
+}
+
+/** The same with the working set as the only phase. */
+function holdsAlone(cases: number, law: Law, histories = arbitraryWorkingHistory()): void {
+  const off = { readWritePruning: false, fileDedupe: false, recencyPruning: false };
+  holds(cases, (history, config) => law(history, { ...config, ...off }), histories);
+}
+
+const broken = arbitraryWorkingHistory(arbitraryBrokenHistory());
+
+function blocksOf(history: readonly IContent[]): ReadonlySet<ContentBlock> {
+  return new Set(history.flatMap(({ blocks }) => blocks));
+}
+
+/** What the laws have seen. */
+const seen = {
+  pointers: 0,
+  excerpts: 0,
+  forgotten: 0,
+  kept: 0,
+  unsent: 0,
+  repeated: 0,
+  withOthers: 0,
+};
+
+function note(history: readonly IContent[], compacted: readonly IContent[]): void {
+  const before = blocksOf(history);
+  const after = blocksOf(compacted);
+  for (const block of after) {
+    if (block.type !== 'tool_response') continue;
+    if (before.has(block)) seen.kept += 1;
+    else if (isExcerpt(block.result)) seen.excerpts += 1;
+    else seen.pointers += 1;
+  }
+  for (const block of before)
+    if (block.type === 'tool_call' && !after.has(block)) seen.forgotten += 1;
+}
+
+describe('optimize with a working set', () => {
+  it('agrees with the naive implementation', () => {
+    holds(3_000, (history, config) => {
+      const result = optimize(history, config);
+      expect(documented(result)).toStrictEqual(naiveOptimize(history, config));
+      const { workingSetPruned = 0, readWritePairsPruned, recencyPruned } = result.metadata;
+      if (workingSetPruned > 0 && readWritePairsPruned + recencyPruned > 0) seen.withOthers += 1;
+    });
+  });
+
+  it('agrees with the naive implementation on broken histories', () => {
+    holds(
+      1_500,
+      (history, config) => {
+        expect(documented(optimize(history, config))).toStrictEqual(naiveOptimize(history, config));
+      },
+      broken,
+    );
+  });
+
+  it('finds nothing in its own output', () => {
+    holds(6_000, (history, config) => {
+      const compacted = applied(history, optimize(history, config));
+      expect(isEmptyDensityResult(optimize(compacted, config))).toBe(true);
+    });
+  });
+
+  it('finds nothing in its own output of broken histories', () => {
+    holds(
+      2_000,
+      (history, config) => {
+        const compacted = applied(history, optimize(history, config));
+        expect(isEmptyDensityResult(optimize(compacted, config))).toBe(true);
+      },
+      broken,
+    );
+  });
+
+  it.each(['informative', 'recallable'] as const)(
+    'finds nothing in its own output with %s placeholders, and takes the same',
+    (placeholder) => {
+      holds(1_500, (history, config) => {
+        const pointers = optimize(history, config);
+        const result = optimize(history, { ...config, placeholder });
+        const compacted = applied(history, result);
+        expect(isEmptyDensityResult(optimize(compacted, { ...config, placeholder }))).toBe(true);
+        // Recency pruning has another mind about lines that are there already.
+        if (config.recencyPruning) return;
+        expect(result.metadata).toEqual(pointers.metadata);
+        expect(result.removals).toEqual(pointers.removals);
+        expect([...result.replacements.keys()]).toEqual([...pointers.replacements.keys()]);
+      });
+    },
+  );
+
+  it('gives equal results for equal histories, and leaves them as they are', () => {
+    holds(1_000, (history, config) => {
+      const copy = structuredClone(history);
+      const result = optimize(freezeDeep(history), freezeDeep(config));
+      expect(optimize(copy, config)).toStrictEqual(result);
+      expect(copy).toStrictEqual(history);
+    });
+  });
+
+  it('changes results, and takes calls of long ago with theirs; nothing else', () => {
+    holdsAlone(3_000, (history, config) => {
+      const result = optimize(history, config);
+      const compacted = applied(history, result);
+      note(history, compacted);
+      const after = blocksOf(compacted);
+      const ids = (blocks: Iterable<ContentBlock>): string[] =>
+        [...blocks].flatMap((block) =>
+          block.type === 'tool_response'
+            ? [block.callId]
+            : block.type === 'tool_call'
+              ? [block.id]
+              : [],
+        );
+      const goneCalls = [...blocksOf(history)].filter(
+        (block) => block.type === 'tool_call' && !after.has(block),
+      );
+      const lost = ids(blocksOf(history)).length - ids(after).length;
+      expect(lost).toBe(2 * goneCalls.length);
+      for (const [index, { speaker, metadata, blocks }] of result.replacements) {
+        const entry = history[index];
+        expect([speaker, metadata]).toEqual([entry?.speaker, entry?.metadata]);
+        expect(speaker).not.toBe('human');
+        for (const block of blocks) {
+          if (entry?.blocks.includes(block)) continue;
+          expect(block.type).toBe('tool_response');
+          const { result: left, ...others } = block as ToolResponseBlock;
+          expect(left === PRUNED_POINTER || isExcerpt(left)).toBe(true);
+          expect(others).not.toHaveProperty('mediaTokens');
+          const origins = (entry?.blocks ?? []).flatMap((candidate) => {
+            if (candidate.type !== 'tool_response') return [];
+            const { result: _, mediaTokens: __, ...rest } = candidate;
+            return [rest];
+          });
+          expect(origins).toContainEqual(others);
+        }
+      }
+      for (const removed of result.removals) expect(history[removed]?.speaker).not.toBe('human');
+      expect(isEmptyDensityResult(result)).toBe(result.metadata.workingSetPruned === 0);
+    });
+  });
+
+  it('touches no result that was never sent, and no call of the newest answer', () => {
+    const law: Law = (history, config) => {
+      const after = blocksOf(applied(history, optimize(history, config)));
+      const newest = history.findLastIndex(({ speaker }) => speaker === 'ai');
+      for (const [index, { blocks }] of history.entries()) {
+        if (index < newest) continue;
+        for (const block of blocks) {
+          if (block.type !== 'tool_response' && block.type !== 'tool_call') continue;
+          // What says that something was here, has been there longer.
+          if (block.type === 'tool_response' && placeholderKind(block) !== 'none') continue;
+          seen.unsent += 1;
+          expect(after.has(block)).toBe(true);
+        }
+      }
+    };
+    holdsAlone(2_000, law);
+    holdsAlone(1_000, law, broken);
+  });
+
+  it('keeps the newest success of equal calls as long as its lease lasts', () => {
+    holdsAlone(2_000, (history, config) => {
+      const after = blocksOf(applied(history, optimize(history, config)));
+      const pairs = pairNaively(history);
+      pairs.forEach(({ call, callEntry, responseEntry, responseBlock }, at) => {
+        const isSearch = call.name === 'search_text';
+        if (!isSearch && call.name !== 'get_weather') return;
+        const response = history[responseEntry]?.blocks[responseBlock];
+        if (response?.type !== 'tool_response' || response.error !== undefined) return;
+        const isSame = (other: typeof call): boolean =>
+          JSON.stringify([other.name, other.parameters]) ===
+          JSON.stringify([call.name, call.parameters]);
+        if (pairs.slice(at + 1).some((other) => isSame(other.call))) seen.repeated += 1;
+        else {
+          const { searchLease, readLease } = config.workingSet;
+          const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
+          const isGone = placeholderKind(response) !== 'none';
+          if (!isGone && age <= (isSearch ? searchLease : readLease)) {
+            // A small one may leave with its call, which is of long ago then.
+            const isSmall = estimateResultTokens(response) < config.workingSet.minTokens;
+            expect(after.has(response) || (isSmall && age > config.workingSet.callLease)).toBe(
+              true,
+            );
+          }
+        }
+      });
+    });
+  });
+
+  it('puts nothing in place of results that are too small', () => {
+    holdsAlone(2_000, (history, config) => {
+      const { replacements } = optimize(history, config);
+      for (const [index, { blocks }] of replacements) {
+        const before = history[index]?.blocks ?? [];
+        for (const block of blocks) {
+          if (block.type !== 'tool_response' || before.includes(block)) continue;
+          const origins = before.filter(
+            (one) => one.type === 'tool_response' && one.callId === block.callId,
+          ) as ToolResponseBlock[];
+          const largest = Math.max(...origins.map(estimateResultTokens));
+          expect(largest).toBeGreaterThanOrEqual(config.workingSet.minTokens);
+        }
+      }
+    });
+  });
+
+  it('makes valid histories of valid ones', () => {
+    holds(2_000, (history, config) => {
+      const compacted = applied(history, optimize(history, config));
+      expect(findViolations(compacted, history)).toEqual([]);
+    });
+  });
+
+  it('makes no history worse', () => {
+    holds(
+      1_500,
+      (history, config) => {
+        const compacted = applied(history, optimize(history, config));
+        expect(findViolations(compacted).length).toBeLessThanOrEqual(
+          findViolations(history).length,
+        );
+      },
+      broken,
+    );
+  });
+
+  it('leaves histories that every provider takes which took them before', () => {
+    let judgedTimes = 0;
+    holds(
+      2_000,
+      (history, config) => {
+        const compacted = applied(history, optimize(history, config));
+        for (const profile of PROVIDER_PROFILES) {
+          if (validate(history, profile).length > 0) continue;
+          judgedTimes += 1;
+          expect(validate(compacted, profile)).toEqual([]);
+        }
+      },
+      arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 })),
+    );
+    expect(judgedTimes).toBeGreaterThan(sightings(2_000));
+  });
+
+  it('was seen to do all that it can', () => {
+    for (const [kind, times] of Object.entries(seen)) {
+      expect([kind, times > sightings(80)]).toEqual([kind, true]);
+    }
+  });
+});
+
+const WORTH_NOTHING: WorkingSetRules = {
+  ...DEFAULT_WORKING_SET,
+  ...{ readLease: 0, touchLease: 0, nameLease: 0, searchLease: 0, outputLease: 0 },
+  ...{ excerptLease: 0, callLease: Infinity, relaxedTokens: 0, maxRelaxation: 1 },
+  ...{ minTokens: 0, minReclaimTokens: 0, minReclaimShare: 0 },
+};
+
+function configOf(workingSet?: unknown): DensityConfig {
+  return {
+    ...DEFAULT_DENSITY_CONFIG,
+    ...{ workspaceRoot: '/work', toolCatalog: WORKING_TOOLS },
+    ...(workingSet !== undefined && { workingSet: workingSet as WorkingSetRules }),
+  };
+}
+
+describe('DensityConfig.workingSet', () => {
+  it.each(WORKING_SET_RULE_NAMES)('is refused without a number for %s', (name) => {
+    const history = freezeDeep(workingHistory('read(a.ts) run(x) - -'));
+    for (const rule of [undefined, null, NaN, -1, -0.001, -Infinity, '5', true, {}, 5n]) {
+      const refused = (): unknown =>
+        optimize(history, configOf({ ...WORTH_NOTHING, [name]: rule }));
+      expect(refused).toThrow(RangeError);
+      expect(refused).toThrow(`'${name}'`);
+    }
+    const { [name]: _, ...others } = WORTH_NOTHING;
+    expect(() => optimize(history, configOf(others))).toThrow(RangeError);
+  });
+
+  it('may be infinite in every rule', () => {
+    const history = workingHistory('read(a.ts) run(x) - -');
+    for (const name of WORKING_SET_RULE_NAMES) {
+      const config = configOf({ ...WORTH_NOTHING, [name]: Infinity });
+      const compacted = applied(history, optimize(history, config));
+      expect(isEmptyDensityResult(optimize(compacted, config))).toBe(true);
+    }
+    const all = Object.fromEntries(WORKING_SET_RULE_NAMES.map((name) => [name, Infinity]));
+    expect(isEmptyDensityResult(optimize(history, configOf(all)))).toBe(true);
+  });
+
+  it('lets edits leave earlier reads in place, unless told otherwise', () => {
+    const history = workingHistory('read(a.ts) edit(a.ts) -');
+    const keeping = { ...WORTH_NOTHING, readLease: 99, outputLease: 99 };
+    const config = configOf(keeping);
+    expect(isEmptyDensityResult(optimize(history, config))).toBe(true);
+    const superseding = optimize(history, { ...config, partialWritesSupersede: true });
+    expect(superseding.metadata.readWritePairsPruned).toBe(1);
+    expect(optimize(history, configOf()).metadata.readWritePairsPruned).toBe(1);
+  });
+
+  it('says how many results left, and nothing where there is none', () => {
+    const history = workingHistory('run(x) run(y) -');
+    expect(optimize(history, configOf(WORTH_NOTHING)).metadata.workingSetPruned).toBe(2);
+    expect(optimize(history, configOf()).metadata).not.toHaveProperty('workingSetPruned');
+  });
+});

@@ -1,0 +1,49 @@
+// A rule of pruning that the product does not have, for tests of what goes by rule: of each tool only the newest result stays, and
+// nothing is remembered of the others. To be added to the list of rules by `vi.mock`.
+
+import { NONE } from '../../src/shared/density/index/history-columns.js';
+import type { DensityRule } from '../../src/shared/density/rules/density-rule.js';
+import type { RuleFinding } from '../../src/shared/density/rules/density-rules.js';
+import { ACTION } from '../../src/shared/density/rules/marks.js';
+
+/** Names that no type of the product has. */
+const NAMES = {
+  name: 'last-of-tool',
+  field: 'lastOfTool',
+  counter: 'lastOfToolPruned',
+} as const;
+
+/** Its key among the settings. */
+export const LAST_OF_TOOL_KEY = `compression.density.${NAMES.field}`;
+
+const { name, field, counter } = NAMES as unknown as {
+  readonly name: RuleFinding['rule'];
+  readonly field: 'recencyPruning';
+  readonly counter: 'recencyPruned';
+};
+
+/** Takes every result but the newest of its tool. */
+export const LAST_OF_TOOL: DensityRule<RuleFinding> = {
+  name,
+  item: 'outdated answer',
+  counter,
+  settings: [{ field, type: 'boolean', description: 'Keep the last result of each tool' }],
+  reads: ['calls', 'recency'],
+  isOn: (settings) => (settings[field] as boolean | undefined) !== false,
+  mark: ({ index: { responses }, marks, mark }) => {
+    const newest = new Map<number, number>();
+    for (let row = responses.length - 1; row >= 0; row -= 1) {
+      const tool = responses.tool.at(row);
+      if (!newest.has(tool)) newest.set(tool, row);
+      else if (marks.responses[row] === 0) marks.responses[row] = mark(ACTION.pointer);
+    }
+    return {
+      ofResponse: (row) => {
+        const by = newest.get(responses.tool.at(row)) ?? NONE;
+        const reason = by === row ? 'last' : 'asked-again';
+        return { rule: name, reason, by } as unknown as RuleFinding;
+      },
+    };
+  },
+  say: ({ reason }) => `The tool has answered since: ${reason}.`,
+};
