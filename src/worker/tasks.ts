@@ -1,6 +1,7 @@
 // The jobs of a worker. Nothing here knows that it runs on a thread, so that tests can run
 // it in-process; nothing here throws, because an error loses its class and code in crossing.
 
+import { kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
 import { planDensity } from '../shared/density/plan/optimize.js';
 import type { TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
@@ -43,5 +44,7 @@ async function count(contents: readonly IContent[]): Promise<AnyValue> {
 }
 
 function refuse(request: never): never {
-  throw new TypeError(`Expected a task of a known kind, got ${JSON.stringify(request)}.`);
+  // A request holds entries: only its kind is told.
+  const { kind } = request as { readonly kind?: unknown };
+  throw new TypeError(`Expected a task of a known kind, got ${kindOf(kind)}.`);
 }

@@ -3,6 +3,7 @@
 import type { IContent } from '../content.js';
 import { overEntries } from '../ingestion.js';
 import { kindOf, readOptions } from '../misuse.js';
+import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
 import type { ProviderProfile, ProviderRule, ProviderViolation } from './provider-violation.js';
@@ -29,7 +30,7 @@ export function validate(
 ): readonly ProviderViolation[] {
   if (!PROVIDER_PROFILES.includes(profile)) {
     throw new RangeError(
-      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${typeof profile === 'string' ? JSON.stringify(profile) : kindOf(profile)}.`,
+      `Expected one of ${PROVIDER_PROFILES.join(', ')}, got ${typeof profile === 'string' ? shownText(profile) : kindOf(profile)}.`,
     );
   }
   const given = readOptions('options', options);
