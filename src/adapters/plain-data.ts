@@ -110,7 +110,7 @@ class PlainCopy {
     const copy: unknown[] = [];
     for (let at = 0; at < length; at += 1) {
       this.#path.push(at);
-      copy.push(this.copyOf(this.#guard(() => list[at])));
+      copy.push(this.copyOf(this.#guard(() => list[at])) ?? null);
       this.#path.pop();
     }
     return copy;

@@ -21,6 +21,9 @@ export const SILENT_LOGGER: Logger = {
  * failed is told once, as a warning of the process, without what it threw, which may hold anything.
  */
 export function steadyLogger(logger: Logger): Logger {
+  // A method of JavaScript may be async all the same.
+  const host: Readonly<Record<keyof Logger, (message: string, details?: object) => unknown>> =
+    logger;
   let isTold = false;
   const tell = (): void => {
     if (isTold) return;
@@ -34,7 +37,7 @@ export function steadyLogger(logger: Logger): Logger {
     (level: keyof Logger) =>
     (message: string, details?: object): void => {
       try {
-        const returned: unknown = Reflect.apply(logger[level], logger, [message, details]);
+        const returned = host[level](message, details);
         if (types.isPromise(returned)) returned.catch(tell);
       } catch {
         tell();

@@ -323,7 +323,7 @@ export class TurnOrchestrator extends SafeEmitter<SessionEvents> {
       return this.#transcript.restore(callId, { sessionId: this.sessionId });
     }
     throw new CompressionStrategyError(
-      'The session keeps no transcript to restore the call from; create it with transcriptDirectory or transcriptPath.',
+      `The session keeps no transcript to restore call ${JSON.stringify(callId)} from; create it with transcriptDirectory or transcriptPath.`,
       'NOT_IN_TRANSCRIPT',
     );
   }

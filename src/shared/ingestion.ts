@@ -295,9 +295,9 @@ const lookupGetter = (
   Object.prototype as unknown as { __lookupGetter__: (this: unknown, key: PropertyKey) => unknown }
 ).__lookupGetter__;
 
-/** Whether JSON gives the number back: it has neither NaN nor an infinity, nor a zero below zero. */
+/** Whether JSON has the number: neither NaN nor an infinity. Of the zero below zero, which JSON reads, it writes the other one. */
 function isJsonNumber(value: number): boolean {
-  return Number.isFinite(value) && !(value === 0 && Object.is(value, -0));
+  return Number.isFinite(value);
 }
 
 /** Whether this is what another realm has for `Object.prototype` or `Array.prototype`, told by a method of it. */

@@ -401,7 +401,7 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
   ].map((name) => [name, 'is thrown to users, and made by nobody else']),
   ...['MiddleOutStrategy', 'OneShotStrategy', 'TopDownTruncationStrategy'].map((name) => [
     name,
-    'is given what a session makes; sessions of each are played by the rows of createCompactor',
+    'is called with contexts that sessions make; what these are made of is played by the rows of createCompactor',
   ]),
   ...['aiContent', 'humanText', 'toolCall', 'toolContent', 'toolResponse'].map((name) => [
     name,

@@ -103,7 +103,9 @@ describe('createCompactor', () => {
     await compactor.close();
     await Promise.all([compactor.close(), compactor[Symbol.asyncDispose]()]);
     await expect(compactor.createSession()).rejects.toMatchObject({ code: 'CLOSED' });
-    session.history.add(generateHistory({ entries: 1, seed: 9 })[0] as IContent);
+    expect(() => {
+      session.history.add(generateHistory({ entries: 1, seed: 9 })[0] as IContent);
+    }).toThrow(expect.objectContaining({ code: 'CLOSED' }));
     const after = session.ensureCompressionBeforeSend('after');
     await expect(after).rejects.toMatchObject({ code: 'CLOSED' });
   });

@@ -30,7 +30,7 @@ import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 type Options = CompactorOptions & SessionOptions & { readonly strategy?: CompressionStrategyName };
 
 async function open({ strategy, ...options }: Options): Promise<TurnOrchestrator> {
-  const { history, sessionId = 's1', transcriptPath, activeTodos, ...rest } = options;
+  const { history, sessionId = 's1', transcriptPath, activeTodos, density, ...rest } = options;
   const compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
@@ -41,7 +41,7 @@ async function open({ strategy, ...options }: Options): Promise<TurnOrchestrator
     ...rest,
   });
   onTestFinished(() => compactor.close());
-  return compactor.createSession({ history, sessionId, transcriptPath, activeTodos });
+  return compactor.createSession({ history, sessionId, transcriptPath, activeTodos, density });
 }
 
 /** The entries that are on the disk now, as JSON has them. */
@@ -312,6 +312,7 @@ describe('TurnOrchestrator with a transcript', () => {
         history: fullHistory(),
         transcriptPath: await temporaryPath(),
         contextLimit: 200_000,
+        density: { inclusionSyntaxes: ['delimited'] },
         logger,
       });
       const failed = vi.fn();

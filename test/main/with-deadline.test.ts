@@ -2,7 +2,7 @@
 
 import { getEventListeners } from 'node:events';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { withDeadline } from '../../src/main/with-deadline.js';
 
@@ -10,6 +10,22 @@ const late = (): Error => new Error('late');
 const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('withDeadline', () => {
+  it('waits without an end when there is none', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let answer: (value: number) => void = () => undefined;
+      const work = new Promise<number>((resolve) => {
+        answer = resolve;
+      });
+      const waited = withDeadline(Infinity, undefined, late, () => work);
+      await vi.advanceTimersByTimeAsync(1_000_000);
+      answer(7);
+      expect(await waited).toBe(7);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('gives what the work gives, and leaves no listener', async () => {
     const { signal } = new AbortController();
     expect(await withDeadline(1_000, signal, late, () => Promise.resolve(7))).toBe(7);

@@ -90,8 +90,7 @@ describe('assertIngestible', () => {
   it('takes any JSON as a payload and as unknown metadata', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (made) => {
-        // Without the zeros below zero, which JSON reads and does not write.
-        const value: unknown = JSON.parse(JSON.stringify(made));
+        const value: unknown = JSON.parse(JSON.stringify(made).replaceAll(':0', ':-0'));
         expect(refusal(withParameters(value))).toBeUndefined();
         expect(refusal(humanText('x', { extra: value }))).toBeUndefined();
       }),
@@ -127,7 +126,6 @@ describe('assertIngestible', () => {
     ['a getter in an array', [arrayWithGetter()], '.parameters[0], got a getter as element 0.'],
     ['NaN', { sum: [NaN] }, '.parameters.sum[0], got the number NaN.'],
     ['an infinity', [1, -Infinity], '.parameters[1], got the number -Infinity.'],
-    ['a zero below zero', { at: -0 }, '.parameters.at, got the number -0.'],
     ['undefined in an array', [1, undefined], '.parameters[1], got undefined.'],
     ['a hole', Array(2), '.parameters[0], got undefined.'],
     [
@@ -314,7 +312,8 @@ describe('assertIngestible', () => {
   it('takes nothing that JSON gives back otherwise', () => {
     for (const { name, make } of hostilePlacements(() => withParameters({ inner: ['x'] }))) {
       const entry = make();
-      if (refusal(entry) !== undefined) continue;
+      // JSON reads a zero below zero, and writes the other one.
+      if (refusal(entry) !== undefined || name.startsWith('-0 ')) continue;
       expect(structuredClone(entry), name).toEqual(JSON.parse(JSON.stringify(entry)));
     }
   });

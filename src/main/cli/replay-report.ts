@@ -146,6 +146,8 @@ export interface WindowExceeded {
 /** Where a replay ended before its time, because a compression failed. */
 export interface CompressionFailure {
   readonly message: string;
+  /** What the model's server said, which may quote the session; `null` when it was not that. */
+  readonly said: string | null;
   readonly code: ErrorCode;
   /** What speaks against the model's summary; `null` when there is none. */
   readonly reason: SummaryRejectionReason | null;
@@ -208,6 +210,6 @@ export interface ReplayReport {
 
 /** Returns why the replay ended before its time, or `null`. */
 export function stopMessage({ compressionFailure, exceeded }: ReplayReport): string | null {
-  const stops = [compressionFailure, exceeded].filter((stop) => stop !== null);
-  return stops.length === 0 ? null : stops.map(({ message }) => message).join(' ');
+  const stops = [compressionFailure?.message, compressionFailure?.said, exceeded?.message];
+  return stops.filter((text) => typeof text === 'string').join(' ') || null;
 }

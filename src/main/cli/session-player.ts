@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   CompressionExecutionError,
   ContextWindowExceededError,
+  SummarizerError,
   SummaryRejectedError,
 } from '../../index.js';
 import type {
@@ -182,7 +183,8 @@ export class SessionPlayer {
   #noteFailure(error: CompressionExecutionError): void {
     const reason = error instanceof SummaryRejectedError ? error.reason : null;
     const tokens = this.#session.history.getTotalTokens();
-    this.#compressionFailure = { message: error.message, code: error.code, reason };
+    const { message, code } = error;
+    this.#compressionFailure = { message, said: wordsOfServer(error), code, reason };
     this.#compressions.push({
       strategy: this.#options.strategy,
       outcome: 'failed',
@@ -263,4 +265,10 @@ export class SessionPlayer {
       longestWindowMs: Math.max(0, ...waits),
     };
   }
+}
+
+/** A summarizer's error holds what its server said, and nothing more, as its cause. */
+function wordsOfServer({ cause }: Error): string | null {
+  const isOfSummarizer = cause instanceof SummarizerError && cause.cause instanceof Error;
+  return isOfSummarizer ? (cause.cause as Error).message : null;
 }

@@ -19,8 +19,8 @@ export function printableLines(text: string): string {
 }
 
 /**
- * A report as one JSON document that ends with a line break. Where the label hides content, these go: excerpts and
- * parameters, and the workspace; paths become tags; names of tools and ids of calls stay as long as they are plain.
+ * A report as one JSON document that ends with a line break. Where the label hides content, these go: excerpts,
+ * parameters, what a server said, and the workspace; paths become tags; names of tools and ids of calls stay as long as they are plain.
  * Figures, codes, and what the command line was given stay.
  */
 export function jsonText(report: object, label: ContentLabel): string {
@@ -38,6 +38,7 @@ function withoutContent(report: object, label: ContentLabel): unknown {
     switch (key) {
       case 'excerpt':
       case 'parameter':
+      case 'said':
         return undefined;
       case 'workspaceRoot':
         return null;

@@ -47,7 +47,12 @@ export const EPHEMERAL_SETTINGS_SCHEMA: z.ZodType<EphemeralSettings> = z
 /** The error for a name that is none of a setting. It lists all that there are. */
 export function unknownSettingMessage(name: unknown): string {
   const known = SETTINGS_REGISTRY.flatMap(({ key, aliases = [] }) => [key, ...aliases]);
-  return `Unknown setting '${typeof name === 'object' || typeof name === 'function' ? kindOf(name) : shorten(String(name))}'. Known settings: ${known.join(', ')}.`;
+  return `Unknown setting '${nameOf(name)}'. Known settings: ${known.join(', ')}.`;
+}
+
+function nameOf(name: unknown): string {
+  if (typeof name === 'symbol') return name.toString();
+  return typeof name === 'string' ? shorten(name) : kindOf(name);
 }
 
 function check(value: unknown): Outcome {

@@ -250,7 +250,7 @@ describe('SdkMessageFormat', () => {
 
   it.each([
     ['Expected a message of the AI SDK at message 3, got string.', 'hello'],
-    ['at message 3.role, got "developer".', { role: 'developer', content: 'x' }],
+    ['at message 3.role, got the string "developer".', { role: 'developer', content: 'x' }],
     [
       'Expected an array of parts at message 3.content, got string.',
       { role: 'tool', content: 'x' },

@@ -3,7 +3,7 @@
 import Anthropic, { betaRefusalFallbackMiddleware } from '@anthropic-ai/sdk';
 import type { Middleware } from '@anthropic-ai/sdk';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { startScriptedProvider } from '../../../examples/support/scripted-provider.js';
 import type {
@@ -14,13 +14,18 @@ import type {
 import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
+import type { Compactor } from '../../../src/main/compactor.js';
 import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
 import { findBreaches, startStrictProvider } from '../../support/strict-provider.js';
 import { ask, longText, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
 
-const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
-afterAll(() => compactor.close());
+/** Of one test: conversations that begin alike are one to a compactor. */
+let compactor: Compactor;
+beforeEach(() => {
+  compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
+});
+afterEach(() => compactor.close());
 
 const REQUEST = { model: 'claude-sonnet-5-5', max_tokens: 100 };
 const ANSWER: ScriptedStep = { text: 'So be it.' };

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
 import { MessageParamReader } from '../../../src/adapters/anthropic/message-param-reader.js';
 import { createCompactor } from '../../../src/main/compactor.js';
+import type { Compactor } from '../../../src/main/compactor.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { findRequestViolations } from '../../../src/shared/providers/validate.js';
 import { readAnthropicRequest } from '../../support/requests/anthropic.js';
@@ -15,8 +16,12 @@ import { ask, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
 import { runs } from '../../support/scale.js';
 
-const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
-afterAll(() => compactor.close());
+/** Of one test: conversations that begin alike are one to a compactor. */
+let compactor: Compactor;
+beforeEach(() => {
+  compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
+});
+afterEach(() => compactor.close());
 
 /** What the API would say; with a thinking budget, turns have to start with reasoning. */
 function refusals(messages: readonly MessageParam[], hasBudget = false): readonly string[] {

@@ -192,7 +192,12 @@ work        4 tasks in workers for 25 ms · 0.50 ms in queue
         ],
         fitted: { summarizedEntries: 1, droppedEntries: 2, tokensBefore: 9, tokensAfter: 5 },
       },
-      compressionFailure: { message: 'Cut off.', code: 'SUMMARY_REJECTED', reason: 'cut-off' },
+      compressionFailure: {
+        message: 'Cut off.',
+        said: null,
+        code: 'SUMMARY_REJECTED',
+        reason: 'cut-off',
+      },
       reclaimed: [{ rule: 'folded-entry', items: 3, tokens: 1_000 }],
       summarizer: {
         requests: 4,

@@ -1,41 +1,34 @@
 // Compiles the transcript's sources to where a child process can load them: it runs what is tested, not
 // what was built last.
 
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const SOURCES = fileURLToPath(new URL('../../../src', import.meta.url));
-const SHARED = [
-  'main/abortable.ts',
-  'shared/content.ts',
-  'shared/density.ts',
-  'shared/density/index/excerpt.ts',
-  'shared/density/index/int-column.ts',
-  'shared/errors.ts',
-  'shared/misuse.ts',
-  'shared/shown-text.ts',
-  'shared/summarize/one-line.ts',
-  'shared/summarize/placeholder.ts',
-  'shared/summarize/tool-summary.ts',
-];
+const WRITER = 'main/transcript/transcript-writer';
+const RELATIVE_IMPORT = /^(?:import|export) .*?from '(\.[^']+)\.js';$/gm;
+const COMPILER_OPTIONS = {
+  module: ts.ModuleKind.ESNext,
+  target: ts.ScriptTarget.ES2022,
+  verbatimModuleSyntax: true,
+};
 
-/** Compiles into a directory and returns the path of the writer's module there. */
+/** Compiles the writer and all that it imports into a directory, and returns the path of the writer's module there. */
 export async function compileTranscript(directory: string): Promise<string> {
-  const own = await readdir(join(SOURCES, 'main/transcript'));
-  const files = [...own.map((name) => `main/transcript/${name}`), ...SHARED];
-  const compilerOptions = {
-    module: ts.ModuleKind.ESNext,
-    target: ts.ScriptTarget.ES2022,
-    verbatimModuleSyntax: true,
-  };
-  for (const file of files) {
-    const source = await readFile(join(SOURCES, file), 'utf8');
-    const target = join(directory, file.replace(/\.ts$/, '.js'));
+  const modules = new Set([WRITER]);
+  // The set grows while it is walked.
+  for (const module of modules) {
+    const source = await readFile(join(SOURCES, `${module}.ts`), 'utf8');
+    const { outputText } = ts.transpileModule(source, { compilerOptions: COMPILER_OPTIONS });
+    for (const [, imported = ''] of outputText.matchAll(RELATIVE_IMPORT)) {
+      modules.add(join(dirname(module), imported));
+    }
+    const target = join(directory, `${module}.js`);
     await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, ts.transpileModule(source, { compilerOptions }).outputText);
+    await writeFile(target, outputText);
   }
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
-  return join(directory, 'main/transcript/transcript-writer.js');
+  return join(directory, `${WRITER}.js`);
 }
