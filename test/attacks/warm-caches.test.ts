@@ -24,8 +24,13 @@ import { runs } from '../support/scale.js';
 
 let compactor: Compactor;
 
+/** With room for any history: what a compression made of one, nobody can play again. */
 function openCompactor(): Compactor {
-  return createCompactor({ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' });
+  const contextLimit = 1_000_000_000;
+  return createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate' },
+    ...{ workspaceRoot: '/w', contextLimit },
+  });
 }
 
 beforeEach(() => {
