@@ -23,6 +23,7 @@ const FACTORS = [1, 4, 16];
 /** What takes less is too short to be compared. */
 const MIN_CPU_MS = 20;
 const FIRST_SIZE = 512;
+const MIN_SIZE = 64;
 /** Sizes at which a run that is too short is made several times instead. */
 const MAX_FIRST_SIZE = 8_192;
 const RUNS = 3;
@@ -64,11 +65,22 @@ async function growthFrom(
 ): Promise<Growth> {
   const sizes = FACTORS.map((factor) => factor * size);
   const cpuMs: number[] = [];
-  for (const each of sizes) cpuMs.push(await bestCpuMs(subject, shape, each, runs));
+  try {
+    for (const each of sizes) cpuMs.push(await bestCpuMs(subject, shape, each, runs));
+  } catch (thrown) {
+    if (!isTooLarge(thrown) || size <= MIN_SIZE) throw thrown;
+    await subject.finish?.();
+    return growthFrom(subject, shape, size / 2, runs);
+  }
   const [first = 0] = cpuMs;
   const last = cpuMs.at(-1) ?? 0;
   const overLinear = last / (first * (FACTORS.at(-1) ?? 1));
   return { subject: subject.name, shape, sizes, cpuMs, overLinear };
+}
+
+/** Shapes with all blocks in one entry meet the limit of what an entry may hold. */
+function isTooLarge(thrown: unknown): boolean {
+  return thrown instanceof TypeError && thrown.message.startsWith('Expected at most ');
 }
 
 /** Noise only adds to what something takes. */

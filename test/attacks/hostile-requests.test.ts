@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
@@ -70,6 +70,16 @@ function stringified(value: unknown): readonly string[] {
   }
 }
 
+/** Not by `readline`: some versions of Node end a line at U+2028 as well, which JSON may hold as it is. */
+async function* linesOf(output: Readable): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of output.setEncoding('utf8')) {
+    const lines = `${rest}${String(chunk)}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
 describe('ctxfold mcp', () => {
   it('answers the next request, whatever it was sent before', async () => {
     const server = spawn(process.execPath, [
@@ -82,7 +92,7 @@ describe('ctxfold mcp', () => {
       server.kill();
     });
     server.stderr.resume();
-    const answers = createInterface(server.stdout)[Symbol.asyncIterator]();
+    const answers = linesOf(server.stdout);
     const send = (line: string): void => {
       server.stdin.write(`${line}\n`);
     };

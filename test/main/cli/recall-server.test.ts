@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../support/scale.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
@@ -55,7 +56,7 @@ describe('createRecallServer', () => {
         fc.jsonValue(),
       );
       const results = fc
-        .sample(result, 200)
+        .sample(result, runs(200))
         .filter((one) => one !== PRUNED_POINTER && one !== '' && one !== null);
       results.push('x'.repeat(3_000_000), '\u0000\ud800');
       const path = await temporaryPath();
