@@ -33,4 +33,7 @@ export interface PruningRule {
 }
 
 /** The rules of pruning, in the order in which they run and reports list them. */
-export const PRUNING_RULES: readonly PruningRule[] = DENSITY_RULES;
+export const PRUNING_RULES: readonly PruningRule[] = DENSITY_RULES.map(({ name, item }) => ({
+  name,
+  item,
+}));
