@@ -35,7 +35,7 @@ import type {
 import { SentHistory } from './pre-send/sent-history.js';
 import { currentDensityConfig, currentStrategy } from './pre-send/session-parts.js';
 import type { AbortOptions, SessionParts } from './pre-send/session-parts.js';
-import { readAbortOptions, readCall } from './pre-send/call-arguments.js';
+import { readAbortOptions, readCall } from './pre-send/read-call.js';
 import { assertTokens } from './pre-send/token-budget.js';
 import { fitHistory } from './pre-send/window-step.js';
 import { SafeEmitter } from './safe-emitter.js';
