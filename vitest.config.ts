@@ -15,15 +15,20 @@ const ALONE = [
   'test/main/settings/replace-file.test.ts',
 ];
 
-const TIMEOUTS = { testTimeout: 30_000, hookTimeout: 30_000, pool: 'forks' as const };
+const SHARED = {
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  pool: 'forks' as const,
+  setupFiles: ['test/support/seed.ts'],
+};
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...TIMEOUTS, name: 'alone', include: ALONE } },
+      { test: { ...SHARED, name: 'alone', include: ALONE } },
       {
         test: {
-          ...TIMEOUTS,
+          ...SHARED,
           name: 'together',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...ALONE],

@@ -19,12 +19,16 @@ interface Row {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'ctxfold-hostile-'));
+/** Some of the values are names of files. */
+const startedIn = process.cwd();
+process.chdir(directory);
 const compactor = ctxfold.createCompactor({ offload: 'inline', contextLimit: 10_000 });
 const session = await compactor.createSession();
 const EMPTY_LOG = join(directory, 'none.jsonl');
 
 afterAll(async () => {
   await compactor.close();
+  process.chdir(startedIn);
   rmSync(directory, { recursive: true, force: true });
 });
 
