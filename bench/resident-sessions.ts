@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCompactor } from '../src/index.js';
-import type { Compactor, IContent, TurnOrchestrator } from '../src/index.js';
+import type { Compactor, IContent, Session } from '../src/index.js';
 import { check, checkSameHistory } from './support/check.js';
 import type { ScopeResult } from './support/measurement.js';
 import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
@@ -86,7 +86,7 @@ async function measureTurns(
 }
 
 interface Opened {
-  readonly session: TurnOrchestrator;
+  readonly session: Session;
   readonly player: TurnPlayer;
 }
 

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCompactor } from '../src/index.js';
-import type { Compactor, CompactorOptions, IContent, TurnOrchestrator } from '../src/index.js';
+import type { Compactor, CompactorOptions, IContent, Session } from '../src/index.js';
 import { InlineOffload } from '../src/main/offload/inline.js';
 import { check, checkSameHistory } from './support/check.js';
 import { longestPauseMs, timeThread } from './support/main-thread.js';
@@ -62,7 +62,7 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
       openingsMs.push(await longestPauseMs(() => openSession(other, history)));
     }
     await using compactor = createCompactor(OPTIONS);
-    let session: TurnOrchestrator | undefined;
+    let session: Session | undefined;
     openingsMs.push(
       await longestPauseMs(async () => {
         session = await openSession(compactor, history);
@@ -84,10 +84,7 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
 }
 
 /** Resolves once the history is there and counted. */
-async function openSession(
-  compactor: Compactor,
-  history: readonly IContent[],
-): Promise<TurnOrchestrator> {
+async function openSession(compactor: Compactor, history: readonly IContent[]): Promise<Session> {
   const session = await compactor.createSession({ history });
   await session.history.waitForTokenUpdates();
   return session;
@@ -154,10 +151,7 @@ async function measureWindows(
 }
 
 /** One window inline over all entries leaves what all windows together left. Returns what counting took. */
-async function checkAgainstInline(
-  session: TurnOrchestrator,
-  added: readonly IContent[],
-): Promise<number> {
+async function checkAgainstInline(session: Session, added: readonly IContent[]): Promise<number> {
   const offload = new InlineOffload();
   await offload.countTokens(added.slice(0, 1));
   const startedAt = performance.now();

@@ -3,8 +3,8 @@
 
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { CompressionStrategyError, createCompactor, readTranscript } from '../src/index.js';
-import type { Compactor, IContent, Transcript, TurnOrchestrator } from '../src/index.js';
+import { CtxfoldError, createCompactor, readTranscript } from '../src/index.js';
+import type { Compactor, IContent, Transcript, Session } from '../src/index.js';
 import { findSources } from '../src/main/cli/analyze-sources.js';
 import { ContextMeter } from './fidelity/context-meter.js';
 import { percentText } from './fidelity/policy-table.js';
@@ -40,7 +40,7 @@ for (const path of positionals) {
     try {
       rows.push(await measure(file, await readTranscript(file)));
     } catch (error) {
-      if (!(error instanceof CompressionStrategyError)) throw error;
+      if (!(error instanceof CtxfoldError)) throw error;
     }
   }
 }
@@ -78,7 +78,7 @@ async function play(
     return first;
   };
   let compactor: Compactor | undefined;
-  let session: TurnOrchestrator | undefined;
+  let session: Session | undefined;
   let told = 0;
   for (const [at, { speaker }] of entries.entries()) {
     if (speaker !== 'ai') continue;

@@ -1,7 +1,7 @@
 // The whole pre-send window of a session, by where its work runs, for turns that add five entries.
 
 import { createCompactor } from '../src/index.js';
-import type { IContent, OffloadMode, TurnOrchestrator } from '../src/index.js';
+import type { IContent, OffloadMode, Session } from '../src/index.js';
 import { check, checkSameHistory } from './support/check.js';
 import { longestPauseMs, timeThread } from './support/main-thread.js';
 import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -58,7 +58,7 @@ interface TurnTimes {
 
 /** Turns by turns: one of them for busy and wall time, one for the pause, which needs a busy event loop. */
 async function measureTurns(
-  session: TurnOrchestrator,
+  session: Session,
   following: readonly IContent[],
   turns: number,
 ): Promise<TurnTimes> {

@@ -45,8 +45,8 @@ try {
   const loop = new TurnLoop({ session, model, tools });
   for await (const event of loop.sendMessageStream('Please shorten the greeting.')) {
     if (event.type === 'window') {
-      const { optimized, totalTokens } = event.result;
-      const pruned = optimized?.metadata.readWritePairsPruned ?? 0;
+      const { pruned, totalTokens } = event.result;
+      const pruned = pruned?.metadata.readWritePairsPruned ?? 0;
       console.log(`before the model call: ${totalTokens} tokens, ${pruned} stale reads removed`);
     } else if (event.type === 'tool-responses') {
       for (const { toolName } of event.content.blocks) console.log(`tool: ${toolName}`);

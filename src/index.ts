@@ -3,7 +3,7 @@
 export { createCompactor } from './main/compactor.js';
 export type { Compactor, SessionOptions } from './main/compactor.js';
 export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
-export { TurnOrchestrator } from './main/turn-orchestrator.js';
+export { Session, Session as TurnOrchestrator } from './main/session.js';
 export type {
   ContextUsage,
   TokenSource,
@@ -21,8 +21,8 @@ export type {
   CompressedEvent,
   CompressionOutcome,
   FittedEvent,
-  OptimizedEvent,
   PrunedEvent,
+  RemovedEvent,
   SessionEvents,
 } from './main/pre-send/session-events.js';
 export type { AbortOptions, DensityOptions } from './main/pre-send/session-parts.js';
@@ -114,21 +114,21 @@ export type {
   TelemetryMessages,
   WindowMessage,
 } from './main/telemetry/channels.js';
-export { readRemovals } from './main/transcript/removal-reader.js';
+export { readRemovals } from './main/removal-log/removal-reader.js';
 export type {
   LocatedRemoval,
   ReadRemovalsOptions,
   RemovalReading,
   SkippedBytes,
-} from './main/transcript/removal-reader.js';
-export type { RemovalKind, RemovalRecord, SkipReason } from './main/transcript/removal-record.js';
-export { listRemoved } from './main/transcript/list-removed.js';
-export type { RemovedResult } from './main/transcript/list-removed.js';
-export { removalLogPath } from './main/transcript/removal-log-path.js';
-export { restore } from './main/transcript/restore.js';
-export type { RestoredResponse } from './main/transcript/restore.js';
-export type { RestoreOptions } from './main/transcript/restore-latest.js';
-export type { SessionScope } from './main/transcript/session-scope.js';
+} from './main/removal-log/removal-reader.js';
+export type { RemovalKind, RemovalRecord, SkipReason } from './main/removal-log/removal-record.js';
+export { listRemoved } from './main/removal-log/list-removed.js';
+export type { RemovedResult } from './main/removal-log/list-removed.js';
+export { removalLogPathIn } from './main/removal-log/removal-log-path.js';
+export { restore } from './main/removal-log/restore.js';
+export type { RestoredResponse } from './main/removal-log/restore.js';
+export type { RestoreOptions } from './main/removal-log/restore-latest.js';
+export type { SessionScope } from './main/removal-log/session-scope.js';
 export { TurnLoop } from './main/turn-loop/turn-loop.js';
 export type {
   SendOptions,
@@ -218,7 +218,8 @@ export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
 export {
   CompressionExecutionError,
-  CompressionStrategyError,
+  CtxfoldError,
+  CtxfoldError as CompressionStrategyError,
   ContextWindowExceededError,
   ERROR_CODES,
   PromptError,

@@ -4,7 +4,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { CompressionStrategyError, readTranscript } from '../../src/index.js';
+import { CtxfoldError, readTranscript } from '../../src/index.js';
 import { findSources } from '../../src/main/cli/analyze-sources.js';
 import { drawChart } from './chart.js';
 import { withFigures } from './figures-page.js';
@@ -34,7 +34,7 @@ for (const path of positionals) {
     try {
       sessions.push(recordSession(file, await readTranscript(file)));
     } catch (error) {
-      if (!(error instanceof CompressionStrategyError)) throw error;
+      if (!(error instanceof CtxfoldError)) throw error;
       skipped.push(file);
     }
   }

@@ -4,7 +4,7 @@
 import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 import { messageCompactor as sdkCompactor } from '../../src/ai-sdk.js';
 import { contentsCompactor } from '../../src/google.js';
-import { CompressionStrategyError, createCompactor, estimateEntryTokens } from '../../src/index.js';
+import { CtxfoldError, createCompactor, estimateEntryTokens } from '../../src/index.js';
 import type { Compactor, IContent } from '../../src/index.js';
 import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { callModelInputFilter, chatCompactor, inputCompactor } from '../../src/openai.js';
@@ -51,8 +51,7 @@ function adapter(
           await compact([...messages]);
           await compact(structuredCloneOf(messages));
         } catch (thrown) {
-          const isForeseen =
-            thrown instanceof CompressionStrategyError || thrown instanceof TypeError;
+          const isForeseen = thrown instanceof CtxfoldError || thrown instanceof TypeError;
           if (!isForeseen) throw thrown;
         }
       };

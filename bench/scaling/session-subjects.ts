@@ -15,7 +15,7 @@ import {
   readRemovals,
   restore,
   TurnLoop,
-  CompressionStrategyError,
+  CtxfoldError,
 } from '../../src/index.js';
 import type {
   ChatChunk,
@@ -24,7 +24,7 @@ import type {
   CompressionStrategyName,
   IContent,
   Summarizer,
-  TurnOrchestrator,
+  Session,
 } from '../../src/index.js';
 import type { Subject } from './subject.js';
 
@@ -48,7 +48,7 @@ async function finish(): Promise<void> {
 async function sessionOf(
   history: readonly IContent[],
   options: CompactorOptions = {},
-): Promise<TurnOrchestrator> {
+): Promise<Session> {
   const tokens = history.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
   const compactor = createCompactor({
     offload: 'inline',
@@ -71,14 +71,14 @@ async function sessionOf(
     },
   });
   // Somebody has to listen for reads to be followed.
-  session.on('pruned', () => undefined);
+  session.on('removed', () => undefined);
   return session;
 }
 
 /** Some shapes cannot be compressed, or be made to fit: that takes its time as well. */
 async function asFarAsPossible(work: Promise<unknown>): Promise<void> {
   await work.catch((thrown: unknown) => {
-    if (!(thrown instanceof CompressionStrategyError)) throw thrown;
+    if (!(thrown instanceof CtxfoldError)) throw thrown;
   });
 }
 
@@ -118,7 +118,7 @@ async function recordOf(history: readonly IContent[]): Promise<string> {
     settings: { 'compression.density.recencyPruning': true },
   });
   open.push(compactor);
-  const session = await compactor.createSession({ history, transcriptPath: path });
+  const session = await compactor.createSession({ history, removalLogPath: path });
   await session.ensureDensityOptimized();
   await finish();
   return path;

@@ -6,7 +6,7 @@ import type {
   CompactorOptions,
   IContent,
   OffloadMode,
-  TurnOrchestrator,
+  Session,
 } from '../../src/index.js';
 import type { Peer, PeerSession } from './peer.js';
 import { ENDLESS_CONTEXT } from './sessions.js';
@@ -40,7 +40,7 @@ class CtxfoldSession implements PeerSession {
   readonly #history: readonly IContent[];
   readonly #options: CompactorOptions;
   #compactor: Compactor | undefined;
-  #session: TurnOrchestrator | undefined;
+  #session: Session | undefined;
 
   constructor(history: readonly IContent[], options: CompactorOptions) {
     this.#history = history;
@@ -68,7 +68,7 @@ class CtxfoldSession implements PeerSession {
     await this.#compactor?.close();
   }
 
-  async #start(): Promise<TurnOrchestrator> {
+  async #start(): Promise<Session> {
     const limits = { contextLimit: ENDLESS_CONTEXT, workspaceRoot: '/w' };
     this.#compactor = createCompactor({ ...limits, ...this.#options });
     return this.#compactor.createSession({ history: this.#history });

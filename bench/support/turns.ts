@@ -1,7 +1,7 @@
 // Turns as agents have them: entries arrive one after another, then the history is made ready to be sent.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Compactor, IContent, TurnOrchestrator } from '../../src/index.js';
+import type { Compactor, IContent, Session } from '../../src/index.js';
 import { check } from './check.js';
 import { timeThread } from './main-thread.js';
 import type { ThreadTime } from './main-thread.js';
@@ -16,12 +16,12 @@ const AFTERMATH_MS = 10;
 
 /** Plays turns on a session. */
 export class TurnPlayer {
-  readonly #session: TurnOrchestrator;
+  readonly #session: Session;
   readonly #following: readonly IContent[];
   #next = 0;
 
   /** @param following what the turns add */
-  constructor(session: TurnOrchestrator, following: readonly IContent[]) {
+  constructor(session: Session, following: readonly IContent[]) {
     this.#session = session;
     this.#following = following;
   }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { SessionOptions } from '../main/compactor.js';
 import { SILENT_LOGGER, steadyLogger } from '../main/logger.js';
 import type { Logger } from '../main/logger.js';
-import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
+import type { Session } from '../main/session.js';
 
 /** What the sessions of an adapter are made with. */
 type SessionSettings = Pick<
@@ -16,7 +16,7 @@ type SessionSettings = Pick<
   | 'density'
   | 'activeTodos'
   | 'overheadTokens'
-  | 'transcriptDirectory'
+  | 'removalLogDirectory'
 >;
 
 /** How an adapter works. Every option has a default; `edits` is `batched` where a session's is not. */
@@ -27,7 +27,7 @@ export interface AdapterOptions extends SessionSettings {
    * Told of the session of each new conversation, before anything is edited in it. When it throws, the session
    * is closed, and the call fails with the code `CALLBACK_FAILED`.
    */
-  readonly onSession?: ((session: TurnOrchestrator) => void) | undefined;
+  readonly onSession?: ((session: Session) => void) | undefined;
   /** What it throws is ignored. @default one that says nothing */
   readonly logger?: Logger | undefined;
 }
@@ -65,8 +65,8 @@ const isLogger = (value: unknown): boolean => {
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   maxConversations: z.number().int().min(1).optional(),
-  transcriptPath: z
-    .undefined('Adapters name the files themselves; give transcriptDirectory')
+  removalLogPath: z
+    .undefined('Adapters name the files themselves; give removalLogDirectory')
     .optional(),
   onSession: z.custom(isFunction, 'Expected a function').optional(),
   activeTodos: z.custom(isFunction, 'Expected a function').optional(),

@@ -3,9 +3,9 @@
 
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/abortable.js';
-import type { TurnOrchestrator } from '../main/turn-orchestrator.js';
+import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
-import { asError, CompressionStrategyError } from '../shared/errors.js';
+import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
 import { MessageView } from './message-view.js';
@@ -19,7 +19,7 @@ export interface ConversationReport {
   /** Messages that they came to at the end of the last call. */
   readonly sentMessages: number;
   /** Tokens sent, and what the provider's cache made of them, by estimate. */
-  readonly costs: ReturnType<TurnOrchestrator['costs']>;
+  readonly costs: ReturnType<Session['costs']>;
 }
 
 /** What a conversation is made with. */
@@ -31,7 +31,7 @@ export interface ConversationParts<Message> {
 
 /** A session that was told of messages which the view has read ahead. */
 interface ToldSession<Message> extends Pick<ReadAhead<Message>, 'commit'> {
-  readonly session: TurnOrchestrator;
+  readonly session: Session;
 }
 
 /** Messages that begin with others: with so many of them, for lists grow. */
@@ -48,7 +48,7 @@ export class Conversation<Message> {
   /** Those of the newest call. */
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
-  #session: TurnOrchestrator | undefined;
+  #session: Session | undefined;
   /** The messages of the last call that has come in, which may still wait for its turn. */
   #awaited: readonly Message[] = [];
   /** The messages of the call that the view holds all of: as the caller had them, edited or not. */
@@ -193,12 +193,12 @@ export class Conversation<Message> {
     return { session, commit };
   }
 
-  async #makeReady(session: TurnOrchestrator, { signal }: CompactCall): Promise<void> {
+  async #makeReady(session: Session, { signal }: CompactCall): Promise<void> {
     const view = this.#view;
     const promptId = `${session.sessionId}#${view.given.length}`;
     const mayBeUnknown = this.#hasUnknownEdits;
     this.#hasUnknownEdits = true;
-    const { optimized, compressed, fitted } = await session.ensureCompressionBeforeSend(
+    const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
       promptId,
       view.pinnedTokens,
       'adapter',
@@ -207,15 +207,12 @@ export class Conversation<Message> {
     if (mayBeUnknown || compressed?.outcome === 'applied') {
       view.follow(session.history.getRawHistory());
     } else {
-      for (const edit of [optimized, fitted]) if (edit !== null) view.applyChanges(edit.changes);
+      for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
     }
     this.#hasUnknownEdits = false;
   }
 
-  async #createSession(
-    history: readonly IContent[],
-    { reasoning }: CompactCall,
-  ): Promise<TurnOrchestrator> {
+  async #createSession(history: readonly IContent[], { reasoning }: CompactCall): Promise<Session> {
     const { compactor } = this.#parts;
     const options = this.#options;
     const session = await compactor.createSession({
@@ -226,7 +223,7 @@ export class Conversation<Message> {
       density: options.density,
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       overheadTokens: options.overheadTokens,
-      transcriptDirectory: options.transcriptDirectory,
+      removalLogDirectory: options.removalLogDirectory,
       sessionId: this.#sessionId,
       history,
     });
@@ -235,7 +232,7 @@ export class Conversation<Message> {
   }
 
   /** A session that its host did not hear of is not used. */
-  async #tellOf(session: TurnOrchestrator): Promise<void> {
+  async #tellOf(session: Session): Promise<void> {
     const { onSession, logger } = this.#options;
     try {
       // A function of JavaScript may be async all the same; a turn does not wait for it.
@@ -244,7 +241,7 @@ export class Conversation<Message> {
       });
     } catch (cause) {
       await session.close();
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         `onSession threw: ${asError(cause).message}. The session is closed; the next call begins another one.`,
         'CALLBACK_FAILED',
         { cause },
@@ -252,7 +249,7 @@ export class Conversation<Message> {
     }
   }
 
-  #reportUsage(session: TurnOrchestrator, { reportedInputTokens, modelName }: CompactCall): void {
+  #reportUsage(session: Session, { reportedInputTokens, modelName }: CompactCall): void {
     if (reportedInputTokens === undefined) return;
     if (this.#options.overheadTokens === undefined) return;
     session.reportUsage({ inputTokens: reportedInputTokens, modelName });

@@ -48,11 +48,11 @@ export function createMessageCompactor<Message>(
     const call = checkedCall(given);
     const conversations = sharedConversations(compactor, format, complete);
     const { conversationId } = call;
-    const { transcriptDirectory } = complete;
+    const { removalLogDirectory } = complete;
     const isFree =
       conversationId === undefined
         ? undefined
-        : takeOver(compactor, format, conversations, { conversationId, transcriptDirectory });
+        : takeOver(compactor, format, conversations, { conversationId, removalLogDirectory });
     return conversations.compact(messages, call, complete, isFree);
   };
   const report = (): readonly ConversationReport[] =>

@@ -13,7 +13,7 @@ const MAX_OPTION_SETS = 16;
 /** What tells a named conversation from others of the same format. */
 export interface NamedConversation {
   readonly conversationId: string;
-  readonly transcriptDirectory: string | undefined;
+  readonly removalLogDirectory: string | undefined;
 }
 
 interface Known {
@@ -59,13 +59,13 @@ export async function takeOver(
   compactor: Compactor,
   format: unknown,
   taker: unknown,
-  { conversationId, transcriptDirectory }: NamedConversation,
+  { conversationId, removalLogDirectory }: NamedConversation,
 ): Promise<void> {
   const others = (KNOWN.get(compactor) ?? []).filter(
     (known) =>
       known.format === format &&
       known.conversations !== taker &&
-      known.plainOptions.transcriptDirectory === transcriptDirectory,
+      known.plainOptions.removalLogDirectory === removalLogDirectory,
   );
   await Promise.all(others.map(async ({ forget }) => forget(conversationId)));
 }
@@ -86,7 +86,7 @@ function open<Message>(
   };
 }
 
-type PlainOptions = Pick<CompleteAdapterOptions, 'transcriptDirectory'>;
+type PlainOptions = Pick<CompleteAdapterOptions, 'removalLogDirectory'>;
 
 function plainOptionsOf({ logger: _, ...options }: CompleteAdapterOptions): PlainOptions {
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
-import { CompressionStrategyError, SummarizerError } from '../shared/errors.js';
+import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
 import { assertArray, assertFunction, assertString, readOptions } from '../shared/misuse.js';
 import { askHost } from './ask-host.js';
@@ -45,14 +45,14 @@ import { askForTodos } from './summarizer/todo.js';
 import type { Todo } from './summarizer/todo.js';
 import { TokenCalibration } from './token-calibration.js';
 import { createCountEntries } from './token-counter.js';
-import { removalLogPath } from './transcript/removal-log-path.js';
-import type { RestoredResponse } from './transcript/restore.js';
-import { restoreLatest } from './transcript/restore-latest.js';
-import type { OpenSession, RestoreOptions } from './transcript/restore-latest.js';
-import { assertSessionId } from './transcript/session-scope.js';
-import { TranscriptWriter } from './transcript/transcript-writer.js';
-import { TurnOrchestrator } from './turn-orchestrator.js';
-import type { TurnOrchestratorOptions } from './turn-orchestrator-options.js';
+import { removalLogPathIn } from './removal-log/removal-log-path.js';
+import type { RestoredResponse } from './removal-log/restore.js';
+import { restoreLatest } from './removal-log/restore-latest.js';
+import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.js';
+import { assertSessionId } from './removal-log/session-scope.js';
+import { RemovalLog } from './removal-log/removal-log.js';
+import { Session } from './session.js';
+import type { SessionInit } from './session-init.js';
 
 /** What a session starts with. */
 export interface SessionOptions extends EditOptions {
@@ -66,14 +66,14 @@ export interface SessionOptions extends EditOptions {
   /** What is known about the agent: its tools, how it includes files, its own workspace. */
   readonly density?: Partial<DensityOptions> | undefined;
   /**
-   * A directory for transcripts: everything which edits take away is written to a file of the session there, before
+   * A directory for removal logs: everything which edits take away is written to a file of the session there, before
    * they land. The file is named after the session's id, whatever that holds, as `removalLogPath` says. Without it,
-   * or `transcriptPath`, what is pruned is gone. One session has a file open at a time: where another container may
+   * or `removalLogPath`, what is pruned is gone. One session has a file open at a time: where another container may
    * have it, creating the session waits up to six seconds to see that it is gone.
    */
-  readonly transcriptDirectory?: string | undefined;
+  readonly removalLogDirectory?: string | undefined;
   /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
-  readonly transcriptPath?: string | undefined;
+  readonly removalLogPath?: string | undefined;
   /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
@@ -96,19 +96,19 @@ export interface Compactor extends AsyncDisposable {
    * Makes a session. Taking a long history in gives the event loop its turns.
    *
    * @throws TypeError for an entry that a history cannot hold; TypeError or RangeError for options that
-   * are not what they have to be; `CompressionStrategyError` `CLOSED`, or why the transcript or the prompt
+   * are not what they have to be; `CtxfoldError` `CLOSED`, or why the removal log or the prompt
    * could not be opened.
    */
-  createSession(options?: SessionOptions): Promise<TurnOrchestrator>;
+  createSession(options?: SessionOptions): Promise<Session>;
   /**
-   * Returns what a tool answered before an edit took it away, from the transcript of the open session that is named:
-   * also what earlier sessions of that id recorded in it. With `acrossSessions: true`, from the transcripts of all
+   * Returns what a tool answered before an edit took it away, from the removal log of the open session that is named:
+   * also what earlier sessions of that id recorded in it. With `acrossSessions: true`, from the removal logs of all
    * open sessions, whoever recorded it; that is for a host whose sessions all belong to one user. Of several calls
    * with that id it gives the one that was recorded last.
    *
-   * @throws TypeError when neither a session is named nor all are; CompressionStrategyError `NOT_IN_TRANSCRIPT` when
-   * no transcript of these holds it, `SESSION_AMBIGUOUS` when several open sessions have the id,
-   * `TRANSCRIPT_READ_FAILED` when a transcript that might hold it could not be read.
+   * @throws TypeError when neither a session is named nor all are; CtxfoldError `NOT_IN_REMOVAL_LOG` when
+   * no removal log of these holds it, `SESSION_AMBIGUOUS` when several open sessions have the id,
+   * `REMOVAL_LOG_READ_FAILED` when a removal log that might hold it could not be read.
    */
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
   /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
@@ -141,7 +141,7 @@ interface SessionOffload {
 /** What a session is made of before it has a history. */
 type SessionBasics = CompleteEditOptions &
   Pick<
-    TurnOrchestratorOptions,
+    SessionInit,
     'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'overheadTokens'
   >;
 
@@ -151,7 +151,7 @@ class ThreadedCompactor implements Compactor {
   readonly #meter = new OffloadMeter();
   readonly #host: ResidentHost | undefined;
   /** The open ones, and where they keep what goes. */
-  readonly #sessions = new Map<TurnOrchestrator, OpenSession>();
+  readonly #sessions = new Map<Session, OpenSession>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
   readonly #former = new FormerSessions();
@@ -164,18 +164,18 @@ class ThreadedCompactor implements Compactor {
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
   }
 
-  async createSession(given: SessionOptions = {}): Promise<TurnOrchestrator> {
+  async createSession(given: SessionOptions = {}): Promise<Session> {
     this.#assertOpen();
     const options = readSessionOptions(given);
     const { workspaceRoot, contextLimit } = this.#options;
     const { sessionId = randomUUID() } = options;
     assertSessionId(sessionId);
-    const transcriptPath = transcriptPathOf(options, sessionId);
+    const removalLogPath = removalLogPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions(options);
     const settings = new Settings(this.#options.settings, this.#options.profile);
-    const canRecall = transcriptPath !== undefined;
+    const canRecall = removalLogPath !== undefined;
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
     const densityOptions = {
       workspaceRoot,
@@ -202,7 +202,7 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         overheadTokens,
       };
-      const session = await this.#startSession({ ...options, transcriptPath }, about, place);
+      const session = await this.#startSession({ ...options, removalLogPath }, about, place);
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -217,10 +217,10 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #startSession(
-    { transcriptPath, activeTodos, history: restored = [] }: SessionOptions,
+    { removalLogPath, activeTodos, history: restored = [] }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
-  ): Promise<TurnOrchestrator> {
+  ): Promise<Session> {
     const { logger, tokenizer } = this.#options;
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
@@ -230,9 +230,9 @@ class ThreadedCompactor implements Compactor {
     await takeIn(history, restored);
     const isTakenUp = restored.some(({ speaker }) => speaker === 'ai');
     const compressionPrompt = await this.#resolvePrompt();
-    const transcript =
-      transcriptPath === undefined ? undefined : await TranscriptWriter.open(transcriptPath);
-    const session: TurnOrchestrator = new TurnOrchestrator({
+    const removalLog =
+      removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
+    const session: Session = new Session({
       ...about,
       history,
       offload,
@@ -245,10 +245,10 @@ class ThreadedCompactor implements Compactor {
           ...(summarizer !== undefined && { summarizer }),
           ...(compressionPrompt !== undefined && { compressionPrompt }),
           ...(activeTodos !== undefined && { activeTodos: askForTodos(activeTodos) }),
-          ...(transcript !== undefined && { transcriptPath: transcript.path }),
+          ...(removalLog !== undefined && { transcriptPath: removalLog.path }),
         };
       },
-      transcript,
+      removalLog,
       takenUp: isTakenUp ? (this.#former.find(restored) ?? null) : undefined,
       onClose: (windows) => {
         offload.close?.();
@@ -258,8 +258,8 @@ class ThreadedCompactor implements Compactor {
       logger,
     });
     const { sessionId } = about;
-    const directory = transcriptPath === undefined ? undefined : dirname(resolve(transcriptPath));
-    this.#sessions.set(session, { sessionId, transcript, directory });
+    const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
+    this.#sessions.set(session, { sessionId, removalLog, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;
@@ -339,7 +339,7 @@ class ThreadedCompactor implements Compactor {
 
   #assertOpen(): void {
     if (this.#closing === undefined) return;
-    throw new CompressionStrategyError(
+    throw new CtxfoldError(
       'The compactor is closed; create another one for new sessions.',
       'CLOSED',
     );
@@ -347,18 +347,18 @@ class ThreadedCompactor implements Compactor {
 }
 
 /** @throws TypeError when both a file and a directory are given, or the directory is none. */
-function transcriptPathOf(
-  { transcriptPath, transcriptDirectory }: SessionOptions,
+function removalLogPathOf(
+  { removalLogPath, removalLogDirectory }: SessionOptions,
   sessionId: string,
 ): string | undefined {
-  if (transcriptDirectory === undefined) return transcriptPath;
-  if (transcriptPath !== undefined) {
-    throw new TypeError('Expected transcriptDirectory or transcriptPath, got both.');
+  if (removalLogDirectory === undefined) return removalLogPath;
+  if (removalLogPath !== undefined) {
+    throw new TypeError('Expected removalLogDirectory or removalLogPath, got both.');
   }
-  if (transcriptDirectory === '') {
-    throw new TypeError('Expected transcriptDirectory to be the path of a directory.');
+  if (removalLogDirectory === '') {
+    throw new TypeError('Expected removalLogDirectory to be the path of a directory.');
   }
-  return removalLogPath(transcriptDirectory, sessionId);
+  return removalLogPathIn(removalLogDirectory, sessionId);
 }
 
 /**
@@ -368,10 +368,10 @@ function transcriptPathOf(
  */
 function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
-  const { history, transcriptDirectory, transcriptPath, activeTodos } = options;
+  const { history, removalLogDirectory, removalLogPath, activeTodos } = options;
   if (history !== undefined) assertArray('history', history);
-  if (transcriptDirectory !== undefined) assertString('transcriptDirectory', transcriptDirectory);
-  if (transcriptPath !== undefined) assertString('transcriptPath', transcriptPath);
+  if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
+  if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
   if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);

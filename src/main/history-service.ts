@@ -5,7 +5,7 @@ import { carriesContent } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
 import { applyDensityResult, validateDensityResult } from '../shared/density.js';
 import type { DensityBase, DensityResult } from '../shared/density.js';
-import { CompressionStrategyError } from '../shared/errors.js';
+import { CtxfoldError } from '../shared/errors.js';
 import {
   asObject,
   assertArray,
@@ -116,7 +116,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * Appends an entry. While a compression runs it is queued, and stands behind what that leaves.
    *
    * @param modelName the model that the session talks to, for a counter that wants to know
-   * @throws TypeError when the entry is not what a history can hold; CompressionStrategyError `CLOSED` when the
+   * @throws TypeError when the entry is not what a history can hold; CtxfoldError `CLOSED` when the
    * session is. Nothing changes then.
    */
   add(content: IContent, modelName?: string): void {
@@ -158,13 +158,10 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#isClosed = true;
   }
 
-  /** @throws CompressionStrategyError `CLOSED` once the history was closed. */
+  /** @throws CtxfoldError `CLOSED` once the history was closed. */
   assertOpen(): void {
     if (!this.#isClosed) return;
-    throw new CompressionStrategyError(
-      'The session is closed; create another one to go on.',
-      'CLOSED',
-    );
+    throw new CtxfoldError('The session is closed; create another one to go on.', 'CLOSED');
   }
 
   /** Names the model that the session talks to from now on, as `add` does with an entry. @throws TypeError for no string. */
@@ -209,7 +206,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /**
    * Resolves when every entry is counted.
    *
-   * @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when counting failed.
+   * @throws CtxfoldError `TOKEN_COUNT_FAILED` when counting failed.
    */
   waitForTokenUpdates(): Promise<void> {
     return this.#ledger.settle();
@@ -256,13 +253,13 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * the tokens. Belongs into the pre-send window and nowhere else.
    *
    * @param base the state that the result was computed from; without it the caller vouches for it
-   * @throws CompressionStrategyError `DENSITY_…` when the result does not fit the history, or was
+   * @throws CtxfoldError `DENSITY_…` when the result does not fit the history, or was
    * computed from a revision that is gone; `COMPRESSION_IN_PROGRESS` during a compression. Nothing
    * changes then.
    */
   async applyDensityResult(result: DensityResult, base?: DensityBase): Promise<void> {
     if (this.isCompressing) {
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         'A density result cannot be applied while a compression rebuilds the history; await the compression first.',
         'COMPRESSION_IN_PROGRESS',
       );
@@ -284,11 +281,11 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /**
    * Begins a compression: what is added from now on waits until it has ended.
    *
-   * @throws CompressionStrategyError `COMPRESSION_IN_PROGRESS` when one is under way.
+   * @throws CtxfoldError `COMPRESSION_IN_PROGRESS` when one is under way.
    */
   startCompression(): void {
     if (this.#queued !== undefined) {
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         'A compression is under way; end it before another one starts.',
         'COMPRESSION_IN_PROGRESS',
       );
@@ -352,7 +349,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     if (base === undefined) return;
     assertBase(base);
     if (base.revision === this.#revision) return;
-    throw new CompressionStrategyError(
+    throw new CtxfoldError(
       `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
       'DENSITY_STALE',
     );

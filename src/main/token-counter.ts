@@ -2,7 +2,7 @@
 // counter that the user brings.
 
 import { types } from 'node:util';
-import { CompressionStrategyError } from '../shared/errors.js';
+import { CtxfoldError } from '../shared/errors.js';
 import { countEntryTokens } from '../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import { nextTurn } from './offload/event-loop-turn.js';
@@ -39,7 +39,7 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
       if (isTokenCount(count)) return count;
       // A counter that is asynchronous may reject, and nobody waits for it.
       if (types.isPromise(count)) count.catch(() => undefined);
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         `The tokenizer's countTokens returned ${typeof count === 'number' ? count : typeof count}; it has to return a number of at least 0, and no promise of one.`,
         'TOKEN_COUNT_FAILED',
       );

@@ -2,7 +2,7 @@
 // arrive later from elsewhere; until then an estimate stands in, by what earlier counts have taught.
 
 import type { IContent } from '../shared/content.js';
-import { asError, CompressionStrategyError } from '../shared/errors.js';
+import { asError, CtxfoldError } from '../shared/errors.js';
 import { isArray } from '../shared/misuse.js';
 import { fixedEntryTokens } from '../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN, entryCharacters } from '../shared/tokens/estimate.js';
@@ -36,7 +36,7 @@ const PRIOR_TOKENS = 32;
 const COUNT_TIMEOUT_MS = 300_000;
 
 function countTimeout(): Error {
-  return new CompressionStrategyError(
+  return new CtxfoldError(
     `The counter gave no answer within ${COUNT_TIMEOUT_MS} ms.`,
     'TOKEN_COUNT_FAILED',
   );
@@ -119,7 +119,7 @@ export class TokenLedger {
   /**
    * Resolves when every entry is counted.
    *
-   * @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when counting failed, or gave what are no counts; the entries keep
+   * @throws CtxfoldError `TOKEN_COUNT_FAILED` when counting failed, or gave what are no counts; the entries keep
    * their estimates, and the next call counts them again.
    */
   async settle(): Promise<void> {
@@ -131,7 +131,7 @@ export class TokenLedger {
       if (this.#uncounted.length === 0) return;
       if (this.#failure === undefined) continue;
       const cause = this.#failure;
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         `Counting tokens failed: ${cause.message}. The total holds estimates until a later count succeeds.`,
         'TOKEN_COUNT_FAILED',
         { cause },
@@ -276,11 +276,11 @@ export function isTokenCount(count: unknown): count is number {
   return typeof count === 'number' && count >= 0 && Number.isFinite(count);
 }
 
-/** The counts of a batch, whole. @throws CompressionStrategyError `TOKEN_COUNT_FAILED` when that is not one count for each. */
+/** The counts of a batch, whole. @throws CtxfoldError `TOKEN_COUNT_FAILED` when that is not one count for each. */
 function wholeCounts(counts: unknown, entries: number): readonly number[] {
   const given = isArray(counts) || counts instanceof Int32Array ? Array.from(counts) : [];
   if (given.length === entries && given.every(isTokenCount)) return given.map(Math.ceil);
-  throw new CompressionStrategyError(
+  throw new CtxfoldError(
     `Expected ${entries} numbers of at least 0, one for each entry, got something else from the counter.`,
     'TOKEN_COUNT_FAILED',
   );

@@ -2,7 +2,7 @@
 // such a result is checked, applied and used to follow an index. Nothing here looks into payloads.
 
 import type { IContent } from './content.js';
-import { CompressionStrategyError } from './errors.js';
+import { CtxfoldError } from './errors.js';
 import type { WorkingSetRules } from './density/rules/working-set-rules.js';
 import { types } from 'node:util';
 import {
@@ -153,7 +153,7 @@ export function isEmptyDensityResult(result: DensityResult): boolean {
 /**
  * Checks a result against a history of `length` entries.
  *
- * @throws CompressionStrategyError `DENSITY_OUT_OF_BOUNDS` for an index that is no integer in
+ * @throws CtxfoldError `DENSITY_OUT_OF_BOUNDS` for an index that is no integer in
  * `[0, length)`, `DENSITY_DUPLICATE_INDEX` for one removed twice, `DENSITY_CONFLICT` for one both
  * removed and replaced.
  */
@@ -164,7 +164,7 @@ export function validateDensityResult(result: DensityResult, length: number): vo
   for (const index of result.removals) {
     assertInBounds('removal', index, length);
     if (removed.has(index)) {
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         `DensityResult removes index ${index} twice; list each removal once.`,
         'DENSITY_DUPLICATE_INDEX',
       );
@@ -174,7 +174,7 @@ export function validateDensityResult(result: DensityResult, length: number): vo
   for (const index of result.replacements.keys()) {
     assertInBounds('replacement', index, length);
     if (removed.has(index)) {
-      throw new CompressionStrategyError(
+      throw new CtxfoldError(
         `DensityResult conflict: index ${index} is in both removals and replacements; use one.`,
         'DENSITY_CONFLICT',
       );
@@ -197,7 +197,7 @@ function assertDensityResult(result: unknown): void {
 
 function assertInBounds(kind: string, index: number, length: number): void {
   if (Number.isInteger(index) && index >= 0 && index < length) return;
-  throw new CompressionStrategyError(
+  throw new CtxfoldError(
     `DensityResult ${kind} index ${typeof index === 'number' ? index : typeof index} is out of bounds [0, ${length}); ` +
       'compute the result from the history that it is applied to.',
     'DENSITY_OUT_OF_BOUNDS',
@@ -209,7 +209,7 @@ function assertInBounds(kind: string, index: number, length: number): void {
  * that of replacing first and then removing from the highest index down, in one pass over the
  * entries from the first removal on.
  *
- * @throws CompressionStrategyError as `validateDensityResult` does, before anything changes.
+ * @throws CtxfoldError as `validateDensityResult` does, before anything changes.
  */
 export function applyDensityResult(history: IContent[], result: DensityResult): void {
   assertArray('history', history);

@@ -34,9 +34,9 @@ export const ERROR_CODES = [
   'CLOSED',
   'UNKNOWN_FORMAT',
   'UNREADABLE_TRANSCRIPT',
-  'TRANSCRIPT_WRITE_FAILED',
-  'TRANSCRIPT_READ_FAILED',
-  'NOT_IN_TRANSCRIPT',
+  'REMOVAL_LOG_WRITE_FAILED',
+  'REMOVAL_LOG_READ_FAILED',
+  'NOT_IN_REMOVAL_LOG',
   'SESSION_AMBIGUOUS',
   'PROFILE_UNREADABLE',
   'PROFILE_WRITE_FAILED',
@@ -51,7 +51,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  * a session. A `cause` is what it is: what a provider, a tokenizer or a host's function has thrown may quote
  * anything, so log causes only where content may go.
  */
-export class CompressionStrategyError extends Error {
+export class CtxfoldError extends Error {
   readonly code: ErrorCode;
 
   constructor(message: string, code: ErrorCode, options?: ErrorOptions) {
@@ -62,7 +62,7 @@ export class CompressionStrategyError extends Error {
 }
 
 /** A strategy name that is none of the known ones; the message lists them. */
-export class UnknownStrategyError extends CompressionStrategyError {
+export class UnknownStrategyError extends CtxfoldError {
   readonly strategyName: string;
 
   constructor(strategyName: string, known: readonly string[]) {
@@ -75,7 +75,7 @@ export class UnknownStrategyError extends CompressionStrategyError {
 }
 
 /** A compression that could not be carried out. The history is as it was before. */
-export class CompressionExecutionError extends CompressionStrategyError {
+export class CompressionExecutionError extends CtxfoldError {
   readonly strategyName: string;
 
   constructor(
@@ -112,7 +112,7 @@ export class SummaryRejectedError extends CompressionExecutionError {
 }
 
 /** A model that could not be asked for a summary. */
-export class SummarizerError extends CompressionStrategyError {
+export class SummarizerError extends CtxfoldError {
   /** Status of the HTTP response, when there was one. */
   readonly statusCode: number | undefined;
 
@@ -127,7 +127,7 @@ export class SummarizerError extends CompressionStrategyError {
 }
 
 /** A prompt that was not found, or that must not be read. */
-export class PromptError extends CompressionStrategyError {
+export class PromptError extends CtxfoldError {
   readonly promptName: string;
 
   constructor(
@@ -142,7 +142,7 @@ export class PromptError extends CompressionStrategyError {
 }
 
 /** Nothing that may be removed would bring the request under the hard limit of the context window. */
-export class ContextWindowExceededError extends CompressionStrategyError {
+export class ContextWindowExceededError extends CtxfoldError {
   /** Tokens that the next request would hold. */
   readonly projectedTokens: number;
   /** Tokens that the model accepts. */
@@ -156,7 +156,7 @@ export class ContextWindowExceededError extends CompressionStrategyError {
 }
 
 /** A failure of the thread pool or of a task on it. */
-export class WorkerPoolError extends CompressionStrategyError {}
+export class WorkerPoolError extends CtxfoldError {}
 
 /** What was thrown, as an error; never throws itself. */
 export function asError(thrown: unknown): Error {
@@ -216,7 +216,7 @@ export function isWireError(value: unknown): value is WireError {
 export function reviveError(wire: WireError): Error {
   const options = wire.cause === undefined ? undefined : { cause: reviveError(wire.cause) };
   const error = isErrorCode(wire.code)
-    ? new CompressionStrategyError(wire.message, wire.code, options)
+    ? new CtxfoldError(wire.message, wire.code, options)
     : new (BUILT_INS.get(wire.name) ?? Error)(wire.message, options);
   error.name = wire.name;
   if (wire.stack !== undefined) error.stack = wire.stack;

@@ -5,7 +5,7 @@ import { Conversations } from '../../src/adapters/conversations.js';
 import { isSameValue } from '../../src/adapters/same-value.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import {
   answer,
@@ -20,7 +20,7 @@ import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js'
 import { runs } from '../support/scale.js';
 
 let compactor: Compactor;
-let sessions: TurnOrchestrator[];
+let sessions: Session[];
 
 beforeEach(() => {
   compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' });

@@ -7,13 +7,13 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { listRemoved } from '../../src/main/transcript/list-removed.js';
-import { RemovalReading } from '../../src/main/transcript/removal-reader.js';
-import { encodeRemoval } from '../../src/main/transcript/removal-record.js';
-import type { RemovalDraft, RemovalRecord } from '../../src/main/transcript/removal-record.js';
-import { restore } from '../../src/main/transcript/restore.js';
+import { listRemoved } from '../../src/main/removal-log/list-removed.js';
+import { RemovalReading } from '../../src/main/removal-log/removal-reader.js';
+import { encodeRemoval } from '../../src/main/removal-log/removal-record.js';
+import type { RemovalDraft, RemovalRecord } from '../../src/main/removal-log/removal-record.js';
+import { restore } from '../../src/main/removal-log/restore.js';
 import { toolContent, toolResponse } from '../../src/shared/content.js';
-import { openWriter, recover, temporaryPath } from '../main/transcript/recording.js';
+import { openWriter, recover, temporaryPath } from '../main/removal-log/recording.js';
 import { runs } from '../support/scale.js';
 
 const FORGED = 'the victim';
@@ -190,7 +190,7 @@ describe('a result that is a record', () => {
             text,
           );
           await expect(writer.restore('call_1', { sessionId: FORGED })).rejects.toMatchObject({
-            code: 'NOT_IN_TRANSCRIPT',
+            code: 'NOT_IN_REMOVAL_LOG',
           });
           await writer.close();
         }

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { ThreadSet } from '../../src/main/offload/thread-set.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 /** A session with so much in it that the next window compresses, by a model. */
-async function dueSession(options: object, session: object = {}): Promise<TurnOrchestrator> {
+async function dueSession(options: object, session: object = {}): Promise<Session> {
   const compactor = createCompactor({
     offload: 'inline',
     contextLimit: 4_000,

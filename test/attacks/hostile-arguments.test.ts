@@ -129,7 +129,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
         {
           history: history(),
           density: density(),
-          transcriptPath: undefined,
+          removalLogPath: undefined,
           activeTodos: () => [],
           overheadTokens: 0,
           edits: 'every-turn',
@@ -164,10 +164,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
         ),
     },
   ],
-  TurnOrchestrator: [
+  Session: [
     {
       args: () => [{ history: [], settings: {} }],
-      call: (parts) => new ctxfold.TurnOrchestrator(parts),
+      call: (parts) => new ctxfold.Session(parts),
     },
     {
       args: () => ['p', 0, 'send', { signal: undefined }],
@@ -395,7 +395,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
   ...[
     'CompressionExecutionError',
+    'CtxfoldError',
+    // Names of the specification for what has a row under another.
     'CompressionStrategyError',
+    'TurnOrchestrator',
     'ContextWindowExceededError',
     'PromptError',
     'SummarizerError',

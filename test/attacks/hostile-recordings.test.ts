@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadProfile } from '../../src/index.js';
 import type { TranscriptFormat } from '../../src/main/formats/transcript.js';
 import { assertIngestible } from '../../src/shared/ingestion.js';
-import { CompressionStrategyError } from '../../src/shared/errors.js';
+import { CtxfoldError } from '../../src/shared/errors.js';
 import { pairingFaults, readChunks } from '../main/formats/reading.js';
 import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
 import { runs } from '../support/scale.js';
@@ -84,7 +84,7 @@ async function assertSound(name: string, text: string, format?: TranscriptFormat
       assertIngestible(entry, at);
     });
   } catch (error) {
-    const isMeant = error instanceof CompressionStrategyError;
+    const isMeant = error instanceof CtxfoldError;
     expect(isMeant, `${name}: ${tellOf(error)}`).toBe(true);
   }
 }

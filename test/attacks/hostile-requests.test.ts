@@ -85,7 +85,7 @@ describe('ctxfold mcp', () => {
     const server = spawn(process.execPath, [
       COMMAND,
       'mcp',
-      '--transcript',
+      '--removal-log',
       path.join(tmpdir(), 'ctxfold-no-such-file.jsonl'),
     ]);
     onTestFinished(() => {

@@ -124,13 +124,13 @@ function historyOf(mark: () => string): IContent[] {
 describe('sessions of many users with one file', () => {
   it('never have anything of each other in what is restored, listed or served from it', async () => {
     const canaries = new Canaries<string>();
-    const transcriptPath = path.join(temporaryDirectory(), 'all.jsonl');
+    const removalLogPath = path.join(temporaryDirectory(), 'all.jsonl');
     const sessionIds = HOSTILE_IDS.slice(0, 6).map((id) => `${id}${canaries.plant(id)}`);
     const owners = new Map(sessionIds.map((sessionId, at) => [sessionId, HOSTILE_IDS[at] ?? '']));
     for (const [sessionId, owner] of owners) {
       const compactor = createCompactor({ offload: 'inline', settings: SETTINGS });
       const history = historyOf(() => canaries.plant(owner));
-      const session = await compactor.createSession({ sessionId, transcriptPath, history });
+      const session = await compactor.createSession({ sessionId, removalLogPath, history });
       await session.ensureCompressionBeforeSend('p');
       for (let at = 0; at < 12; at += 1) {
         const restored = await session.restore(`call_${at}`).catch(String);
@@ -143,13 +143,13 @@ describe('sessions of many users with one file', () => {
     for (const [sessionId, owner] of owners) {
       const place = `served to ${owner}`;
       const scope = { sessionId };
-      const { recall, list } = await serveRecall({ paths: [transcriptPath], scope });
+      const { recall, list } = await serveRecall({ paths: [removalLogPath], scope });
       for (let at = 0; at < 12; at += 1) {
         canaries.collect(place, await recall(`call_${at}`));
-        canaries.collect(place, await restore(transcriptPath, `call_${at}`, scope).catch(String));
+        canaries.collect(place, await restore(removalLogPath, `call_${at}`, scope).catch(String));
       }
       canaries.collect(place, await list());
-      canaries.collect(place, await listRemoved(transcriptPath, scope));
+      canaries.collect(place, await listRemoved(removalLogPath, scope));
     }
     for (const [sessionId, owner] of owners) {
       for (const place of [`restored by ${owner}`, `served to ${owner}`]) {
@@ -159,9 +159,9 @@ describe('sessions of many users with one file', () => {
     }
 
     // Whoever is not told whose it is serves none of them.
-    const unnamed = await serveRecall({ paths: [transcriptPath] });
+    const unnamed = await serveRecall({ paths: [removalLogPath] });
     canaries.collect('unnamed', [await unnamed.recall('call_0'), await unnamed.list()]);
-    const refused = await runCommand(['mcp', '--transcript', transcriptPath]);
+    const refused = await runCommand(['mcp', '--removal-log', removalLogPath]);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     canaries.collect('unnamed', refused.stderr);
     expect(canaries.places.get('unnamed')?.size).toBe(0);

@@ -11,11 +11,11 @@ import type { MessageCompactor } from '../../src/adapters/message-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { SILENT_LOGGER } from '../../src/main/logger.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import { historyOf } from '../support/notation.js';
 import { assistant, PLAIN_MESSAGE_FORMAT, user } from '../support/plain-message-format.js';
 import type { PlainMessage } from '../support/plain-message-format.js';
-import { temporaryPath } from '../main/transcript/recording.js';
+import { temporaryPath } from '../main/removal-log/recording.js';
 
 let compactor: Compactor;
 
@@ -38,14 +38,14 @@ describe('an adapter that is made anew for each request', () => {
     'goes on in one session with other functions among its options, called with %j',
     async (call) => {
       const directory = path.dirname(await temporaryPath());
-      const opened: TurnOrchestrator[] = [];
+      const opened: Session[] = [];
       const told: string[] = [];
       for (const messages of [first, second, third]) {
         const compact = adapter({
           onSession: (session) => opened.push(session),
           activeTodos: () => [],
           logger: { ...SILENT_LOGGER, debug: () => told.push(`request ${messages.length}`) },
-          transcriptDirectory: directory,
+          removalLogDirectory: directory,
         });
         expect(await compact(messages, call)).toEqual(messages);
       }
@@ -57,20 +57,20 @@ describe('an adapter that is made anew for each request', () => {
 
   it('goes on under other options in a session of the same name, also at the same time', async () => {
     const call = { conversationId: 'chat' };
-    const transcriptDirectory = path.dirname(await temporaryPath());
+    const removalLogDirectory = path.dirname(await temporaryPath());
     const results = await Promise.all(
       [first, second, third].map((messages, at) =>
-        adapter({ minReclaimTokens: at, transcriptDirectory })(messages, call),
+        adapter({ minReclaimTokens: at, removalLogDirectory })(messages, call),
       ),
     );
     expect(results).toEqual([first, second, third]);
-    expect(await adapter({ minReclaimTokens: 0, transcriptDirectory })(third, call)).toEqual(third);
+    expect(await adapter({ minReclaimTokens: 0, removalLogDirectory })(third, call)).toEqual(third);
     await vi.waitFor(() => expect(compactor.stats().sessions).toBe(1));
   });
 
   it('takes a name up again while its former session still closes', async () => {
-    const transcriptDirectory = path.dirname(await temporaryPath());
-    const compact = adapter({ maxConversations: 1, transcriptDirectory });
+    const removalLogDirectory = path.dirname(await temporaryPath());
+    const compact = adapter({ maxConversations: 1, removalLogDirectory });
     for (const messages of [first, second, third]) {
       for (const conversationId of ['a', 'b']) {
         expect(await compact(messages, { conversationId })).toEqual(messages);
@@ -81,11 +81,11 @@ describe('an adapter that is made anew for each request', () => {
 
 describe('callbacks of a host', () => {
   it('leave nothing open when onSession throws, and fail the call with a code', async () => {
-    const transcriptDirectory = path.dirname(await temporaryPath());
+    const removalLogDirectory = path.dirname(await temporaryPath());
     const onSession = vi.fn(() => {
       throw new Error('not today');
     });
-    const compact = adapter({ onSession, transcriptDirectory });
+    const compact = adapter({ onSession, removalLogDirectory });
     await expect(compact(first, { conversationId: 'chat' })).rejects.toMatchObject({
       code: 'CALLBACK_FAILED',
       message: expect.stringContaining('not today') as string,

@@ -7,12 +7,12 @@ import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js
 import { recallTool } from '../../src/adapters/ai-sdk/recall-tool.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
-import { listRemoved } from '../../src/main/transcript/list-removed.js';
-import { removalLogPath } from '../../src/main/transcript/removal-log-path.js';
-import { restore } from '../../src/main/transcript/restore.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { listRemoved } from '../../src/main/removal-log/list-removed.js';
+import { removalLogPathIn } from '../../src/main/removal-log/removal-log-path.js';
+import { restore } from '../../src/main/removal-log/restore.js';
+import type { Session } from '../../src/main/session.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared/content.js';
-import { temporaryPath } from '../main/transcript/recording.js';
+import { temporaryPath } from '../main/removal-log/recording.js';
 
 function openCompactor(): Compactor {
   const compactor = createCompactor({
@@ -51,24 +51,24 @@ function messagesOf(secret: string) {
 
 interface Conversation {
   readonly conversationId: string;
-  readonly transcriptDirectory: string;
+  readonly removalLogDirectory: string;
 }
 
 async function converse(
   compactor: Compactor,
-  { conversationId, transcriptDirectory }: Conversation,
+  { conversationId, removalLogDirectory }: Conversation,
   secret: string,
 ): Promise<void> {
-  const compact = messageCompactor(compactor, { edits: 'every-turn', transcriptDirectory });
+  const compact = messageCompactor(compactor, { edits: 'every-turn', removalLogDirectory });
   await compact(messagesOf(secret) as never, { conversationId });
 }
 
 /** A session of its own whose first result is pruned, of any id and in any file. */
 async function prune(
   compactor: Compactor,
-  options: { readonly sessionId: string; readonly transcriptPath: string },
+  options: { readonly sessionId: string; readonly removalLogPath: string },
   secret: string,
-): Promise<TurnOrchestrator> {
+): Promise<Session> {
   const history = ['call_1', 'call_2'].flatMap((id) => [
     aiContent([toolCall(id, 'look', { path: 'a' })]),
     toolContent([toolResponse(id, 'look', secret)]),
@@ -81,15 +81,15 @@ async function prune(
 describe('a recall tool', () => {
   it('does not give one user what another one has under the same call id', async () => {
     const compactor = openCompactor();
-    const transcriptDirectory = await temporaryPath('transcripts');
-    const ann = { conversationId: 'ann', transcriptDirectory };
-    const bob = { conversationId: 'bob', transcriptDirectory };
+    const removalLogDirectory = await temporaryPath('transcripts');
+    const ann = { conversationId: 'ann', removalLogDirectory };
+    const bob = { conversationId: 'bob', removalLogDirectory };
     await converse(compactor, ann, 'secret of ann');
     await converse(compactor, bob, 'secret of bob');
     const call = { id: 'call_1' };
     expect(await recallTool(compactor, ann).execute(call)).toBe('secret of ann');
     expect(await recallTool(compactor, bob).execute(call)).toBe('secret of bob');
-    const eve = { conversationId: 'eve', transcriptDirectory };
+    const eve = { conversationId: 'eve', removalLogDirectory };
     expect(await recallTool(compactor, eve).execute(call)).toMatch(/^No original/);
   });
 
@@ -97,7 +97,7 @@ describe('a recall tool', () => {
     const compactor = openCompactor();
     const conversations = [1, 2].map(async () => ({
       conversationId: 'chat-1',
-      transcriptDirectory: await temporaryPath('transcripts'),
+      removalLogDirectory: await temporaryPath('transcripts'),
     }));
     const [ann, bob] = (await Promise.all(conversations)) as [Conversation, Conversation];
     await converse(compactor, ann, 'secret of ann');
@@ -120,39 +120,41 @@ describe('a session', () => {
   it('that takes the id of an open one opens none of its originals', async () => {
     const compactor = openCompactor();
     const sessionId = 'chat-1';
-    await prune(compactor, { sessionId, transcriptPath: await temporaryPath() }, 'secret of ann');
+    await prune(compactor, { sessionId, removalLogPath: await temporaryPath() }, 'secret of ann');
     const withoutLog = await compactor.createSession({ sessionId });
-    await expect(withoutLog.restore('call_1')).rejects.toMatchObject({ code: 'NOT_IN_TRANSCRIPT' });
-    const transcriptPath = await temporaryPath();
-    const ofBob = await compactor.createSession({ sessionId, transcriptPath });
-    await expect(ofBob.restore('call_1')).rejects.toMatchObject({ code: 'NOT_IN_TRANSCRIPT' });
+    await expect(withoutLog.restore('call_1')).rejects.toMatchObject({
+      code: 'NOT_IN_REMOVAL_LOG',
+    });
+    const removalLogPath = await temporaryPath();
+    const ofBob = await compactor.createSession({ sessionId, removalLogPath });
+    await expect(ofBob.restore('call_1')).rejects.toMatchObject({ code: 'NOT_IN_REMOVAL_LOG' });
     await expect(compactor.restore('call_1', { sessionId })).rejects.toMatchObject({
       code: 'SESSION_AMBIGUOUS',
     });
-    const transcriptDirectory = path.dirname(transcriptPath);
+    const removalLogDirectory = path.dirname(removalLogPath);
     await expect(
-      compactor.restore('call_1', { sessionId, transcriptDirectory }),
-    ).rejects.toMatchObject({ code: 'NOT_IN_TRANSCRIPT' });
+      compactor.restore('call_1', { sessionId, removalLogDirectory }),
+    ).rejects.toMatchObject({ code: 'NOT_IN_REMOVAL_LOG' });
   });
 
   it('that writes to the file of an earlier one gives back nothing of it', async () => {
-    const transcriptPath = await temporaryPath();
+    const removalLogPath = await temporaryPath();
     const first = openCompactor();
-    await prune(first, { sessionId: 'ann', transcriptPath }, 'secret of ann');
+    await prune(first, { sessionId: 'ann', removalLogPath }, 'secret of ann');
     await first.close();
     const compactor = openCompactor();
-    const session = await prune(compactor, { sessionId: 'bob', transcriptPath }, 'secret of bob');
+    const session = await prune(compactor, { sessionId: 'bob', removalLogPath }, 'secret of bob');
     for (const sessionId of ['ann', 'bob']) {
-      expect((await restore(transcriptPath, 'call_1', { sessionId })).response.result).toBe(
+      expect((await restore(removalLogPath, 'call_1', { sessionId })).response.result).toBe(
         `secret of ${sessionId}`,
       );
-      const listed = await listRemoved(transcriptPath, { sessionId });
+      const listed = await listRemoved(removalLogPath, { sessionId });
       expect(listed.map((one) => one.sessionId)).toEqual([sessionId]);
     }
     expect((await session.restore('call_1')).response.result).toBe('secret of bob');
     expect((await recallTool(session).execute({ id: 'call_1' })) as string).toBe('secret of bob');
     await expect(compactor.restore('call_1', { sessionId: 'ann' })).rejects.toMatchObject({
-      code: 'NOT_IN_TRANSCRIPT',
+      code: 'NOT_IN_REMOVAL_LOG',
     });
   });
 });
@@ -175,9 +177,9 @@ describe('looking for originals', () => {
     { acrossSessions: true, sessionId: 'ann' },
   ])('needs a session, or the word for all of them: %j', async (options) => {
     const compactor = openCompactor();
-    const transcriptDirectory = await temporaryPath('transcripts');
-    const log = removalLogPath(transcriptDirectory, 'ann');
-    await converse(compactor, { conversationId: 'ann', transcriptDirectory }, 'secret of ann');
+    const removalLogDirectory = await temporaryPath('transcripts');
+    const log = removalLogPathIn(removalLogDirectory, 'ann');
+    await converse(compactor, { conversationId: 'ann', removalLogDirectory }, 'secret of ann');
     const given = options as { sessionId: string };
     await expect(compactor.restore('call_1', given)).rejects.toThrow(TypeError);
     await expect(restore(log, 'call_1', given)).rejects.toThrow(TypeError);

@@ -2,14 +2,14 @@
 
 import { types } from 'node:util';
 import { expect } from 'vitest';
-import { CompressionStrategyError } from '../../src/shared/errors.js';
+import { CtxfoldError } from '../../src/shared/errors.js';
 
 /** Objects of a value that are looked at for changes. */
 const MAX_OBJECTS = 2_000;
 
 /** Whether an error is one that this package means to throw, and none that the language threw at it. */
 export function isMeant(error: unknown): error is Error {
-  if (error instanceof CompressionStrategyError) return true;
+  if (error instanceof CtxfoldError) return true;
   const isMisuse = error instanceof TypeError || error instanceof RangeError;
   return isMisuse && /^(?:Expected|Invalid adapter options)/.test(error.message);
 }

@@ -9,23 +9,23 @@ import { text as readText } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { TranscriptWriter } from '../../src/main/transcript/transcript-writer.js';
-import { compileTranscript } from '../main/transcript/compiled-sources.js';
+import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
+import { compileTranscript } from '../main/removal-log/compiled-sources.js';
 import {
   draft,
   openWith,
   openWriter,
   recover,
   temporaryPath,
-} from '../main/transcript/recording.js';
+} from '../main/removal-log/recording.js';
 
 const QUICK = { lockTiming: { beatMs: 40, leaseMs: 200 } };
-const PROGRAM = fileURLToPath(new URL('../main/transcript/writing-process.mjs', import.meta.url));
-const LOST = { code: 'TRANSCRIPT_WRITE_FAILED', cause: { code: 'ELOCKLOST' } };
+const PROGRAM = fileURLToPath(new URL('../main/removal-log/writing-process.mjs', import.meta.url));
+const LOST = { code: 'REMOVAL_LOG_WRITE_FAILED', cause: { code: 'ELOCKLOST' } };
 
 /** The lock that a container leaves which was ended without closing anything. */
 async function leaveLock(path: string, changes: object): Promise<string> {
-  const writer = await TranscriptWriter.open(path);
+  const writer = await RemovalLog.open(path);
   await writer.append([draft('before')]);
   const text = await readFile(`${path}.lock`, 'utf8');
   await writer.close();
@@ -56,11 +56,11 @@ describe('the log of a holder that is gone', () => {
       void writeFile(`${path}.lock`, `${left}${' '.repeat(beats)}`, { flag: 'r+' });
     }, 10);
     onTestFinished(() => clearInterval(beating));
-    await expect(TranscriptWriter.open(path, QUICK)).rejects.toMatchObject({
-      code: 'TRANSCRIPT_WRITE_FAILED',
+    await expect(RemovalLog.open(path, QUICK)).rejects.toMatchObject({
+      code: 'REMOVAL_LOG_WRITE_FAILED',
       cause: { code: 'ELOCKED' },
     });
-    await expect(TranscriptWriter.open(path, QUICK)).rejects.toThrow('on host elsewhere');
+    await expect(RemovalLog.open(path, QUICK)).rejects.toThrow('on host elsewhere');
   });
 });
 
@@ -102,7 +102,7 @@ describe('a writer that lost its lease', () => {
     await writer.append([draft('taken over')]);
     child.kill('SIGCONT');
     const lines = (await printed).trimEnd().split('\n');
-    expect(lines.at(-1)).toBe('TRANSCRIPT_WRITE_FAILED ELOCKLOST');
+    expect(lines.at(-1)).toBe('REMOVAL_LOG_WRITE_FAILED ELOCKLOST');
     await writer.append([draft('after')]);
     const { texts } = await recover(path);
     const numbers = texts.map((text) => text.split(':')[0]);

@@ -180,8 +180,8 @@ describe('a session that is taken up in another process', () => {
       history: IContent[],
     ): Promise<readonly [string | undefined, IContent[]]> => {
       const session = await compactor.createSession({ edits: 'batched', history });
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      return [optimized?.reason, session.history.getAll()];
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      return [pruned?.reason, session.history.getAll()];
     };
     expect((await take(past))[0]).toBeUndefined();
     const [reason, sent] = await take([...past, ...back]);

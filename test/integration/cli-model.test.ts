@@ -239,10 +239,10 @@ describe('ctxfold replay with a model', () => {
   );
 });
 
-describe('ctxfold replay --transcript', () => {
+describe('ctxfold replay --removal-log', () => {
   test('keeps what edits take away, and counts the records of this replay', async () => {
     const file = path.join(scratch, 'kept.jsonl');
-    const args = ['--transcript', file, '--context-limit', '20000', '--json'];
+    const args = ['--removal-log', file, '--context-limit', '20000', '--json'];
     const [first, second] = [read(await replay(...args)), read(await replay(...args))];
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n').length;
     expect(first.removals?.records).toBeGreaterThan(0);
@@ -253,7 +253,7 @@ describe('ctxfold replay --transcript', () => {
   test('never writes into the recorded session', async () => {
     const copy = path.join(scratch, 'session.jsonl');
     copyFileSync(SESSION, copy);
-    const child = spawn(process.execPath, [COMMAND, 'replay', copy, '--transcript', copy]);
+    const child = spawn(process.execPath, [COMMAND, 'replay', copy, '--removal-log', copy]);
     const [stderr, [code]] = await Promise.all([
       text(child.stderr),
       once(child, 'close') as Promise<[number | null]>,

@@ -2,7 +2,7 @@
 // package's own name. `npm run build` comes first.
 
 import { createCompactor, readTranscript } from 'ctxfold';
-import type { EntryChange, OffloadMode, Transcript, TurnOrchestrator } from 'ctxfold';
+import type { EntryChange, OffloadMode, Transcript, Session } from 'ctxfold';
 import { describe, expect, it } from 'vitest';
 
 const FIXTURE = new URL(
@@ -11,7 +11,7 @@ const FIXTURE = new URL(
 ).pathname;
 
 /** The entries that the next pass changes, as the session explains them. */
-function foretold(session: TurnOrchestrator): readonly string[] {
+function foretold(session: Session): readonly string[] {
   return session.history
     .getRawHistory()
     .map((_, index) => session.explain(index))
@@ -31,8 +31,8 @@ async function play(mode: OffloadMode, { entries, preset, workspaceRoot }: Trans
   for (const entry of entries) {
     if (entry.speaker === 'ai') {
       const expected = foretold(session);
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      expect(changed(optimized?.changes ?? [])).toEqual(expected);
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      expect(changed(pruned?.changes ?? [])).toEqual(expected);
       edits += expected.length;
     }
     session.history.add(entry);
@@ -42,7 +42,7 @@ async function play(mode: OffloadMode, { entries, preset, workspaceRoot }: Trans
   return { edits, residentPasses };
 }
 
-describe('TurnOrchestrator', () => {
+describe('Session', () => {
   it.each(['inline', 'snapshot', 'resident'] as const)(
     'explains what the next pass does: %s',
     async (mode) => {

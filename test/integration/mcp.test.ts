@@ -1,4 +1,4 @@
-// `ctxfold mcp` as a client runs it: the built command over stdio, on the transcript of a session of the built
+// `ctxfold mcp` as a client runs it: the built command over stdio, on the removal log of a session of the built
 // package. `npm run build` comes first.
 
 import { spawn } from 'node:child_process';
@@ -50,12 +50,12 @@ async function answerOf(client: Client, name: string, given: object): Promise<st
 
 describe('ctxfold mcp', () => {
   it('gives back what a session prunes while it runs', async () => {
-    const transcriptPath = await temporaryPath();
+    const removalLogPath = await temporaryPath();
     const client = await connect(
-      '--transcript',
+      '--removal-log',
       await temporaryPath(),
-      '--transcript',
-      transcriptPath,
+      '--removal-log',
+      removalLogPath,
     );
     expect(await answerOf(client, 'list_removed', {})).toBe('Nothing was removed so far.');
 
@@ -67,7 +67,7 @@ describe('ctxfold mcp', () => {
       },
     });
     onTestFinished(() => compactor.close());
-    const session = await compactor.createSession({ transcriptPath });
+    const session = await compactor.createSession({ removalLogPath });
     session.history.addAll([
       humanText('Look.'),
       aiContent([toolCall('call_1', 'look', { path: 'a.ts' })]),
@@ -84,7 +84,7 @@ describe('ctxfold mcp', () => {
   });
 
   it('keeps to the session that it was told, and names none when there are several', async () => {
-    const transcriptPath = await temporaryPath();
+    const removalLogPath = await temporaryPath();
     const settings = {
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 1,
@@ -95,11 +95,11 @@ describe('ctxfold mcp', () => {
         aiContent([toolCall(id, 'look', { path: 'a.ts' })]),
         toolContent([toolResponse(id, 'look', `secret of ${sessionId}`)]),
       ]);
-      const session = await compactor.createSession({ sessionId, transcriptPath, history });
+      const session = await compactor.createSession({ sessionId, removalLogPath, history });
       await session.ensureCompressionBeforeSend('p');
       await compactor.close();
     }
-    const given = ['--transcript', transcriptPath];
+    const given = ['--removal-log', removalLogPath];
     const ofAnn = await connect(...given, '--session', 'session-of-ann');
     expect(await answerOf(ofAnn, 'recall', { id: 'call_1' })).toBe('secret of session-of-ann');
     expect(await answerOf(ofAnn, 'list_removed', {})).toMatch(/^1 of 1:/);
@@ -120,7 +120,7 @@ describe('ctxfold mcp', () => {
   }, 60_000);
 
   it('writes nothing but the protocol, and ends when its input does', async () => {
-    const child = spawn(process.execPath, [COMMAND, 'mcp', '--transcript', await temporaryPath()]);
+    const child = spawn(process.execPath, [COMMAND, 'mcp', '--removal-log', await temporaryPath()]);
     const closed = once(child, 'close') as Promise<[code: number | null]>;
     const output = Promise.all([text(child.stdout), text(child.stderr)]);
     child.stdin.write('no protocol\n');
@@ -147,8 +147,8 @@ describe('ctxfold mcp', () => {
   });
 
   it.each([
-    ['no transcript', []],
-    ['a directory', ['--transcript', '.']],
+    ['no removal log', []],
+    ['a directory', ['--removal-log', '.']],
   ])('refuses %s', async (_, args) => {
     const child = spawn(process.execPath, [COMMAND, 'mcp', ...args]);
     child.stdin.end();
@@ -159,6 +159,6 @@ describe('ctxfold mcp', () => {
       text(child.stderr),
     ]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('--transcript');
+    expect(stderr).toContain('--removal-log');
   });
 });

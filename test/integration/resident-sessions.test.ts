@@ -7,13 +7,7 @@ import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { createCompactor, humanText } from 'ctxfold';
-import type {
-  Compactor,
-  CompactorOptions,
-  CompressionStrategyError,
-  IContent,
-  TurnOrchestrator,
-} from 'ctxfold';
+import type { Compactor, CompactorOptions, CtxfoldError, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
 
@@ -36,7 +30,7 @@ function residentsOf(compactor: Compactor): number | undefined {
 }
 
 /** Adds entries and opens a window; the second one finds nothing to edit, so that nothing is under way after it. */
-async function playTurn(session: TurnOrchestrator, entries: readonly IContent[]): Promise<void> {
+async function playTurn(session: Session, entries: readonly IContent[]): Promise<void> {
   session.history.addAll(entries);
   await session.ensureCompressionBeforeSend('turn');
   session.history.add(humanText('and now?'));
@@ -46,8 +40,8 @@ async function playTurn(session: TurnOrchestrator, entries: readonly IContent[])
 async function openSessions(
   compactor: Compactor,
   histories: readonly (readonly IContent[])[],
-): Promise<TurnOrchestrator[]> {
-  const sessions: TurnOrchestrator[] = [];
+): Promise<Session[]> {
+  const sessions: Session[] = [];
   for (const history of histories) {
     const session = await compactor.createSession();
     await playTurn(session, history);
@@ -78,8 +72,8 @@ async function openWarm(threads: number): Promise<{ compactor: Compactor; worker
 }
 
 async function expectAsInline(
-  session: TurnOrchestrator,
-  play: (inline: TurnOrchestrator) => Promise<unknown>,
+  session: Session,
+  play: (inline: Session) => Promise<unknown>,
 ): Promise<void> {
   const inline = await open({ offload: 'inline' }).createSession();
   await play(inline);
@@ -92,7 +86,7 @@ describe('sessions whose histories live on threads', () => {
     const { compactor, workers } = await openWarm(2);
     expect(workers).toHaveLength(2);
     const sessions = await openSessions(compactor, histories(6, 30));
-    const lost = new Set<TurnOrchestrator>();
+    const lost = new Set<Session>();
     for (const session of sessions) session.on('fallback', () => lost.add(session));
     expect(residentsOf(compactor)).toBe(6);
     await workers[0]?.terminate();
@@ -123,7 +117,7 @@ describe('sessions whose histories live on threads', () => {
   it('make way when there are too many, the least recently used first', async () => {
     const compactor = open({ threads: 1, maxResidentSessions: 2 });
     const sessions = await openSessions(compactor, histories(2, 30));
-    const [one, other] = sessions as [TurnOrchestrator, TurnOrchestrator];
+    const [one, other] = sessions as [Session, Session];
     await playTurn(one, [humanText('still here')]);
     expect(compactor.stats().residents).toMatchObject({ residentSessions: 2, evictions: 0 });
     await openSessions(compactor, histories(1, 30));
@@ -202,7 +196,7 @@ describe('Compactor.close', () => {
       await closing;
       for (const outcome of await outcomes) {
         if (outcome.status === 'fulfilled') continue;
-        const { code, cause } = outcome.reason as CompressionStrategyError;
+        const { code, cause } = outcome.reason as CtxfoldError;
         const reason = code === 'TOKEN_COUNT_FAILED' ? cause : outcome.reason;
         expect(reason).toMatchObject({ code: 'CLOSED' });
       }

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createCompactor, findViolations } from 'ctxfold';
-import type { Compactor, CompactorOptions, IContent, TurnOrchestrator } from 'ctxfold';
+import type { Compactor, CompactorOptions, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
 
@@ -22,7 +22,7 @@ function open(options: CompactorOptions): Compactor {
 }
 
 /** Restores most of a history, then goes on turn by turn, with a pre-send window after each. */
-async function play(compactor: Compactor, entries: readonly IContent[]): Promise<TurnOrchestrator> {
+async function play(compactor: Compactor, entries: readonly IContent[]): Promise<Session> {
   const restored = Math.floor(entries.length * 0.95);
   const session = await compactor.createSession({ history: entries.slice(0, restored) });
   session.on('fallback', ({ error }) => {

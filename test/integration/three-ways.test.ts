@@ -55,7 +55,7 @@ interface Outcome {
 
 /** What the sessions of all modes have been through. */
 const seen = {
-  ...{ compressed: 0, optimized: 0, outsideWorkingSet: 0 },
+  ...{ compressed: 0, pruned: 0, outsideWorkingSet: 0 },
   ...{ residentPasses: 0, residentPassesOfAuto: 0 },
 };
 
@@ -80,8 +80,8 @@ async function play(
   session.on('compressed', ({ outcome }) => {
     if (outcome === 'applied') seen.compressed += 1;
   });
-  session.on('optimized', ({ metadata: { workingSetPruned = 0 } }) => {
-    seen.optimized += 1;
+  session.on('pruned', ({ metadata: { workingSetPruned = 0 } }) => {
+    seen.pruned += 1;
     if (workingSetPruned > 0) seen.outsideWorkingSet += 1;
   });
   const windows: unknown[] = [];

@@ -3,13 +3,7 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { createCompactor } from 'ctxfold';
-import type {
-  Compactor,
-  CompactorOptions,
-  FallbackEvent,
-  IContent,
-  TurnOrchestrator,
-} from 'ctxfold';
+import type { Compactor, CompactorOptions, FallbackEvent, IContent, Session } from 'ctxfold';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
 
@@ -35,7 +29,7 @@ class Threads {
 }
 
 interface Run {
-  readonly session: TurnOrchestrator;
+  readonly session: Session;
   readonly fallbacks: readonly FallbackEvent[];
 }
 

@@ -7,7 +7,7 @@ import {
   listRuleEdits,
   SETTINGS_REGISTRY,
 } from '../../src/index.js';
-import type { DensityConfig, OptimizedEvent } from '../../src/index.js';
+import type { DensityConfig, PrunedEvent } from '../../src/index.js';
 import { analyzeHistory } from '../../src/main/cli/analysis.js';
 import { sumAnalyses } from '../../src/main/cli/analysis-totals.js';
 import { renderAnalysis } from '../../src/main/cli/render-analysis.js';
@@ -68,10 +68,10 @@ describe('a rule added to the list', () => {
 
   it('is told by the event of the edit, and has a setting', async () => {
     expect(SETTINGS_REGISTRY.map(({ key }) => key)).toContain(LAST_OF_TOOL_KEY);
-    const events: OptimizedEvent[] = [];
+    const events: PrunedEvent[] = [];
     const play = async (isOn: boolean): Promise<number> => {
       const session = openSession({ entries: history, settings: { [LAST_OF_TOOL_KEY]: isOn } });
-      session.on('optimized', (event) => events.push(event));
+      session.on('pruned', (event) => events.push(event));
       await session.ensureDensityOptimized();
       return events.length;
     };

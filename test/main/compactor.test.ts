@@ -99,22 +99,22 @@ describe('Compactor', () => {
     const session = await compactor.createSession({ edits: 'at-birth', history });
     await session.ensureCompressionBeforeSend('p1');
     session.history.addAll(historyOf('a:w2 t:w2 h'));
-    const { optimized } = await session.ensureCompressionBeforeSend('p2');
-    expect(optimized).toBeNull();
+    const { pruned } = await session.ensureCompressionBeforeSend('p2');
+    expect(pruned).toBeNull();
     expect(session.costs()).toMatchObject({ requests: 2, rewrites: 0 });
     await expect(compactor.createSession({ edits: 'never' as never })).rejects.toThrow(RangeError);
     await expect(compactor.createSession({ cacheTtlMs: '5m' as never })).rejects.toThrow(TypeError);
     expect(compactor.stats().sessions).toBe(1);
   });
 
-  it('opens no transcript for a session that it refuses', async () => {
+  it('opens no removal log for a session that it refuses', async () => {
     await using compactor = createCompactor(INLINE);
     const directory = mkdtempSync(join(tmpdir(), 'ctxfold-refused-'));
     onTestFinished(() => {
       rmSync(directory, { recursive: true });
     });
-    const transcriptPath = join(directory, 'session.jsonl');
-    const opening = compactor.createSession({ overheadTokens: -1, transcriptPath });
+    const removalLogPath = join(directory, 'session.jsonl');
+    const opening = compactor.createSession({ overheadTokens: -1, removalLogPath });
     await expect(opening).rejects.toThrow(RangeError);
     expect(readdirSync(directory)).toEqual([]);
   });

@@ -32,14 +32,14 @@ describe('buildCompressionContext', () => {
       settings: { 'compression.strategy': 'one-shot', 'compression.profile': 'cheap' },
     });
     let todos: readonly Todo[] = [];
-    const transcriptPath = join(directory, 'session.removals.jsonl');
-    const session = await compactor.createSession({ transcriptPath, activeTodos: () => todos });
+    const removalLogPath = join(directory, 'session.removals.jsonl');
+    const session = await compactor.createSession({ removalLogPath, activeTodos: () => todos });
     todos = [TODO];
     const context = session.buildCompressionContext('p1');
     expect(context).toMatchObject({
       promptId: 'p1',
       activeTodos: [TODO],
-      transcriptPath,
+      transcriptPath: removalLogPath,
       compressionPrompt: 'Summarize.',
     });
     expect(context.summarizer).toBe(model);
@@ -73,7 +73,7 @@ describe('performCompression', () => {
   it.each(['one-shot', 'middle-out'] as const)(
     'by %s tells the model of the todos, and the reader of the transcript',
     async (strategy) => {
-      const transcriptPath = join(await temporaryDirectory(), 'session.removals.jsonl');
+      const removalLogPath = join(await temporaryDirectory(), 'session.removals.jsonl');
       const summarizer = scriptedSummarizer(snapshot('all of it'));
       const settings = { 'compression.strategy': strategy };
       await using compactor = createCompactor({ ...INLINE, summarizer, settings });
@@ -81,12 +81,12 @@ describe('performCompression', () => {
         at % 2 === 0 ? humanText('please '.repeat(50)) : aiContent('done '.repeat(50)),
       );
       const activeTodos = (): readonly Todo[] => [TODO];
-      const session = await compactor.createSession({ history, transcriptPath, activeTodos });
+      const session = await compactor.createSession({ history, removalLogPath, activeTodos });
       expect(await session.performCompression('p1')).toMatchObject({ outcome: 'applied' });
       expect(summarizer.requests[0]?.prompt).toContain('write the parser');
       const note = session.history.getAll().find(({ metadata }) => metadata?.isSummary === true);
       expect(JSON.stringify(note)).toContain(
-        `Full pre-compression transcript available at: ${transcriptPath}`,
+        `Full pre-compression transcript available at: ${removalLogPath}`,
       );
     },
   );

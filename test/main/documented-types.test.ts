@@ -19,7 +19,7 @@ import type {
   IContent,
   StrategyTrigger,
   Todo,
-  TurnOrchestrator,
+  Session,
 } from '../../src/index.js';
 import { compressionContext } from '../support/compression-context.js';
 import { historyOf } from '../support/notation.js';
@@ -28,7 +28,7 @@ describe('the public API', () => {
   it.each([
     'COMPRESSION_STRATEGIES',
     'CompressionExecutionError',
-    'CompressionStrategyError',
+    'CtxfoldError',
     'HighDensityStrategy',
     'HistoryService',
     'MiddleOutStrategy',
@@ -202,8 +202,8 @@ describe('HistoryService', () => {
   });
 });
 
-describe('TurnOrchestrator', () => {
-  it.each<keyof TurnOrchestrator & string>([
+describe('Session', () => {
+  it.each<keyof Session & string>([
     'ensureCompressionBeforeSend',
     'ensureDensityOptimized',
     'shouldCompress',
@@ -211,6 +211,6 @@ describe('TurnOrchestrator', () => {
     'enforceContextWindow',
     'buildCompressionContext',
   ])('has %s', (method) => {
-    expect(api.TurnOrchestrator.prototype).toHaveProperty(method, expect.any(Function));
+    expect(api.Session.prototype).toHaveProperty(method, expect.any(Function));
   });
 });

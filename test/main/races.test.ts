@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload, OffloadStats } from '../../src/main/offload/offload.js';
 import type { EntryChange } from '../../src/main/entry-change.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import {
   aiContent,
   humanText,
@@ -66,14 +66,14 @@ class Witness {
   readonly #replaced = new Map<IContent, IContent>();
 
   /** Hears of every edit, so that what is missing can be told from what was lost. */
-  watch(session: TurnOrchestrator): void {
+  watch(session: Session): void {
     const hear = ({ changes }: { readonly changes: readonly EntryChange[] }): void => {
       for (const { before, after } of changes) {
         if (after === null) this.gone.add(this.originalOf(before));
         else this.#replaced.set(after, before);
       }
     };
-    session.on('optimized', hear);
+    session.on('pruned', hear);
     session.on('fitted', hear);
   }
 
@@ -173,7 +173,7 @@ async function play(scheduler: fc.Scheduler, script: readonly Happening[]): Prom
   expect(session.history.isCompressing).toBe(false);
 }
 
-describe('TurnOrchestrator in any order of events', () => {
+describe('Session in any order of events', () => {
   it('loses, doubles and moves nothing', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), happenings, (scheduler, script) => play(scheduler, script)),

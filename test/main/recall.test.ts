@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
-import { listRemoved } from '../../src/main/transcript/list-removed.js';
-import { restore } from '../../src/main/transcript/restore.js';
+import { listRemoved } from '../../src/main/removal-log/list-removed.js';
+import { restore } from '../../src/main/removal-log/restore.js';
 import {
   aiContent,
   humanText,
@@ -23,7 +23,7 @@ import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-
 import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
-import { temporaryPath } from './transcript/recording.js';
+import { temporaryPath } from './removal-log/recording.js';
 import { runs, sightings } from '../support/scale.js';
 
 /** A result that looks like what a session puts in place of one. */
@@ -86,8 +86,8 @@ async function compact(
 
 describe('a placeholder', () => {
   it('tells how to get the original back where a transcript is kept', async () => {
-    const transcriptPath = await temporaryPath();
-    const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']), transcriptPath });
+    const removalLogPath = await temporaryPath();
+    const left = await compact(openCompactor(), { history: talkOf(['a\nb', 'c']), removalLogPath });
     expect(responsesOf(left).map(({ result }) => result)).toEqual([
       '[look: src/0.ts — success, 2 lines; recall("call_0") for the original]',
       'c',
@@ -101,8 +101,8 @@ describe('a placeholder', () => {
 
   it('is the fixed string unless it is set otherwise', async () => {
     const compactor = openCompactor({ settings: { 'compression.density.placeholder': undefined } });
-    const transcriptPath = await temporaryPath();
-    const left = await compact(compactor, { history: talkOf(['a\nb', 'c']), transcriptPath });
+    const removalLogPath = await temporaryPath();
+    const left = await compact(compactor, { history: talkOf(['a\nb', 'c']), removalLogPath });
     expect(responsesOf(left)[0]?.result).toBe(PRUNED_POINTER);
   });
 
@@ -120,7 +120,7 @@ describe('a placeholder', () => {
     });
     const session = await compactor.createSession({
       history: talkOf(['a line of text\n'.repeat(300), 'another line\n'.repeat(200), 'short']),
-      transcriptPath: await temporaryPath(),
+      removalLogPath: await temporaryPath(),
     });
     const { compressed, fitted } = await session.ensureCompressionBeforeSend('p');
     expect({ compressed: compressed?.outcome, fitted: fitted?.summarizedEntries }).toEqual(
@@ -187,7 +187,7 @@ describe('Compactor', () => {
 
   it('gives back the original of an excerpt that became a placeholder, and lists it once', async () => {
     const output = 'one line of output\n'.repeat(200);
-    const transcriptPath = await temporaryPath();
+    const removalLogPath = await temporaryPath();
     const compactor = openCompactor({ settings: { 'compression.density.recencyPruning': false } });
     const session = await compactor.createSession({
       history: [
@@ -195,7 +195,7 @@ describe('Compactor', () => {
         aiContent([toolCall('run', 'shell', { command: 'npm test' })]),
         toolContent([toolResponse('run', 'shell', output)]),
       ],
-      transcriptPath,
+      removalLogPath,
       density: { toolCatalog: { shell: runsCommands() }, workingSet: EXCERPTS_FIRST },
     });
     const seen: unknown[] = [];
@@ -210,8 +210,8 @@ describe('Compactor', () => {
 
     const restored = await session.restore('run');
     expect(restored.response.result).toBe(output);
-    expect((await restore(transcriptPath, 'run', session)).response.result).toBe(output);
-    const listed = await listRemoved(transcriptPath, session);
+    expect((await restore(removalLogPath, 'run', session)).response.result).toBe(output);
+    const listed = await listRemoved(removalLogPath, session);
     expect(listed.map(({ callId, size }) => [callId, size?.amount])).toEqual([['run', 201]]);
   });
 
@@ -229,11 +229,11 @@ describe('Compactor', () => {
         async (results, given, contextLimit) => {
           // The pointer of the specification is no original: it tells nothing that could be told apart.
           fc.pre(!results.includes(PRUNED_POINTER));
-          const transcriptPath = await temporaryPath();
+          const removalLogPath = await temporaryPath();
           const options = { settings: given, contextLimit };
           const history = talkOf(structuredClone(results));
           const first = openCompactor(options);
-          const session = await first.createSession({ history, transcriptPath });
+          const session = await first.createSession({ history, removalLogPath });
           await session.ensureCompressionBeforeSend('p1').catch(() => undefined);
           const left = session.history.getAll();
           await expectOriginals(first, results, left);
@@ -243,7 +243,7 @@ describe('Compactor', () => {
           const again = openCompactor(options);
           const next = await again.createSession({
             history: JSON.parse(JSON.stringify(left)) as IContent[],
-            transcriptPath,
+            removalLogPath,
           });
           next.history.add(humanText('Go on.'));
           await next.ensureCompressionBeforeSend('p2').catch(() => undefined);
@@ -251,10 +251,10 @@ describe('Compactor', () => {
           const leftNow = next.history.getAll();
           seen.afterRestart += await expectOriginals(again, results, leftNow);
           await again.close();
-          const listed = await listRemoved(transcriptPath, ALL);
+          const listed = await listRemoved(removalLogPath, ALL);
           seen.removed += listed.length;
           for (const { callId } of listed) {
-            const { response } = await restore(transcriptPath, callId, ALL);
+            const { response } = await restore(removalLogPath, callId, ALL);
             const original = results[Number(callId.slice('call_'.length))];
             expect(JSON.stringify(response.result)).toBe(JSON.stringify(original));
           }
@@ -296,12 +296,12 @@ describe('Compactor', () => {
     await compact(compactor, {
       sessionId: 'one',
       history: talkOf(['of one', 'x']),
-      transcriptPath: paths[0],
+      removalLogPath: paths[0],
     });
     await compact(compactor, {
       sessionId: 'two',
       history: talkOf(['of two', 'y', 'z']),
-      transcriptPath: paths[1],
+      removalLogPath: paths[1],
     });
     expect((await compactor.restore('call_1', ALL)).response.result).toBe('y');
     const { sessionId } = await compactor.restore('call_0', ALL);
@@ -315,14 +315,14 @@ describe('Compactor', () => {
   it('says that no session has it, or that none keeps a transcript', async () => {
     const compactor = openCompactor();
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject({
-      code: 'NOT_IN_TRANSCRIPT',
-      message: expect.stringContaining('transcriptPath'),
+      code: 'NOT_IN_REMOVAL_LOG',
+      message: expect.stringContaining('removalLogPath'),
     });
-    const transcriptPath = await temporaryPath();
-    const session = await compactor.createSession({ history: talkOf(['a']), transcriptPath });
-    const expected = { code: 'NOT_IN_TRANSCRIPT', message: expect.stringContaining('call_0') };
+    const removalLogPath = await temporaryPath();
+    const session = await compactor.createSession({ history: talkOf(['a']), removalLogPath });
+    const expected = { code: 'NOT_IN_REMOVAL_LOG', message: expect.stringContaining('call_0') };
     await expect(compactor.restore('call_0', ALL)).rejects.toMatchObject(expected);
     await session.close();
-    await expect(compactor.restore('call_0', ALL)).rejects.toThrow('transcriptPath');
+    await expect(compactor.restore('call_0', ALL)).rejects.toThrow('removalLogPath');
   });
 });

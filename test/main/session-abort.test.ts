@@ -16,8 +16,8 @@ import type {
   CompressionStrategyName,
 } from '../../src/main/strategies/strategy.js';
 import type { Summarizer } from '../../src/main/summarizer/summarizer.js';
-import { TranscriptWriter } from '../../src/main/transcript/transcript-writer.js';
-import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
+import { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../src/shared/validity.js';
@@ -26,7 +26,7 @@ import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js'
 import type { ScriptedAnswer } from '../support/scripted-summarizer.js';
 import { deferred, openSession, strategyOf } from '../support/session-bench.js';
 import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
-import { recover, temporaryPath } from './transcript/recording.js';
+import { recover, temporaryPath } from './removal-log/recording.js';
 
 const ENOUGH = new Error('the turn was called off');
 
@@ -159,7 +159,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 interface Watched {
-  readonly session: TurnOrchestrator;
+  readonly session: Session;
   /** The history as it is, to the byte. */
   readonly state: () => string;
   /** The history after each edit that was told, from the beginning on. */
@@ -184,17 +184,17 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
   const state = (): string => JSON.stringify(history.getAll());
   const openings = new Map<string, { readonly is: string; readonly told: string }>();
   const states = [state()];
-  const transcript = await TranscriptWriter.open(await temporaryPath());
-  onTestFinished(() => transcript.close());
-  const append = transcript.append.bind(transcript);
-  transcript.append = (...args) => wire.through('append', () => append(...args));
+  const removalLog = await RemovalLog.open(await temporaryPath());
+  onTestFinished(() => removalLog.close());
+  const append = removalLog.append.bind(removalLog);
+  removalLog.append = (...args) => wire.through('append', () => append(...args));
   const scripted = scriptedSummarizer(answer);
   const summarizer: Summarizer = {
     ...scripted,
     generate: (request) => wire.through('generate', () => scripted.generate(request)),
   };
   const settings = new Settings(given);
-  const session = new TurnOrchestrator({
+  const session = new Session({
     sessionId: 's',
     history,
     settings,
@@ -203,7 +203,7 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
     resolveStrategy: (name) => guardedStrategy(name, wire),
     densityOptions: { workspaceRoot: '/w' },
     compressionInputs: () => ({ summarizer }),
-    transcript,
+    removalLog,
     logger: {
       ...SILENT_LOGGER,
       debug: (message, details) => {
@@ -216,11 +216,11 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
   const note = (): void => {
     if (states.at(-1) !== state()) states.push(state());
   };
-  session.on('optimized', note);
+  session.on('pruned', note);
   session.on('compressed', note);
   session.on('fitted', note);
   const lost = async (): Promise<readonly string[]> => {
-    const { records } = await recover(transcript.path);
+    const { records } = await recover(removalLog.path);
     const found = new Set([...records.map(({ entry }) => entry), ...history.getAll()].map(asJson));
     return entries.map(asJson).filter((entry) => !found.has(entry));
   };
@@ -232,7 +232,7 @@ const asJson = (value: unknown): string => JSON.stringify(value);
 /** The wait that no window reaches. */
 const NEVER = Infinity;
 
-describe('TurnOrchestrator.ensureCompressionBeforeSend', () => {
+describe('Session.ensureCompressionBeforeSend', () => {
   describe.each(SCENARIOS)('by $name', (scenario) => {
     it.each(WHENS)('can be called off at every wait, %s', async (when) => {
       const undisturbed = await open(scenario, new Tripwire(NEVER, when));

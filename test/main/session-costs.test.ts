@@ -38,7 +38,7 @@ function sumOf(history: readonly IContent[]): number {
   return history.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
 }
 
-describe('TurnOrchestrator', () => {
+describe('Session', () => {
   describe('costs', () => {
     it('are nothing at first', () => {
       expect(openSession().costs()).toEqual({

@@ -7,12 +7,12 @@ import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
 import { firstDifference, holdsReasoning } from '../../src/main/pre-send/reasoning-policy.js';
 import type { PreSendResult } from '../../src/main/pre-send/pre-send-result.js';
 import { SILENT_LOGGER } from '../../src/main/logger.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
-import { TranscriptWriter } from '../../src/main/transcript/transcript-writer.js';
+import type { Session } from '../../src/main/session.js';
+import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
 import type { IContent } from '../../src/shared/content.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import { findViolations } from '../../src/shared/validity.js';
-import { readRemovals } from '../../src/main/transcript/removal-reader.js';
+import { readRemovals } from '../../src/main/removal-log/removal-reader.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { describeHistory, historyOf } from '../support/notation.js';
 import {
@@ -23,7 +23,7 @@ import {
   strategyOf,
 } from '../support/session-bench.js';
 import type { BenchParts } from '../support/session-bench.js';
-import { temporaryPath } from './transcript/recording.js';
+import { temporaryPath } from './removal-log/recording.js';
 import { runs } from '../support/scale.js';
 
 /** A read, and the write that makes it stale. */
@@ -37,23 +37,23 @@ function clock(): { now: () => number; timeMs: number } {
 }
 
 /** A session that has sent a read. */
-async function sentRead(edits: EditOptions, parts: BenchParts = {}): Promise<TurnOrchestrator> {
+async function sentRead(edits: EditOptions, parts: BenchParts = {}): Promise<Session> {
   const session = openNoted(READ, { contextLimit: 10_000, timing: { ...edits }, ...parts });
   await session.ensureCompressionBeforeSend('first');
   return session;
 }
 
-async function write(session: TurnOrchestrator, pendingTokens = 0): Promise<PreSendResult> {
+async function write(session: Session, pendingTokens = 0): Promise<PreSendResult> {
   session.history.addAll(historyOf(WRITE));
   return session.ensureCompressionBeforeSend('second', pendingTokens);
 }
 
-describe('TurnOrchestrator', () => {
+describe('Session', () => {
   describe('with edits every turn', () => {
     it('lands what it finds, and says that this is why', async () => {
       const session = await sentRead({});
-      const { optimized } = await write(session);
-      expect(optimized?.reason).toBe('every-turn');
+      const { pruned } = await write(session);
+      expect(pruned?.reason).toBe('every-turn');
       expect(entriesOf(session)).toBe('h a:w2 t:w2 h');
     });
   });
@@ -65,9 +65,9 @@ describe('TurnOrchestrator', () => {
       const debug = vi.fn();
       const session = await sentRead(batched, { logger: { ...SILENT_LOGGER, debug } });
       const told = vi.fn();
-      session.on('optimized', told);
-      const { optimized } = await write(session);
-      expect(optimized).toBeNull();
+      session.on('pruned', told);
+      const { pruned } = await write(session);
+      expect(pruned).toBeNull();
       expect(entriesOf(session)).toBe(`${READ} ${WRITE}`);
       expect(session.densityDirty).toBe(true);
       expect(told).not.toHaveBeenCalled();
@@ -78,8 +78,8 @@ describe('TurnOrchestrator', () => {
       const session = await sentRead(batched);
       await write(session);
       session.history.addAll(historyOf('a:r3(b.ts) t:r3 a:w4(b.ts) t:w4'));
-      const { optimized } = await session.ensureCompressionBeforeSend('third');
-      expect(optimized).toMatchObject({
+      const { pruned } = await session.ensureCompressionBeforeSend('third');
+      expect(pruned).toMatchObject({
         reason: 'reclaims-enough',
         metadata: { readWritePairsPruned: 2 },
       });
@@ -89,7 +89,7 @@ describe('TurnOrchestrator', () => {
 
     it('lands what takes exactly enough away', async () => {
       const session = await sentRead({ edits: 'batched', minReclaimTokens: 20 });
-      expect((await write(session)).optimized?.reason).toBe('reclaims-enough');
+      expect((await write(session)).pruned?.reason).toBe('reclaims-enough');
     });
 
     it('lands what it held when the cache has gone cold, also without new content', async () => {
@@ -98,18 +98,18 @@ describe('TurnOrchestrator', () => {
         timing: { ...batched, cacheTtlMs: 1_000, now: time.now },
       });
       time.timeMs = 999;
-      expect((await write(session)).optimized).toBeNull();
+      expect((await write(session)).pruned).toBeNull();
       time.timeMs = 1_998;
-      expect((await session.ensureCompressionBeforeSend('p')).optimized).toBeNull();
+      expect((await session.ensureCompressionBeforeSend('p')).pruned).toBeNull();
       time.timeMs = 2_998;
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      expect(optimized?.reason).toBe('cache-cold');
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      expect(pruned?.reason).toBe('cache-cold');
     });
 
     it('takes the first window for a cold one, and the first after clearing', async () => {
       const session = openNoted(`${READ} ${WRITE}`, { timing: batched });
       const reason = async (): Promise<string | undefined> =>
-        (await session.ensureCompressionBeforeSend('p')).optimized?.reason;
+        (await session.ensureCompressionBeforeSend('p')).pruned?.reason;
       expect(await reason()).toBe('cache-cold');
       session.history.clear();
       session.history.addAll(historyOf(`${READ} ${WRITE}`));
@@ -121,8 +121,8 @@ describe('TurnOrchestrator', () => {
       ['it does not fit', { contextLimit: 200, settings: { 'compression.threshold': 1 } }, 150],
     ])('lands it when %s', async (_, parts, pendingTokens) => {
       const session = await sentRead(batched, parts);
-      const { optimized, compressed } = await write(session, pendingTokens);
-      expect(optimized?.reason).toBe('threshold');
+      const { pruned, compressed } = await write(session, pendingTokens);
+      expect(pruned?.reason).toBe('threshold');
       expect(compressed).toBeNull();
     });
 
@@ -139,10 +139,10 @@ describe('TurnOrchestrator', () => {
 
     it('edits nothing that was sent, stays dirty, and lands all of it at the threshold', async () => {
       const session = await sentRead(atBirth, { contextLimit: 200 });
-      expect((await write(session)).optimized).toBeNull();
+      expect((await write(session)).pruned).toBeNull();
       expect(session.densityDirty).toBe(true);
-      const { optimized } = await session.ensureCompressionBeforeSend('p', 110);
-      expect(optimized).toMatchObject({
+      const { pruned } = await session.ensureCompressionBeforeSend('p', 110);
+      expect(pruned).toMatchObject({
         reason: 'threshold',
         metadata: { readWritePairsPruned: 1 },
       });
@@ -152,15 +152,15 @@ describe('TurnOrchestrator', () => {
     it('edits what was not', async () => {
       const session = await sentRead(atBirth);
       session.history.addAll(historyOf(`a:r3 t:r3 ${WRITE}`));
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      expect(optimized).toMatchObject({ reason: 'unsent', metadata: { readWritePairsPruned: 1 } });
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      expect(pruned).toMatchObject({ reason: 'unsent', metadata: { readWritePairsPruned: 1 } });
       expect(entriesOf(session)).toBe(`${READ} ${WRITE}`);
     });
 
     it('lands the whole of a first window', async () => {
       const session = openNoted(`${READ} ${WRITE}`, { timing: atBirth });
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      expect(optimized?.reason).toBe('unsent');
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      expect(pruned?.reason).toBe('unsent');
       expect(entriesOf(session)).toBe('h a:w2 t:w2 h');
     });
   });
@@ -172,10 +172,10 @@ describe('TurnOrchestrator', () => {
     it('takes it in the same edit, and lists the entries among the changes', async () => {
       const session = openNoted(THOUGHT, { timing: strip });
       const apply = vi.spyOn(session.history, 'applyDensityResult');
-      const { optimized, totalTokens } = await session.ensureCompressionBeforeSend('p');
+      const { pruned, totalTokens } = await session.ensureCompressionBeforeSend('p');
       expect(entriesOf(session)).toBe('h a:*s1,sure a:w2 t:w2 a:s4 t:s4 h');
-      expect(optimized?.changes.map(({ index }) => index)).toEqual([2, 3, 4, 6]);
-      expect(optimized?.metadata.readWritePairsPruned).toBe(1);
+      expect(pruned?.changes.map(({ index }) => index)).toEqual([2, 3, 4, 6]);
+      expect(pruned?.metadata.readWritePairsPruned).toBe(1);
       expect(totalTokens).toBe(70);
       expect(apply).toHaveBeenCalledOnce();
     });
@@ -220,7 +220,7 @@ describe('TurnOrchestrator', () => {
         session.history.addAll(historyOf('a:*s9,late h'));
         return history.slice(2);
       });
-      const session: TurnOrchestrator = openNoted('h a:*s1,one h a:*s2,two', {
+      const session: Session = openNoted('h a:*s1,one h a:*s2,two', {
         strategy,
         contextLimit: 40,
         timing: strip,
@@ -231,16 +231,16 @@ describe('TurnOrchestrator', () => {
 
     it('records what it takes, also of entries that come in while it is recorded', async () => {
       const path = await temporaryPath();
-      const transcript = await TranscriptWriter.open(path);
-      const append = transcript.append.bind(transcript);
+      const removalLog = await RemovalLog.open(path);
+      const append = removalLog.append.bind(removalLog);
       const recording = deferred<null>();
       const begun = deferred<null>();
-      transcript.append = async (...args) => {
+      removalLog.append = async (...args) => {
         begun.resolve(null);
         await recording.promise;
         return append(...args);
       };
-      const session = openNoted(THOUGHT, { timing: { ...strip, transcript } });
+      const session = openNoted(THOUGHT, { timing: { ...strip, removalLog } });
       const window = session.ensureCompressionBeforeSend('p');
       await begun.promise;
       session.history.addAll(historyOf('a:*s9,late h'));
@@ -265,8 +265,8 @@ describe('TurnOrchestrator', () => {
       const session = openNoted('h a:r1 t:r1 a:*s1,w2 t:w2 a:r3 t:r3 a:w4 t:w4', {
         timing: forbid,
       });
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      expect(optimized?.metadata.readWritePairsPruned).toBe(1);
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      expect(pruned?.metadata.readWritePairsPruned).toBe(1);
       expect(entriesOf(session)).toBe('h a:r1 t:r1 a:*s1,w2 t:w2 a:w4 t:w4');
       expect(session.densityDirty).toBe(true);
     });
@@ -278,8 +278,8 @@ describe('TurnOrchestrator', () => {
         contextLimit: 50,
         timing: forbid,
       });
-      const { optimized } = await session.ensureCompressionBeforeSend('p');
-      expect(optimized).toBeNull();
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      expect(pruned).toBeNull();
     });
   });
 
@@ -303,8 +303,8 @@ describe('TurnOrchestrator', () => {
       history: readonly IContent[],
       plan: readonly { readonly adds: number; readonly isCold: boolean }[],
       options: EditOptions & { readonly contextLimit?: number; readonly isPruningRecent?: boolean },
-      onWindow: (before: readonly IContent[], session: TurnOrchestrator, sent: number) => void,
-    ): Promise<TurnOrchestrator> {
+      onWindow: (before: readonly IContent[], session: Session, sent: number) => void,
+    ): Promise<Session> {
       const { contextLimit = UNLIMITED, isPruningRecent = true, ...timing } = options;
       const time = clock();
       const session = openSession({

@@ -9,7 +9,7 @@ import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settin
 import { COMPRESSION_STRATEGIES } from '../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';
 import type { Summarizer } from '../../src/main/summarizer/summarizer.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import type { IContent } from '../../src/shared/content.js';
 import { CompressionExecutionError } from '../../src/shared/errors.js';
 import { historyOf } from '../support/notation.js';
@@ -25,7 +25,7 @@ function turns(count: number): IContent[] {
   ).flat();
 }
 
-async function open(options: CompactorOptions = {}, history = turns(8)): Promise<TurnOrchestrator> {
+async function open(options: CompactorOptions = {}, history = turns(8)): Promise<Session> {
   const compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
@@ -47,7 +47,7 @@ function dueBy(
   return { 'compression.strategy': strategy, 'compression.threshold': 0.01, ...settings };
 }
 
-async function compressionOf(session: TurnOrchestrator): Promise<CompressedEvent | null> {
+async function compressionOf(session: Session): Promise<CompressedEvent | null> {
   return (await session.ensureCompressionBeforeSend('p')).compressed;
 }
 
@@ -81,10 +81,10 @@ describe('compression.strategy', () => {
     const session = await open({ settings: { 'compression.strategy': 'one-shot' } });
     session.history.addAll(historyOf(stale));
     const { length } = session.history;
-    expect((await session.ensureCompressionBeforeSend('p1')).optimized).toBeNull();
+    expect((await session.ensureCompressionBeforeSend('p1')).pruned).toBeNull();
     expect(session.history.length).toBe(length);
     session.settings.set('compression.strategy', 'high-density');
-    expect((await session.ensureCompressionBeforeSend('p2')).optimized).toMatchObject({
+    expect((await session.ensureCompressionBeforeSend('p2')).pruned).toMatchObject({
       metadata: { readWritePairsPruned: 1 },
     });
     expect(session.history.length).toBe(length - 2);

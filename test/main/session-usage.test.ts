@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { CountEntries } from '../../src/main/token-ledger.js';
 import { TokenCalibration } from '../../src/main/token-calibration.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import { historyOf } from '../support/notation.js';
@@ -18,7 +18,7 @@ import { arbitraryRatio } from '../support/arbitrary-ratio.js';
 const countHundreds: CountEntries = (contents) => Promise.resolve(contents.map(() => 100));
 
 /** A session of ten entries of 100 tokens, in a window of 10,000 unless told otherwise. */
-function openHundreds(parts: BenchParts = {}): TurnOrchestrator {
+function openHundreds(parts: BenchParts = {}): Session {
   return openSession({
     entries: entries(10),
     countEntries: countHundreds,
@@ -28,10 +28,7 @@ function openHundreds(parts: BenchParts = {}): TurnOrchestrator {
 }
 
 /** The same, after a window and a report of that many tokens. */
-async function openReported(
-  inputTokens: number,
-  parts: BenchParts = {},
-): Promise<TurnOrchestrator> {
+async function openReported(inputTokens: number, parts: BenchParts = {}): Promise<Session> {
   const session = openHundreds(parts);
   await session.ensureCompressionBeforeSend('p1');
   expect(session.reportUsage({ inputTokens })).toBe('learned');
@@ -45,7 +42,7 @@ function calibrationOf(ratio: number): TokenCalibration {
   return calibration;
 }
 
-describe('TurnOrchestrator', () => {
+describe('Session', () => {
   describe('reportUsage', () => {
     it('learns how many tokens the model makes of those that were counted', async () => {
       const session = await openReported(1_500);
@@ -117,13 +114,13 @@ describe('TurnOrchestrator', () => {
     it.each([
       [
         'emptied',
-        (session: TurnOrchestrator) => {
+        (session: Session) => {
           session.history.clear();
           return Promise.resolve();
         },
       ],
-      ['pruned', (session: TurnOrchestrator) => session.ensureDensityOptimized()],
-      ['compressed', (session: TurnOrchestrator) => session.performCompression('p2')],
+      ['pruned', (session: Session) => session.ensureDensityOptimized()],
+      ['compressed', (session: Session) => session.performCompression('p2')],
     ])('learns nothing, and says nothing, of a history that was %s since', async (_, rewrite) => {
       const session = openNoted('h a:r1 t:r1 a h a h a h', {
         countEntries: countHundreds,

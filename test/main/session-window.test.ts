@@ -8,7 +8,7 @@ import { createCompactor } from '../../src/main/compactor.js';
 import { COMPRESSION_STRATEGIES } from '../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';
 import type { Summarizer, SummarizerResponse } from '../../src/main/summarizer/summarizer.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
@@ -93,7 +93,7 @@ interface Situation {
   readonly fallbackToTruncation: boolean;
 }
 
-async function open(situation: Situation): Promise<TurnOrchestrator> {
+async function open(situation: Situation): Promise<Session> {
   const compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
@@ -153,7 +153,7 @@ function expectCulprit(
 /** Runs a window and holds it to all that it promises. Returns what it resolved to, or threw. */
 async function expectPromisesKept(
   situation: Situation,
-  run: (session: TurnOrchestrator) => Promise<unknown>,
+  run: (session: Session) => Promise<unknown>,
 ): Promise<unknown> {
   const { entries, contextLimit, pendingTokens } = situation;
   const session = await open(situation);
@@ -178,7 +178,7 @@ async function expectPromisesKept(
   return outcome;
 }
 
-describe('TurnOrchestrator', () => {
+describe('Session', () => {
   describe('ensureCompressionBeforeSend', () => {
     it('ends in a window that fits or says what does not, with every strategy and model', async () => {
       const ends = new Set<string>();
@@ -292,7 +292,7 @@ describe('TurnOrchestrator', () => {
   describe('over 200 windows', () => {
     /** A session that grows by ten tokens before each window. */
     async function play(
-      session: TurnOrchestrator,
+      session: Session,
       onWindow: (at: number) => void = () => undefined,
     ): Promise<void> {
       for (let at = 0; at < 200; at += 1) {

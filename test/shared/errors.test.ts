@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as errors from '../../src/shared/errors.js';
 import {
   CompressionExecutionError,
-  CompressionStrategyError,
+  CtxfoldError,
   ContextWindowExceededError,
   ERROR_CODES,
   PromptError,
@@ -18,7 +18,7 @@ import {
 } from '../../src/shared/errors.js';
 
 const ALL = [
-  new CompressionStrategyError('stale', 'DENSITY_STALE'),
+  new CtxfoldError('stale', 'DENSITY_STALE'),
   new UnknownStrategyError('fast', ['high-density', 'one-shot']),
   new CompressionExecutionError('one-shot', 'the summary is empty'),
   new ContextWindowExceededError('too long', 120, 100),
@@ -28,9 +28,9 @@ const ALL = [
   new PromptError('compression.md', 'it is a link', 'PROMPT_REFUSED'),
 ] as const;
 
-describe('CompressionStrategyError', () => {
+describe('CtxfoldError', () => {
   it.each(ALL)('is the base of $name, which carries its name and a known code', (error) => {
-    expect(error).toBeInstanceOf(CompressionStrategyError);
+    expect(error).toBeInstanceOf(CtxfoldError);
     expect(error.name).toBe(error.constructor.name);
     expect(ERROR_CODES).toContain(error.code);
   });
@@ -44,7 +44,7 @@ describe('CompressionStrategyError', () => {
 
   it('keeps its cause', () => {
     const cause = new Error('below');
-    expect(new CompressionStrategyError('above', 'CLOSED', { cause }).cause).toBe(cause);
+    expect(new CtxfoldError('above', 'CLOSED', { cause }).cause).toBe(cause);
   });
 });
 
@@ -76,10 +76,10 @@ describe('ContextWindowExceededError', () => {
 describe('toWireError', () => {
   it('gives plain data that structured clone keeps whole', () => {
     const cause = new RangeError('below');
-    const wire = toWireError(new CompressionStrategyError('above', 'DENSITY_CONFLICT', { cause }));
+    const wire = toWireError(new CtxfoldError('above', 'DENSITY_CONFLICT', { cause }));
     expect(structuredClone(wire)).toEqual(wire);
     expect(wire).toMatchObject({
-      name: 'CompressionStrategyError',
+      name: 'CtxfoldError',
       code: 'DENSITY_CONFLICT',
       message: 'above',
       cause: { name: 'RangeError', message: 'below' },
@@ -112,7 +112,7 @@ describe('toWireError', () => {
 describe('reviveError', () => {
   it.each(ALL)('gives $name back with name, code, message and stack', (error) => {
     const revived = reviveError(structuredClone(toWireError(error)));
-    expect(revived).toBeInstanceOf(CompressionStrategyError);
+    expect(revived).toBeInstanceOf(CtxfoldError);
     const { name, code, message, stack } = error;
     expect(revived).toMatchObject({ name, code, message, stack });
   });
@@ -125,7 +125,7 @@ describe('reviveError', () => {
   ])('gives a %s back', (type, error) => {
     const revived = reviveError(toWireError(error));
     expect(revived).toBeInstanceOf(type);
-    expect(revived).not.toBeInstanceOf(CompressionStrategyError);
+    expect(revived).not.toBeInstanceOf(CtxfoldError);
   });
 
   it('keeps the name of a class that it does not know, and drops a code that is none of ours', () => {

@@ -4,7 +4,7 @@
 import { setImmediate as nextImmediate, setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../../src/main/settings/settings.js';
-import type { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { Session } from '../../src/main/session.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { Watchdog } from './chaos-watchdog.js';
 
@@ -37,8 +37,8 @@ const LONGEST_WAIT_BEFORE_ABORT_MS = 20;
 
 /** Plays one life; returns the number of passes. */
 export async function playLife(
-  real: TurnOrchestrator,
-  oracle: TurnOrchestrator,
+  real: Session,
+  oracle: Session,
   plan: LifePlan,
   book: LifeBook,
 ): Promise<number> {
@@ -77,7 +77,7 @@ function togglePruning(settings: Settings): void {
 }
 
 async function play(
-  session: TurnOrchestrator,
+  session: Session,
   name: string,
   { watchdog, noteWindow }: LifeBook,
 ): Promise<true> {
@@ -89,7 +89,7 @@ async function play(
 
 /** Calls a window off at some moment; resolves to whether an edit landed before. */
 async function playAborted(
-  session: TurnOrchestrator,
+  session: Session,
   name: string,
   { watchdog, random, noteWindow }: LifeBook,
 ): Promise<boolean> {
@@ -118,12 +118,7 @@ async function playAborted(
   return hasLanded;
 }
 
-function compare(
-  real: TurnOrchestrator,
-  oracle: TurnOrchestrator,
-  name: string,
-  watchdog: Watchdog,
-): void {
+function compare(real: Session, oracle: Session, name: string, watchdog: Watchdog): void {
   const [found, expected] = [real.history.getRawHistory(), oracle.history.getRawHistory()];
   if (found.length !== expected.length) {
     watchdog.report(`${name}: ${found.length} entries instead of ${expected.length}`);

@@ -14,7 +14,7 @@ import { createAgentRuntimeContext } from '../../src/main/settings/runtime-conte
 import { Settings } from '../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
-import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import { Session } from '../../src/main/session.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { indexedAgentOf } from '../../src/shared/density/index/index-scope.js';
@@ -46,7 +46,7 @@ export function openThreaded(
   { pool, host, onFallback }: SessionHouse,
   mode: ThreadedMode,
   options: ChaosSessionOptions,
-): TurnOrchestrator {
+): Session {
   const pooled = new SnapshotOffload(pool, { onFallback });
   return openSession(options, (densityConfig) => {
     if (mode === 'snapshot') return pooled;
@@ -63,10 +63,7 @@ export function openThreaded(
 }
 
 /** Opens a session that runs inline; `countEntries` replaces its way to count. */
-export function openInline(
-  options: ChaosSessionOptions,
-  countEntries: CountEntries,
-): TurnOrchestrator {
+export function openInline(options: ChaosSessionOptions, countEntries: CountEntries): Session {
   return openSession(options, () => new InlineOffload(), countEntries);
 }
 
@@ -74,7 +71,7 @@ function openSession(
   { contextLimit, restored, isWeighed }: ChaosSessionOptions,
   createOffload: (densityConfig: () => DensityConfig) => Offload,
   countEntries?: CountEntries,
-): TurnOrchestrator {
+): Session {
   const settings = new Settings();
   const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
   const offload = createOffload(() => currentDensityConfig({ runtimeContext, densityOptions }));
@@ -84,7 +81,7 @@ function openSession(
   });
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
-  return new TurnOrchestrator({
+  return new Session({
     sessionId: 'session',
     history,
     settings,

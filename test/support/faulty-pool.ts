@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolInternals } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolOptions } from '../../src/main/offload/worker-pool-options.js';
-import { CompressionStrategyError } from '../../src/shared/errors.js';
+import { CtxfoldError } from '../../src/shared/errors.js';
 import type { ProbeRequest } from '../../src/shared/protocol.js';
 
 export const PROBE: ProbeRequest = { kind: 'probe' };
@@ -48,6 +48,6 @@ export function openPool(
 export function codeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(
     () => 'resolved',
-    (error: unknown) => (error instanceof CompressionStrategyError ? error.code : String(error)),
+    (error: unknown) => (error instanceof CtxfoldError ? error.code : String(error)),
   );
 }

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createCompactor } from 'ctxfold';
-import type { Compactor, CompactorOptions, Logger, Summarizer, TurnOrchestrator } from 'ctxfold';
+import type { Compactor, CompactorOptions, Logger, Summarizer, Session } from 'ctxfold';
 import { prepareStep, recallTool } from 'ctxfold/ai-sdk';
 import { chatCompactor } from 'ctxfold/openai';
 import { createMessageCompactor } from '../../dist/adapters/message-compactor.js';
@@ -24,7 +24,7 @@ const USERS = 10;
 const FIRST_STEPS = 5;
 const FORMATS = ['plain', 'ai-sdk', 'openai'] as const;
 const EVENTS = [
-  'optimized',
+  'pruned',
   'compressed',
   'compressionFailed',
   'fitted',
@@ -47,7 +47,7 @@ export interface User {
   readonly format: (typeof FORMATS)[number];
   /** @default the conversation is recognized by its messages */
   readonly conversationId: string | undefined;
-  readonly transcriptDirectory: string;
+  readonly removalLogDirectory: string;
   readonly said: Said[];
 }
 
@@ -62,7 +62,7 @@ export class IsolationWorld {
   readonly #options: CompactorOptions;
   readonly #directories: readonly [string, string];
   #compactor: Compactor;
-  #sessions: TurnOrchestrator[] = [];
+  #sessions: Session[] = [];
   #lines = 0;
 
   /** @param root a directory of its own */
@@ -119,10 +119,10 @@ export class IsolationWorld {
     const said: Said[] = [];
     // Two with one id and format in two directories, two without an id, and the others with ids like paths.
     if (at === 0 || at === 3) {
-      const transcriptDirectory = at === 0 ? one : two;
-      return { name, format, conversationId: 'chat-1', transcriptDirectory, said };
+      const removalLogDirectory = at === 0 ? one : two;
+      return { name, format, conversationId: 'chat-1', removalLogDirectory, said };
     }
-    const shared = { name, format, transcriptDirectory: one, said };
+    const shared = { name, format, removalLogDirectory: one, said };
     if (at === 1 || at === 4) return { ...shared, conversationId: undefined };
     const mark = this.canaries.plant(name);
     this.idMarks.add(mark);
@@ -149,11 +149,11 @@ export class IsolationWorld {
     }
   }
 
-  #compact({ format, conversationId, transcriptDirectory, said }: User): Promise<unknown> {
+  #compact({ format, conversationId, removalLogDirectory, said }: User): Promise<unknown> {
     const options = {
       edits: 'every-turn',
       maxConversations: 3,
-      transcriptDirectory,
+      removalLogDirectory,
       onSession: this.#watch,
       logger: this.#logger,
     } as const;
@@ -177,16 +177,16 @@ export class IsolationWorld {
   }
 
   /** Asks by everything that one may try: ids of calls, which all users have, and ids of conversations. */
-  async #recall({ name, conversationId, transcriptDirectory }: User): Promise<void> {
+  async #recall({ name, conversationId, removalLogDirectory }: User): Promise<void> {
     if (conversationId === undefined) return;
-    const conversation = { conversationId, transcriptDirectory };
+    const conversation = { conversationId, removalLogDirectory };
     const tool = recallTool(this.#compactor, conversation);
     const place = `recalled by ${name}`;
     for (const id of this.#tried()) {
       const recalled = await tool.execute({ id });
       this.canaries.collect(place, recalled);
       if (String(recalled).includes('is a line')) this.recalled += 1;
-      const options = { sessionId: conversationId, transcriptDirectory };
+      const options = { sessionId: conversationId, removalLogDirectory };
       this.canaries.collect(place, await this.#compactor.restore(id, options).catch(errorOf));
     }
   }
@@ -197,7 +197,7 @@ export class IsolationWorld {
     return [...calls, '', '*', '__proto__'];
   }
 
-  readonly #watch = (session: TurnOrchestrator): void => {
+  readonly #watch = (session: Session): void => {
     const place = `session ${(this.#lines += 1)}`;
     for (const name of EVENTS) {
       session.on(name, (event: unknown) => {
@@ -208,7 +208,7 @@ export class IsolationWorld {
     this.#places.set(session, place);
   };
 
-  readonly #places = new WeakMap<TurnOrchestrator, string>();
+  readonly #places = new WeakMap<Session, string>();
 
   async #inspectSessions(): Promise<void> {
     for (const session of this.#sessions) {

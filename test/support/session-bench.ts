@@ -15,8 +15,8 @@ import type {
   CompressionStrategy,
 } from '../../src/main/strategies/strategy.js';
 import type { CountEntries } from '../../src/main/token-ledger.js';
-import type { TurnOrchestratorOptions } from '../../src/main/turn-orchestrator-options.js';
-import { TurnOrchestrator } from '../../src/main/turn-orchestrator.js';
+import type { SessionInit } from '../../src/main/session-init.js';
+import { Session } from '../../src/main/session.js';
 import type { ContextGaugeOptions } from '../../src/main/pre-send/context-gauge.js';
 import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
 import type { DensityOptions } from '../../src/main/pre-send/session-parts.js';
@@ -59,13 +59,13 @@ export interface BenchParts {
   /** What it knows of the model's own tokens. */
   readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'contextLimit'>;
   /** When its edits land, where they are recorded, and what time it is. */
-  readonly timing?: EditOptions & Pick<TurnOrchestratorOptions, 'now' | 'transcript'>;
+  readonly timing?: EditOptions & Pick<SessionInit, 'now' | 'removalLog'>;
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
 
 /** Makes a session whose entries weigh 10 tokens each, in a window of 1,000 by default. */
-export function openSession(parts: BenchParts = {}): TurnOrchestrator {
+export function openSession(parts: BenchParts = {}): Session {
   const {
     contextLimit = 1_000,
     offload = new InlineOffload(),
@@ -78,7 +78,7 @@ export function openSession(parts: BenchParts = {}): TurnOrchestrator {
   const history = new HistoryService({ countEntries, logger });
   history.addAll(entries);
   const settings = new Settings(parts.settings);
-  return new TurnOrchestrator({
+  return new Session({
     sessionId: 'session',
     history,
     settings,
@@ -126,12 +126,12 @@ export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** Makes a session over the history that a notation stands for. */
-export function openNoted(notation: string, parts: BenchParts = {}): TurnOrchestrator {
+export function openNoted(notation: string, parts: BenchParts = {}): Session {
   return openSession({ entries: historyOf(notation), ...parts });
 }
 
 /** The history of a session, in the notation. */
-export function entriesOf(session: TurnOrchestrator): string {
+export function entriesOf(session: Session): string {
   return describeHistory(session.history.getRawHistory());
 }
 

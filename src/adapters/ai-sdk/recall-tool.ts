@@ -2,11 +2,11 @@
 // its shape alone; what goes wrong is told to the model and never thrown at the run.
 
 import type { Compactor } from '../../main/compactor.js';
-import type { RestoredResponse } from '../../main/transcript/restore.js';
-import type { RestoreOptions } from '../../main/transcript/restore-latest.js';
-import { assertSessionScope } from '../../main/transcript/session-scope.js';
-import type { TurnOrchestrator } from '../../main/turn-orchestrator.js';
-import { CompressionStrategyError } from '../../shared/errors.js';
+import type { RestoredResponse } from '../../main/removal-log/restore.js';
+import type { RestoreOptions } from '../../main/removal-log/restore-latest.js';
+import { assertSessionScope } from '../../main/removal-log/session-scope.js';
+import type { Session } from '../../main/session.js';
+import { CtxfoldError } from '../../shared/errors.js';
 
 /**
  * Whose results the tool gives back: those of one conversation. The options of the conversation's `prepareStep` will
@@ -16,14 +16,14 @@ export type RecallConversation =
   | {
       readonly conversationId: string;
       /** Where the conversation keeps what goes: one of the same id in another directory is another one. */
-      readonly transcriptDirectory: string;
+      readonly removalLogDirectory: string;
       readonly acrossSessions?: false | undefined;
     }
   | {
       /** Every open session's, whoever recorded them: for a host that serves one user alone. */
       readonly acrossSessions: true;
       readonly conversationId?: undefined;
-      readonly transcriptDirectory?: undefined;
+      readonly removalLogDirectory?: undefined;
     };
 
 /** What the model calls the tool with. */
@@ -69,13 +69,13 @@ export interface RecallTool {
  *
  * @throws TypeError when no conversation is named.
  */
-export function recallTool(session: Pick<TurnOrchestrator, 'sessionId' | 'restore'>): RecallTool;
+export function recallTool(session: Pick<Session, 'sessionId' | 'restore'>): RecallTool;
 export function recallTool(
   compactor: Pick<Compactor, 'restore'>,
   conversation: RecallConversation,
 ): RecallTool;
 export function recallTool(
-  source: Pick<TurnOrchestrator, 'sessionId' | 'restore'> | Pick<Compactor, 'restore'>,
+  source: Pick<Session, 'sessionId' | 'restore'> | Pick<Compactor, 'restore'>,
   conversation?: RecallConversation,
 ): RecallTool {
   const restore = 'sessionId' in source ? ofSession(source) : ofConversation(source, conversation);
@@ -95,7 +95,7 @@ export function recallTool(
 
 type Restore = (callId: string) => Promise<RestoredResponse>;
 
-function ofSession(session: Pick<TurnOrchestrator, 'restore'>): Restore {
+function ofSession(session: Pick<Session, 'restore'>): Restore {
   return (callId) => session.restore(callId);
 }
 
@@ -103,17 +103,17 @@ function ofConversation(
   compactor: Pick<Compactor, 'restore'>,
   conversation: RecallConversation | undefined,
 ): Restore {
-  const { conversationId, transcriptDirectory, acrossSessions } = conversation ?? {};
+  const { conversationId, removalLogDirectory, acrossSessions } = conversation ?? {};
   // Checked here, for an error of `restore` is told to the model and not to whoever made the tool.
   const scope: unknown = { sessionId: conversationId, acrossSessions };
   assertSessionScope(scope);
   if (
     acrossSessions !== true &&
-    (typeof transcriptDirectory !== 'string' || !transcriptDirectory)
+    (typeof removalLogDirectory !== 'string' || !removalLogDirectory)
   ) {
-    throw new TypeError('Expected the transcriptDirectory of the conversation.');
+    throw new TypeError('Expected the removalLogDirectory of the conversation.');
   }
-  const options: RestoreOptions = { ...scope, transcriptDirectory };
+  const options: RestoreOptions = { ...scope, removalLogDirectory };
   return (callId) => compactor.restore(callId, options);
 }
 
@@ -158,8 +158,7 @@ function originalOf({ response: { result, error } }: RestoredResponse): unknown 
 
 function adviceFor(thrown: unknown, id: string): string {
   const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
-  const isAbsent =
-    thrown instanceof CompressionStrategyError && thrown.code === 'NOT_IN_TRANSCRIPT';
+  const isAbsent = thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
   return isAbsent
     ? `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
         'else check the id against the placeholder, or run the tool again.'

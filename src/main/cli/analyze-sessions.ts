@@ -2,7 +2,7 @@
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import { CompressionStrategyError, createCompactor, readTranscript } from '../../index.js';
+import { CtxfoldError, createCompactor, readTranscript } from '../../index.js';
 import type { Compactor, OffloadMode, Transcript, TranscriptFormat } from '../../index.js';
 import { analyzeHistory } from './analysis.js';
 import type { CountEach } from './analysis-reclaim.js';
@@ -102,9 +102,9 @@ async function analyze(
 }
 
 /** Whether it is the file's fault. */
-function isUnreadable(error: unknown): error is CompressionStrategyError {
+function isUnreadable(error: unknown): error is CtxfoldError {
   return (
-    error instanceof CompressionStrategyError &&
+    error instanceof CtxfoldError &&
     (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')
   );
 }

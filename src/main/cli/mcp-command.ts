@@ -7,16 +7,16 @@ import { EXIT_CODES_HELP } from './exit-codes.js';
 
 const EXAMPLES_HELP = `
 Examples:
-  ctxfold mcp --transcript ~/.my-agent/session.removals.jsonl
-  ctxfold mcp --transcript transcript.jsonl --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
-  ctxfold mcp --transcript first.removals.jsonl --transcript second.removals.jsonl --all-sessions
+  ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
+  ctxfold mcp --removal-log session.removals.jsonl --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
+  ctxfold mcp --removal-log first.removals.jsonl --log second.removals.jsonl --all-sessions
 
 As an entry of a client's configuration:
   { "mcpServers": { "ctxfold": { "command": "npx",
-      "args": ["ctxfold", "mcp", "--transcript", "/path/to/transcript.jsonl"] } } }
+      "args": ["ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
 
-Of transcripts that hold several sessions it must be told whose results it may give: each line of a
-transcript has the \`sessionId\` of its session.
+Of removal logs that hold several sessions it must be told whose results it may give: each line of a
+removal log has the \`sessionId\` of its session.
 
 ${EXIT_CODES_HELP}`;
 
@@ -25,7 +25,7 @@ const SEVERAL_SESSIONS =
   'or --all-sessions when all of them may.';
 
 interface McpArguments {
-  readonly transcript: readonly string[];
+  readonly removalLog: readonly string[];
   readonly session?: string;
   readonly allSessions?: true;
 }
@@ -37,12 +37,12 @@ export function createMcpCommand(): Command {
     .description(
       'Serves the Model Context Protocol on standard input and output: the tool `recall` returns the ' +
         'original result of a tool call that was taken out of a conversation, `list_removed` lists what ' +
-        'there is. Reads the transcripts that sessions with a `transcriptDirectory` write, also while they ' +
+        'there is. Reads the removal logs that sessions with a `removalLogDirectory` write, also while they ' +
         'are being written; changes nothing. Ends when its input ends.',
     )
     .requiredOption(
-      '--transcript <file>',
-      'a transcript to read; may be given several times',
+      '--removal-log <file>',
+      'a removal log to read; may be given several times',
       (file: string, before: readonly string[] | undefined) => [...(before ?? []), file],
     )
     .option('--session <id>', 'whose results may be given; needed when there are several sessions')
@@ -52,11 +52,11 @@ export function createMcpCommand(): Command {
       ),
     )
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async ({ transcript: paths, session, allSessions }: McpArguments, command: Command) => {
+    .action(async ({ removalLog: paths, session, allSessions }: McpArguments, command: Command) => {
       if (session === '') command.error('error: --session: expected the id of a session.');
       for (const path of paths) {
         if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) continue;
-        command.error(`error: --transcript: ${path} is no file.`);
+        command.error(`error: --removal-log: ${path} is no file.`);
       }
       const scope = scopeOf(session, allSessions);
       const { chooseRecall } = await import('./recall-choice.js');

@@ -1,7 +1,7 @@
 // From what was thrown to one line on stderr and an exit code. Decides nothing else.
 
 import { inspect } from 'node:util';
-import { CompressionStrategyError } from '../../index.js';
+import { CtxfoldError } from '../../index.js';
 import { EXIT } from './exit-codes.js';
 import { InterruptedError } from './interrupted-error.js';
 import { printable, printableLines } from './terminal-text.js';
@@ -9,7 +9,7 @@ import { printable, printableLines } from './terminal-text.js';
 /** Returns the exit code that says why it failed. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof InterruptedError) return EXIT.interrupted;
-  if (!(error instanceof CompressionStrategyError)) return EXIT.failed;
+  if (!(error instanceof CtxfoldError)) return EXIT.failed;
   switch (error.code) {
     case 'UNKNOWN_FORMAT':
     case 'UNREADABLE_TRANSCRIPT':

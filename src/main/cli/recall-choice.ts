@@ -1,4 +1,4 @@
-// Whose results a server gives back when transcripts may hold those of many sessions: the session's that it was told,
+// Whose results a server gives back when removal logs may hold those of many sessions: the session's that it was told,
 // or the only one's that there is. Never guesses between two, and names none of them.
 
 import { readRemovals } from '../../index.js';
@@ -7,7 +7,7 @@ import { isMissingFile } from './recall-failures.js';
 
 /** What is read, and whose results are given. */
 export interface RecallSource {
-  /** Transcripts. */
+  /** Removal logs. */
   readonly paths: readonly string[];
   /** @default the only session that they hold; nothing is given while they hold several */
   readonly scope?: SessionScope | undefined;
@@ -17,10 +17,10 @@ export interface RecallSource {
 export type RecallChoice = SessionScope | 'none' | 'several';
 
 /**
- * Reads the transcripts as they are now, up to the second session; not at all when the choice was made. A file that
+ * Reads the removal logs as they are now, up to the second session; not at all when the choice was made. A file that
  * does not exist holds nothing.
  *
- * @throws CompressionStrategyError `TRANSCRIPT_READ_FAILED` when a file cannot be read: it may hold another session.
+ * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file cannot be read: it may hold another session.
  */
 export async function chooseRecall({ paths, scope }: RecallSource): Promise<RecallChoice> {
   if (scope !== undefined) return scope;

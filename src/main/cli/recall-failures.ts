@@ -1,10 +1,10 @@
-// Tells apart why a transcript gave no original.
+// Tells apart why a removal log gave no original.
 
-import { CompressionStrategyError } from '../../index.js';
+import { CtxfoldError } from '../../index.js';
 
-/** Whether a transcript was read and does not hold it. */
+/** Whether a removal log was read and does not hold it. */
 export function isAbsent(thrown: unknown): boolean {
-  return thrown instanceof CompressionStrategyError && thrown.code === 'NOT_IN_TRANSCRIPT';
+  return thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
 }
 
 /** Whether there is no such file, as before the first edit of a session. */

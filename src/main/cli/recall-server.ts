@@ -1,4 +1,4 @@
-// The MCP server over transcripts: which tools it has, and what they answer. Knows no streams. What goes
+// The MCP server over removal logs: which tools it has, and what they answer. Knows no streams. What goes
 // wrong is told to the model as the text of an answer.
 
 import { McpServer } from '@modelcontextprotocol/server';
@@ -34,7 +34,7 @@ const SEVERAL_SESSIONS =
 const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /**
- * Makes the server. Each call reads the transcripts as they are then, so that one that grows, or is made only
+ * Makes the server. Each call reads the removal logs as they are then, so that one that grows, or is made only
  * later, is seen.
  */
 export function createRecallServer(source: RecallSource, version: string): McpServer {

@@ -1,4 +1,4 @@
-// What was removed, out of several transcripts, in pages that do not shift while these grow.
+// What was removed, out of several removal logs, in pages that do not shift while these grow.
 
 import { listRemoved } from '../../index.js';
 import type { RemovedResult, SessionScope } from '../../index.js';
@@ -26,7 +26,7 @@ interface PlacedResult {
 /**
  * Reads a page, or tells that nobody said whose of several sessions. A file that does not exist holds nothing.
  *
- * @throws RangeError for a cursor that no page gave; CompressionStrategyError `TRANSCRIPT_READ_FAILED` when a file
+ * @throws RangeError for a cursor that no page gave; CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file
  * cannot be read.
  */
 export async function readRemovedPage(

@@ -19,7 +19,7 @@ export interface PlayArguments extends ModelArguments {
   readonly workspace?: string;
   readonly offload: OffloadMode;
   readonly threads?: number;
-  readonly transcript?: string;
+  readonly removalLog?: string;
 }
 
 /** The options of `replay` as the command line gives them. */
@@ -68,7 +68,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
       const model = readModelChoice(given, process.env, (message) =>
         command.error(`error: ${message}`),
       );
-      assertOwnFile(file, given.transcript, command);
+      assertOwnFile(file, given.removalLog, command);
       const { runReplay } = await import('./run-replay.js');
       onExit(await runReplay(file, given, model));
     });
@@ -114,8 +114,8 @@ export function addPlayOptions(command: Command): Command {
     )
     .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
     .option(
-      '--transcript <file>',
-      'append what edits take away to this file, as a session with a transcript does',
+      '--removal-log <file>',
+      'append what edits take away to this file, as a session with a removal log does',
     )
     .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
     .option('--model <name>', 'the model that writes summaries')
@@ -136,7 +136,7 @@ export function assertOwnFile(
   file: string,
   kept: string | undefined,
   command: Command,
-  option: string = '--transcript',
+  option: string = '--removal-log',
 ): void {
   if (kept === undefined) return;
   const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });

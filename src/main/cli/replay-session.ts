@@ -10,7 +10,7 @@ import type {
   OffloadMode,
   Summarizer,
   Transcript,
-  TurnOrchestrator,
+  Session,
 } from '../../index.js';
 import { densityConfigOf } from './density-config.js';
 import { LoopMonitor } from './loop-monitor.js';
@@ -47,11 +47,11 @@ export interface ReplayOptions {
 /** Looks on while a transcript is played. What it does in `settle` is not measured. */
 export interface ReplayObserver {
   /** Told of the session before anything is played, and of what its density passes are made by. */
-  readonly begin: (session: TurnOrchestrator, density: DensityConfig) => void;
+  readonly begin: (session: Session, density: DensityConfig) => void;
   /** Told after each entry, when it was added. */
   readonly noteEntry: (entry: IContent) => void;
   /** Told when all was played; the session is still open. */
-  readonly settle: (session: TurnOrchestrator) => Promise<void>;
+  readonly settle: (session: Session) => Promise<void>;
 }
 
 /** The model that writes summaries, and what the report says of it. */
@@ -99,7 +99,7 @@ export async function replaySession(
   });
   const session = await compactor.createSession({
     density: transcript.preset,
-    transcriptPath: removalsFile,
+    removalLogPath: removalsFile,
   });
   const density = densityConfigOf(transcript, options);
   const playing = { strategy, meter, signal, onProgress };

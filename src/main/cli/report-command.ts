@@ -41,7 +41,7 @@ export function createReportCommand(onExit: (code: number) => void): Command {
       const model = readModelChoice(given, process.env, (message) =>
         command.error(`error: ${message}`),
       );
-      assertOwnFile(file, given.transcript, command);
+      assertOwnFile(file, given.removalLog, command);
       assertOwnFile(file, given.output, command, '--output');
       const { runReport } = await import('./run-report.js');
       onExit(await runReport(file, given, model));

@@ -106,7 +106,7 @@ async function play(
       recencyRetention: given.recency,
       workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
       threads: given.threads,
-      removalsFile: given.transcript === undefined ? undefined : resolve(given.transcript),
+      removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),
       summarizer:
         model === null
           ? undefined

@@ -8,12 +8,7 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../index.js';
-import type {
-  CompressionStrategyName,
-  IContent,
-  Transcript,
-  TurnOrchestrator,
-} from '../../index.js';
+import type { CompressionStrategyName, IContent, Transcript, Session } from '../../index.js';
 import { attributeCompression } from './attribution.js';
 import { startStretch } from './loop-monitor.js';
 import { ReclaimLedger } from './reclaim-ledger.js';
@@ -83,7 +78,7 @@ export class SessionPlayer {
   readonly ledger: ReclaimLedger;
   /** Failures that did not end the replay. */
   readonly failures: string[] = [];
-  readonly #session: TurnOrchestrator;
+  readonly #session: Session;
   readonly #entries: readonly IContent[];
   readonly #options: PlayOptions;
   readonly #windows: Window[] = [];
@@ -99,7 +94,7 @@ export class SessionPlayer {
   #tokensWithout = 0;
   #playedEntries = 0;
 
-  constructor(session: TurnOrchestrator, transcript: Transcript, options: PlayOptions) {
+  constructor(session: Session, transcript: Transcript, options: PlayOptions) {
     this.#session = session;
     this.#entries = transcript.entries;
     this.#options = options;
@@ -109,7 +104,7 @@ export class SessionPlayer {
 
   #listen(): void {
     const session = this.#session;
-    session.on('optimized', ({ changes, edits }) => {
+    session.on('pruned', ({ changes, edits }) => {
       this.ledger.notePass(changes, edits, this.#windows.length);
       this.#known = session.history.getAll();
     });

@@ -18,7 +18,7 @@ type ReadMessage = (message: JsonRecord, place: TranscriptPlace) => void;
 /**
  * Parses a document.
  *
- * @throws CompressionStrategyError `UNREADABLE_TRANSCRIPT` that tells where the text stops being JSON.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` that tells where the text stops being JSON.
  */
 export function parseDocument(text: string): unknown {
   try {
@@ -37,7 +37,7 @@ export function parseDocument(text: string): unknown {
 /**
  * Reads a document's messages into the history. Yields after each, so that entries can be handed out.
  *
- * @throws CompressionStrategyError `UNREADABLE_TRANSCRIPT` when the document has no list of messages.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` when the document has no list of messages.
  */
 export function* readDocument(
   document: unknown,

@@ -2,7 +2,7 @@
 // take the memory of one line and one turn, whole documents that of the document.
 
 import type { IContent } from '../../shared/content.js';
-import { CompressionStrategyError } from '../../shared/errors.js';
+import { CtxfoldError } from '../../shared/errors.js';
 import { assertSignal, assertString, kindOf, readOptions } from '../../shared/misuse.js';
 import { ClaudeCodeReader } from './claude-code.js';
 import { CodexReader } from './codex.js';
@@ -55,7 +55,7 @@ const MAX_DOCUMENT_LENGTH = 256 * 1024 * 1024;
 /**
  * Reads a recorded session.
  *
- * @throws CompressionStrategyError `UNKNOWN_FORMAT` when the content is of no known format or the
+ * @throws CtxfoldError `UNKNOWN_FORMAT` when the content is of no known format or the
  * named one is not known; `UNREADABLE_TRANSCRIPT` when the file cannot be read, is no text, or is a
  * document whose JSON is damaged.
  */
@@ -87,7 +87,7 @@ export async function readTranscript(
 /**
  * Streams a recorded session, from a path or from chunks of text or UTF-8 bytes.
  *
- * @throws CompressionStrategyError as `readTranscript` does, while iterating.
+ * @throws CtxfoldError as `readTranscript` does, while iterating.
  */
 export async function* streamTranscript(
   source: string | TranscriptChunks,
@@ -198,8 +198,8 @@ async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
   return parts.join('');
 }
 
-function unknownFormat(what: string): CompressionStrategyError {
-  return new CompressionStrategyError(
+function unknownFormat(what: string): CtxfoldError {
+  return new CtxfoldError(
     `${what} is no known transcript format. Known are: ${TRANSCRIPT_FORMATS.join(', ')}.`,
     'UNKNOWN_FORMAT',
   );

@@ -2,7 +2,7 @@
 // Whatever goes wrong is told as UNREADABLE_TRANSCRIPT, an abort excepted.
 
 import { createReadStream } from 'node:fs';
-import { CompressionStrategyError } from '../../shared/errors.js';
+import { CtxfoldError } from '../../shared/errors.js';
 
 /** Text of a transcript, in pieces of any size. */
 export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
@@ -13,7 +13,7 @@ const PROBE_LENGTH = 4096;
 /**
  * Yields the text of a transcript, decoded as UTF-8 without byte order mark.
  *
- * @throws CompressionStrategyError `UNREADABLE_TRANSCRIPT` when the source fails or is no text.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` when the source fails or is no text.
  */
 export async function* readText(
   source: string | TranscriptChunks,
@@ -40,16 +40,16 @@ export async function* readText(
     yield probe === undefined ? last : checkedText(last, name);
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof CompressionStrategyError) throw error;
+    if (error instanceof CtxfoldError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw unreadable(`${name} cannot be read: ${reason}`, error);
   }
 }
 
 /** Makes the error of a transcript that cannot be read. */
-export function unreadable(message: string, cause?: unknown): CompressionStrategyError {
+export function unreadable(message: string, cause?: unknown): CtxfoldError {
   const options = cause === undefined ? undefined : { cause };
-  return new CompressionStrategyError(message, 'UNREADABLE_TRANSCRIPT', options);
+  return new CtxfoldError(message, 'UNREADABLE_TRANSCRIPT', options);
 }
 
 /** A line that begins as JSON does. What precedes that is looked for within the line: across lines it takes quadratic time. */

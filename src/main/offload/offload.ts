@@ -25,7 +25,7 @@ export interface Offload {
    * Plans a density pass on the first `base.length` entries of `history`, which must not change
    * before the call returns its promise.
    *
-   * @throws the signal's reason when it aborts, `CompressionStrategyError` when the pass itself failed.
+   * @throws the signal's reason when it aborts, `CtxfoldError` when the pass itself failed.
    */
   optimize(
     history: readonly IContent[],

@@ -6,7 +6,7 @@ import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { abortable } from '../abortable.js';
 import type { EntryChange } from '../entry-change.js';
 import type { HistoryService } from '../history-service.js';
-import { isWriteFailure } from '../transcript/transcript-errors.js';
+import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
 import { tokensOf } from './reclaimed-tokens.js';
 import type { SessionParts } from './session-parts.js';

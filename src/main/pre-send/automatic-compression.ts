@@ -2,7 +2,7 @@
 // and over the limit, where a failure must not end the window. Compresses nothing itself.
 
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
-import { isWriteFailure } from '../transcript/transcript-errors.js';
+import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { heldCompression } from './held-compression.js';
 import type { ProgressGuard } from './progress-guard.js';
 import type { CompressedEvent } from './session-events.js';

@@ -123,7 +123,7 @@ async function compress(
 
 /**
  * The entries that the new history does not hold as they are, those with tool responses together with
- * what answers the same calls now: a transcript has to tell such stand-ins from originals.
+ * what answers the same calls now: a removal log has to tell such stand-ins from originals.
  */
 function listChanges(
   history: readonly IContent[],

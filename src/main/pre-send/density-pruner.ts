@@ -2,7 +2,7 @@
 // edits have landed in. What a pass finds, and what may land of that, is decided elsewhere.
 
 import type { HistoryTrace } from '../history-trace.js';
-import { isWriteFailure } from '../transcript/transcript-errors.js';
+import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.js';
 import { BatchPoints } from './batch-points.js';
 import { landReplay, runDensityStep } from './density-step.js';
@@ -14,7 +14,7 @@ import type { LandingReason } from './edit-policy.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { FormerWindows } from './replay-edits.js';
-import type { OptimizedEvent } from './session-events.js';
+import type { PrunedEvent } from './session-events.js';
 import { currentStrategy } from './session-parts.js';
 import type { AbortOptions, SessionParts } from './session-parts.js';
 
@@ -26,7 +26,7 @@ export interface DensityPrunerOptions {
   readonly takenUp: FormerWindows | null | undefined;
   readonly telemetry: Pick<SessionTelemetry, 'watchStep'>;
   /** Told of each pass that changed something. */
-  readonly tell: (event: OptimizedEvent) => void;
+  readonly tell: (event: PrunedEvent) => void;
 }
 
 /** Windows with edits that are remembered. */
@@ -75,7 +75,7 @@ export class DensityPruner {
     thresholdTokens: () => number,
     fits: () => boolean,
     options: AbortOptions,
-  ): Promise<OptimizedEvent | null> {
+  ): Promise<PrunedEvent | null> {
     const { parts, telemetry, tell } = this.#options;
     this.#startOverWhenCleared();
     this.#sentAt = Date.now();
@@ -87,7 +87,7 @@ export class DensityPruner {
     const window = this.#trace.length;
     let isSettled = true;
     try {
-      const step = { step: 'optimized', strategy: strategy.name, ...options } as const;
+      const step = { step: 'pruned', strategy: strategy.name, ...options } as const;
       const outcome = await telemetry.watchStep(step, tell, (told) => {
         const run = (): Promise<DensityStepOutcome> => {
           const isBatchPoint = this.#points.reaches(window);
@@ -99,7 +99,7 @@ export class DensityPruner {
             return admission;
           };
           // An edit that could not be recorded has not landed.
-          const noteAndTell = (event: OptimizedEvent): void => {
+          const noteAndTell = (event: PrunedEvent): void => {
             if (reason !== undefined) this.#noteLanding(window, reason);
             told(event);
           };
@@ -125,7 +125,7 @@ export class DensityPruner {
   /** Has the history of a session that was taken up edited as it was sent before; `null` when it need not be. */
   async #takeUp(
     thresholdTokens: number,
-    tell: (event: OptimizedEvent) => void,
+    tell: (event: PrunedEvent) => void,
     { signal }: AbortOptions,
   ): Promise<DensityStepOutcome | null> {
     const { parts, edits } = this.#options;

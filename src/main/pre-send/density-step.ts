@@ -13,7 +13,7 @@ import type { Admission } from './edit-gate.js';
 import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { Replay } from './replay-edits.js';
-import type { OptimizedEvent } from './session-events.js';
+import type { PrunedEvent } from './session-events.js';
 import { currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -23,7 +23,7 @@ const MAX_STALE_PLANS = 2;
 /** How a pass ended. */
 export interface DensityStepOutcome {
   /** What changed, or `null` when nothing did. */
-  readonly event: OptimizedEvent | null;
+  readonly event: PrunedEvent | null;
   /** Whether nothing that it found was held. */
   readonly isSettled: boolean;
 }
@@ -39,7 +39,7 @@ export async function runDensityStep(
   parts: SessionParts,
   strategy: CompressionStrategy,
   admit: (found: FoundEdit) => Admission,
-  tell: (event: OptimizedEvent) => void,
+  tell: (event: PrunedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome> {
   for (let attempt = 0; ; attempt += 1) {
@@ -65,7 +65,7 @@ export async function runDensityStep(
 export function landReplay(
   parts: SessionParts,
   replay: Replay,
-  tell: (event: OptimizedEvent) => void,
+  tell: (event: PrunedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome | null> {
   const landing = { ...replay, editsOf: () => replay.ruleEdits };
@@ -83,11 +83,11 @@ interface Landing extends Admission {
 async function land(
   parts: SessionParts,
   { result, reason, isWhole, base, editsOf }: Landing,
-  tell: (event: OptimizedEvent) => void,
+  tell: (event: PrunedEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<DensityStepOutcome | null> {
   if (reason === undefined) return { event: null, isSettled: isWhole };
-  const eventOf = (applied: AppliedEdit): OptimizedEvent => {
+  const eventOf = (applied: AppliedEdit): PrunedEvent => {
     return { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
   };
   const tellEdit = (applied: AppliedEdit): void => {

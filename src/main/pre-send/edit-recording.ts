@@ -2,28 +2,28 @@
 // the steps what becomes of an edit that cannot be recorded.
 
 import type { Logger } from '../logger.js';
-import { recordRemovalsTo } from '../transcript/removal-recorder.js';
-import { isWriteFailure } from '../transcript/transcript-errors.js';
-import type { TranscriptWriter } from '../transcript/transcript-writer.js';
+import { recordRemovalsTo } from '../removal-log/removal-recorder.js';
+import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import type { RemovalLog } from '../removal-log/removal-log.js';
 import type { RecordChanges } from './session-parts.js';
 
 export interface EditRecordingOptions {
   readonly sessionId: string;
-  readonly transcript?: Pick<TranscriptWriter, 'append'> | undefined;
+  readonly removalLog?: Pick<RemovalLog, 'append'> | undefined;
   readonly logger: Logger;
 }
 
 /**
- * Returns what records the changes of a session, or `undefined` when it keeps no transcript.
+ * Returns what records the changes of a session, or `undefined` when it keeps no removal log.
  *
  * @param tellFailure hears the error when writing fails, and not again before it has worked
  */
 export function recordEdits(
-  { sessionId, transcript, logger }: EditRecordingOptions,
+  { sessionId, removalLog, logger }: EditRecordingOptions,
   tellFailure: (error: Error) => void,
 ): RecordChanges | undefined {
-  if (transcript === undefined) return undefined;
-  const recorder = recordRemovalsTo(transcript);
+  if (removalLog === undefined) return undefined;
+  const recorder = recordRemovalsTo(removalLog);
   let isFailing = false;
   return async (kind, changes, signal) => {
     try {
@@ -32,7 +32,7 @@ export function recordEdits(
     } catch (error) {
       if (isWriteFailure(error) && !isFailing) {
         isFailing = true;
-        logger.warn('the transcript cannot be written: edits are left out', { error });
+        logger.warn('the removal log cannot be written: edits are left out', { error });
         tellFailure(error);
       }
       throw error;

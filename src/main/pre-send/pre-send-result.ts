@@ -1,12 +1,12 @@
 // What one pre-send window did, for whoever asked for it.
 
 import type { TokenSource } from './context-gauge.js';
-import type { CompressedEvent, FittedEvent, OptimizedEvent } from './session-events.js';
+import type { CompressedEvent, FittedEvent, PrunedEvent } from './session-events.js';
 
 /** What the pre-send window did. */
 export interface PreSendResult {
   /** The density pass, or `null` when it found nothing or was not needed. */
-  readonly optimized: OptimizedEvent | null;
+  readonly pruned: PrunedEvent | null;
   /** The compression that was due, or `null`. */
   readonly compressed: CompressedEvent | null;
   /** The last resort, or `null` when the history fits without it. */

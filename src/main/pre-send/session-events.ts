@@ -9,7 +9,7 @@ import type { LandingReason } from './edit-policy.js';
 import type { HoldReason } from './progress-guard.js';
 
 /** A density pass that changed something. Token totals are those of the whole history. */
-export interface OptimizedEvent {
+export interface PrunedEvent {
   readonly metadata: DensityResultMetadata;
   /** Why it landed now and was not held any longer. */
   readonly reason: LandingReason;
@@ -62,8 +62,8 @@ export interface FittedEvent {
  * An edit took results of tools or the text of files, and stands. For hosts that keep account of what the
  * model has read, as to answer a second read with a hint: what is named here has to be forgotten there.
  */
-export interface PrunedEvent {
-  readonly step: 'optimized' | 'compressed' | 'fitted';
+export interface RemovedEvent {
+  readonly step: 'pruned' | 'compressed' | 'fitted';
   /**
    * Files whose text went with a read or an inclusion, absolute, each once. Another read, inclusion or
    * write of the same file may still stand, and often does when a newer one made this one superfluous:
@@ -80,18 +80,18 @@ export interface PrunedEvent {
 
 /** The events of a session. */
 export interface SessionEvents {
-  optimized: [OptimizedEvent];
+  pruned: [PrunedEvent];
   compressed: [CompressedEvent];
   /** A compression failed over the hard limit; the history is made to fit without it. */
   compressionFailed: [{ readonly error: Error }];
   /**
-   * The transcript cannot be written: what edits would take away stays, as long as the history fits the
+   * The removal log cannot be written: what edits would take away stays, as long as the history fits the
    * window. Told once, and again when writing fails after it has worked.
    */
   recordingFailed: [{ readonly error: Error }];
   fitted: [FittedEvent];
   /** Follows one of the above; nothing is looked for unless somebody listens. */
-  pruned: [PrunedEvent];
+  removed: [RemovedEvent];
   /** Work meant for a worker ran on the calling thread, because workers failed. */
   fallback: [FallbackEvent];
 }

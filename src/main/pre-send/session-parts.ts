@@ -10,7 +10,7 @@ import type {
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import type { RecordContext } from '../transcript/removal-recorder.js';
+import type { RecordContext } from '../removal-log/removal-recorder.js';
 import { ruleSettings } from '../settings/density-settings.js';
 import type { EntryChange } from '../entry-change.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';

@@ -3,7 +3,7 @@
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { CompressionStrategyError } from '../../shared/errors.js';
+import { CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
@@ -16,7 +16,7 @@ const MAX_PROFILE_BYTES = 65_536;
 /**
  * Reads a profile, for the option `profile` of `createCompactor`.
  *
- * @throws CompressionStrategyError `PROFILE_UNREADABLE` when there is no such file, when it is no JSON
+ * @throws CtxfoldError `PROFILE_UNREADABLE` when there is no such file, when it is no JSON
  *   object, and for each setting in it that is unknown or wrong; `cause` has the reason.
  */
 export async function loadProfile(path: string): Promise<EphemeralSettings> {
@@ -24,7 +24,7 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
   try {
     return parseEphemeralSettings(JSON.parse(await readText(path)));
   } catch (cause) {
-    throw new CompressionStrategyError(
+    throw new CtxfoldError(
       `Cannot use the profile ${path}. ${messageOf(cause)}`,
       'PROFILE_UNREADABLE',
       { cause },
@@ -36,7 +36,7 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
  * Writes the settings that belong into a profile, and no defaults; `session.settings.all()` gives those
  * of a session. Replaces the file as a whole: until the new one is complete, the old one is there.
  *
- * @throws as `parseEphemeralSettings` does; CompressionStrategyError `PROFILE_WRITE_FAILED` when the
+ * @throws as `parseEphemeralSettings` does; CtxfoldError `PROFILE_WRITE_FAILED` when the
  *   file cannot be written, for example because its folder does not exist; `cause` has the reason.
  */
 export async function saveProfile(path: string, settings: EphemeralSettings): Promise<void> {
@@ -45,7 +45,7 @@ export async function saveProfile(path: string, settings: EphemeralSettings): Pr
   try {
     await replaceFile(path, `${JSON.stringify(persistent, null, 2)}\n`);
   } catch (cause) {
-    throw new CompressionStrategyError(
+    throw new CtxfoldError(
       `Cannot save the profile ${path}. ${messageOf(cause)}`,
       'PROFILE_WRITE_FAILED',
       { cause },

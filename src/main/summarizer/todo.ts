@@ -1,6 +1,6 @@
 // The task list as a host hands it in, and how it is asked for.
 
-import { CompressionStrategyError } from '../../shared/errors.js';
+import { CtxfoldError } from '../../shared/errors.js';
 import { isArray, isRecord } from '../../shared/misuse.js';
 import { askHost } from '../ask-host.js';
 
@@ -31,11 +31,11 @@ const STATUSES: readonly unknown[] = ['pending', 'in_progress', 'completed', 'ca
  * Asks the host for its task list.
  *
  * @returns a list of its own: what the host does with its objects later has no effect
- * @throws CompressionStrategyError `TODOS_FAILED` when the host throws, or returns what is no such list.
+ * @throws CtxfoldError `TODOS_FAILED` when the host throws, or returns what is no such list.
  */
 export function askForTodos(activeTodos: () => readonly Todo[]): readonly Todo[] {
   const failed = (message: string, options?: ErrorOptions): Error =>
-    new CompressionStrategyError(message, 'TODOS_FAILED', options);
+    new CtxfoldError(message, 'TODOS_FAILED', options);
   return askHost('activeTodos', activeTodos, failed, (todos) => {
     if (!isArray(todos) || todos.length > MAX_TODOS) return undefined;
     return allOf(todos, readTodo);

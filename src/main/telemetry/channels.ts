@@ -45,7 +45,7 @@ export interface FallbackMessage {
 export interface CompactionMessage {
   readonly sessionId: string;
   /** Pruning, compressing, or the last resort over the hard limit. */
-  readonly step: 'optimized' | 'compressed' | 'fitted';
+  readonly step: 'pruned' | 'compressed' | 'fitted';
   /** The strategy at work; absent for `fitted`, which needs none. */
   readonly strategy?: CompressionStrategyName;
   /** `applied`: the edit landed. Otherwise the history is as it was. */

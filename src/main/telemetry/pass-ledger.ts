@@ -11,7 +11,7 @@ export interface PassTimes {
 
 /** The step that a task works for. Counting and opening work for none in particular. */
 const STEP_OF_TASK: Readonly<Partial<Record<PassMessage['task'], CompactionMessage['step']>>> = {
-  optimize: 'optimized',
+  optimize: 'pruned',
   compress: 'compressed',
 };
 

@@ -3,7 +3,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { HistoryService } from '../history-service.js';
-import type { CompressedEvent, FittedEvent, OptimizedEvent } from '../pre-send/session-events.js';
+import type { CompressedEvent, FittedEvent, PrunedEvent } from '../pre-send/session-events.js';
 import { failureCode, publishCompaction, publishWindow } from './channels.js';
 import type { CompactionMessage, WindowMessage } from './channels.js';
 
@@ -24,7 +24,7 @@ export type StepDetails = Pick<CompactionMessage, 'step' | 'strategy'> & {
 };
 
 /** What a step tells of the edit that it made. */
-export type StepEvent = OptimizedEvent | CompressedEvent | FittedEvent;
+export type StepEvent = PrunedEvent | CompressedEvent | FittedEvent;
 
 /** Hears of an edit. */
 export type Tell<Event extends StepEvent> = (event: Event) => void;

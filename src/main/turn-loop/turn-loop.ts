@@ -15,13 +15,13 @@ import {
 import { abortable } from '../abortable.js';
 import { assertTokens } from '../pre-send/token-budget.js';
 import type { PreSendResult } from '../pre-send/pre-send-result.js';
-import { TurnOrchestrator } from '../turn-orchestrator.js';
+import { Session } from '../session.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
 
 export interface TurnLoopOptions {
-  readonly session: TurnOrchestrator;
+  readonly session: Session;
   readonly model: ChatModel;
   /** @default none */
   readonly tools?: ToolHandlers;
@@ -70,7 +70,7 @@ const DEFAULT_MAX_MODEL_CALLS = 100;
 
 /** Sends messages to a model, with the tools and the session that were given. */
 export class TurnLoop {
-  readonly session: TurnOrchestrator;
+  readonly session: Session;
   readonly #options: TurnLoopOptions;
   #turns = 0;
   /** Ends when the message that is being answered now is. */
@@ -79,7 +79,7 @@ export class TurnLoop {
   /** @throws TypeError for an option of another type; RangeError for a number out of its range. */
   constructor(given: TurnLoopOptions) {
     const options = readOptions('turn loop options', given);
-    if (!isInstance(options.session, TurnOrchestrator)) {
+    if (!isInstance(options.session, Session)) {
       throw new TypeError(
         `Expected session to be one of a compactor, got ${kindOf(options.session)}.`,
       );

@@ -29,7 +29,7 @@ export async function callSix(
     prepareStep: prepareStep(compactor),
   });
   const { textStream } = streamText({ model, messages, prepareStep: prepareStep(compactor) });
-  const recall = recallTool(compactor, { conversationId: 'c', transcriptDirectory: 't' });
+  const recall = recallTool(compactor, { conversationId: 'c', removalLogDirectory: 't' });
   const agent = new ToolLoopAgent({
     model,
     tools: { ...tools, recall },
@@ -54,7 +54,7 @@ export async function callSeven(
     prepareStep: prepareStep(compactor),
   });
   const { textStream } = streamText({ model, messages, prepareStep: prepareStep(compactor) });
-  const recall = recallTool(compactor, { conversationId: 'c', transcriptDirectory: 't' });
+  const recall = recallTool(compactor, { conversationId: 'c', removalLogDirectory: 't' });
   const agent = new ToolLoopAgent({
     model,
     tools: { ...tools, recall },

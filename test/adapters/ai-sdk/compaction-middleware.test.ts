@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { compactionMiddleware } from '../../../src/adapters/ai-sdk/compaction-middleware.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { AdapterOptions } from '../../../src/ai-sdk.js';
-import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
@@ -36,8 +36,8 @@ describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
 
   runs.each(['generate', 'stream'])('takes a stale read out of a prompt to %s', async (way) => {
     const provider = await startStrictProvider(SCRIPT);
-    const sessions: TurnOrchestrator[] = [];
-    const onSession = (session: TurnOrchestrator): void => void sessions.push(session);
+    const sessions: Session[] = [];
+    const onSession = (session: Session): void => void sessions.push(session);
     const middleware = compactionMiddleware(openCompactor(), { edits: 'every-turn', onSession });
     const model = sdk.wrapLanguageModel({ model: chatModel(provider), middleware });
     const run = {
@@ -87,7 +87,7 @@ describe('compactionMiddleware', () => {
 
   it('knows a prompt again that was built anew', async () => {
     const names: string[] = [];
-    const onSession = ({ sessionId }: TurnOrchestrator): void => void names.push(sessionId);
+    const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
     const { transformParams } = compactionMiddleware(openCompactor(), { onSession });
     await transformParams({ params: { prompt: PROMPT }, model: MODEL });
     const prompt = [...structuredClone(PROMPT), ...structuredClone(PROMPT.slice(1))];

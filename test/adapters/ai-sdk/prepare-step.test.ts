@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { prepareStep } from '../../../src/adapters/ai-sdk/prepare-step.js';
 import type { PrepareStepOptions } from '../../../src/adapters/ai-sdk/prepare-step.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
-import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import type { Session } from '../../../src/main/session.js';
 import type { ScriptedStep } from '../../../examples/support/scripted-provider.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS, seven } from './sdk-versions.js';
@@ -72,9 +72,9 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     compactorOptions: CompactorOptions = {},
   ) {
     const provider = await startStrictProvider(script);
-    const sessions: TurnOrchestrator[] = [];
+    const sessions: Session[] = [];
     const compactor = openCompactor(compactorOptions);
-    const onSession = (session: TurnOrchestrator): void => void sessions.push(session);
+    const onSession = (session: Session): void => void sessions.push(session);
     const prepare = prepareStep(compactor, { edits: 'every-turn', onSession, ...options });
     const stopWhen = sdk.stepCountIs(10);
     return { provider, sessions, run: { tools: mapTools(sdk), stopWhen, prepareStep: prepare } };
@@ -291,7 +291,7 @@ describe('prepareStep', () => {
   it('made anew with the same options, goes on with the same conversations', async () => {
     const compactor = openCompactor();
     const names: string[] = [];
-    const onSession = ({ sessionId }: TurnOrchestrator): void => void names.push(sessionId);
+    const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
     const step = { model: 'scripted', messages: [ASK], steps: [] };
     await prepareStep(compactor, { onSession })(step);
     await prepareStep(compactor, { onSession, signal: new AbortController().signal })(step);
@@ -303,15 +303,15 @@ describe('prepareStep', () => {
 
   it('gives the session the name of the conversation', async () => {
     const names: string[] = [];
-    const onSession = ({ sessionId }: TurnOrchestrator): void => void names.push(sessionId);
+    const onSession = ({ sessionId }: Session): void => void names.push(sessionId);
     const prepare = prepareStep(openCompactor(), { onSession, conversationId: 'chat-7' });
     await prepare({ model: 'scripted', messages: [ASK], steps: [] });
     expect(names).toEqual(['chat-7']);
   });
 
   it('tells the session what the provider reported for the step before', async () => {
-    const sessions: TurnOrchestrator[] = [];
-    const onSession = (session: TurnOrchestrator): void => void sessions.push(session);
+    const sessions: Session[] = [];
+    const onSession = (session: Session): void => void sessions.push(session);
     const prepare = prepareStep(openCompactor(), { onSession, overheadTokens: 100 });
     const filled: ModelMessage = { role: 'user', content: 'word '.repeat(2_000) };
     await prepare({ model: 'scripted', messages: [filled], steps: [] });

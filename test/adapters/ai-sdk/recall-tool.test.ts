@@ -6,8 +6,8 @@ import { prepareStep } from '../../../src/adapters/ai-sdk/prepare-step.js';
 import { recallTool } from '../../../src/adapters/ai-sdk/recall-tool.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
-import { CompressionStrategyError } from '../../../src/shared/errors.js';
-import { temporaryPath } from '../../main/transcript/recording.js';
+import { CtxfoldError } from '../../../src/shared/errors.js';
+import { temporaryPath } from '../../main/removal-log/recording.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { chatModel, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
@@ -18,7 +18,7 @@ const SETTINGS = {
   'compression.density.placeholder': 'informative',
 } as const;
 
-const CONVERSATION = { conversationId: 's', transcriptDirectory: 't' };
+const CONVERSATION = { conversationId: 's', removalLogDirectory: 't' };
 
 function read(path: string) {
   return { toolCalls: [{ name: 'read_file', input: { file_path: path } }] };
@@ -29,7 +29,7 @@ describe.each(SDK_VERSIONS)('recallTool in %s', (_, loaded) => {
     const sdk = loaded as Sdk;
     const conversation = {
       conversationId: '../of one/user',
-      transcriptDirectory: await temporaryPath('transcripts'),
+      removalLogDirectory: await temporaryPath('transcripts'),
     };
     const compactor = openCompactor({ settings: SETTINGS });
     const files = new Map([['a.ts', 'first \ud800\u0000\nsecond\n'.repeat(30)]]);
@@ -107,11 +107,11 @@ describe('recallTool', () => {
       recallFrom(() => {
         throw error;
       });
-    const absent = new CompressionStrategyError('/secret/path has none', 'NOT_IN_TRANSCRIPT');
+    const absent = new CtxfoldError('/secret/path has none', 'NOT_IN_REMOVAL_LOG');
     expect(await failing(absent)({ id: 'c9' })).toMatch(
       /^No original is on record for "c9"\..*run the tool again\.$/,
     );
-    const unread = new CompressionStrategyError('/secret/path', 'TRANSCRIPT_READ_FAILED');
+    const unread = new CtxfoldError('/secret/path', 'REMOVAL_LOG_READ_FAILED');
     for (const error of [unread, new Error('/secret/path'), null]) {
       expect(await failing(error)({ id: 'c9' })).toBe(
         'The original of "c9" cannot be read just now. Run the tool again if you need its result.',
@@ -133,9 +133,9 @@ describe('recallTool', () => {
 
   it('belongs to one conversation, or is told to look across all of them', async () => {
     const compactor = openCompactor({ settings: SETTINGS });
-    const transcriptDirectory = await temporaryPath('transcripts');
+    const removalLogDirectory = await temporaryPath('transcripts');
     for (const user of ['ann', 'bob']) {
-      const compact = messageCompactor(compactor, { edits: 'every-turn', transcriptDirectory });
+      const compact = messageCompactor(compactor, { edits: 'every-turn', removalLogDirectory });
       const step = (id: string, value: string) =>
         [
           {
@@ -161,7 +161,7 @@ describe('recallTool', () => {
       ];
       await compact(structuredClone(messages) as never, { conversationId: user });
     }
-    const ofAnn = recallTool(compactor, { conversationId: 'ann', transcriptDirectory });
+    const ofAnn = recallTool(compactor, { conversationId: 'ann', removalLogDirectory });
     expect(await ofAnn.execute({ id: 'of ann' })).toBe('what ann saw');
     expect(await ofAnn.execute({ id: 'of bob' })).toMatch(/^No original/);
     const ofAnyone = recallTool(compactor, { acrossSessions: true });
@@ -170,7 +170,7 @@ describe('recallTool', () => {
 
   it('may be made of a session', async () => {
     const session = await openCompactor({ settings: SETTINGS }).createSession({
-      transcriptDirectory: await temporaryPath('transcripts'),
+      removalLogDirectory: await temporaryPath('transcripts'),
       history: [
         ...[1, 2].flatMap((id) => [
           aiContent([toolCall(`c${id}`, 'look', {})]),
@@ -193,7 +193,7 @@ describe('recallTool', () => {
       { ...CONVERSATION, conversationId: '' },
       { ...CONVERSATION, conversationId: 7 },
       { conversationId: 's' },
-      { ...CONVERSATION, transcriptDirectory: '' },
+      { ...CONVERSATION, removalLogDirectory: '' },
       { acrossSessions: 'true' },
       { acrossSessions: 1 },
       { acrossSessions: true, conversationId: 'ann' },

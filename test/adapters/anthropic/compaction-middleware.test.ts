@@ -15,7 +15,7 @@ import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
-import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import type { Session } from '../../../src/main/session.js';
 import { findBreaches, startStrictProvider } from '../../support/strict-provider.js';
 import { ask, longText, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
@@ -128,7 +128,7 @@ describe('compactionMiddleware', () => {
 
   it('knows a conversation that goes on', async () => {
     const provider = await startStrictProvider([ANSWER, ANSWER]);
-    const sessions: TurnOrchestrator[] = [];
+    const sessions: Session[] = [];
     const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
     const messages = staleRead();
 
@@ -143,7 +143,7 @@ describe('compactionMiddleware', () => {
 
   it('tries again with the same body, in the same session', async () => {
     const provider = await startStrictProvider([ANSWER]);
-    const sessions: TurnOrchestrator[] = [];
+    const sessions: Session[] = [];
     const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
     provider.failNext(503, 2);
 
@@ -166,8 +166,8 @@ describe('compactionMiddleware', () => {
       return next(request);
     };
     const later = [...messages, say('Yes.'), ask('Sure?')];
-    const sessions: TurnOrchestrator[] = [];
-    const onSession = (session: TurnOrchestrator) => sessions.push(session);
+    const sessions: Session[] = [];
+    const onSession = (session: Session) => sessions.push(session);
     const client = clientOf(provider, { first, onSession });
     provider.failNext(503);
 
@@ -456,7 +456,7 @@ describe('compactionMiddleware', () => {
 
     it('works where the loop sends all messages', async () => {
       const provider = await startStrictProvider([...SCRIPT, ANSWER]);
-      const sessions: TurnOrchestrator[] = [];
+      const sessions: Session[] = [];
       const client = clientOf(provider, { onSession: (session) => sessions.push(session) });
 
       const message = await client.beta.messages.toolRunner({ ...params, thread: false });

@@ -20,7 +20,7 @@ import { makeTemporaryWorkspace } from '../../../examples/support/temporary-work
 import { compactionMiddleware } from '../../../src/adapters/langchain/compaction-middleware.js';
 import { contextEdit } from '../../../src/adapters/langchain/context-edit.js';
 import { createCompactor } from '../../../src/main/compactor.js';
-import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 
 const compactor = createCompactor({ offload: 'inline' });
@@ -49,18 +49,18 @@ const SECOND: readonly ScriptedStep[] = [
 
 interface Run {
   readonly provider: ScriptedProvider;
-  readonly sessions: readonly TurnOrchestrator[];
+  readonly sessions: readonly Session[];
   /** The state after each task. */
   readonly states: readonly (readonly BaseMessage[])[];
 }
 
-type MakeMiddleware = (onSession: (session: TurnOrchestrator) => void) => AgentMiddleware;
+type MakeMiddleware = (onSession: (session: Session) => void) => AgentMiddleware;
 
 async function run(makeMiddleware: MakeMiddleware): Promise<Run> {
   const workspace = await makeTemporaryWorkspace();
   const provider = await startStrictProvider([...FIRST, ...SECOND]);
   const client = new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1`, maxRetries: 0 });
-  const sessions: TurnOrchestrator[] = [];
+  const sessions: Session[] = [];
   const agent = createAgent({
     model: new OpenAiChatModel({ client, model: 'gpt-test' }),
     tools: fileTools(workspace.root).map(({ run: execute, name, description, inputSchema }) =>

@@ -10,7 +10,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import { serveRecall } from '../../support/recall-client.js';
 import type { ServedRecall } from '../../support/recall-client.js';
-import { openWriter, temporaryPath } from '../transcript/recording.js';
+import { openWriter, temporaryPath } from '../removal-log/recording.js';
 
 const serve = (...paths: readonly string[]): Promise<ServedRecall> => serveRecall({ paths });
 

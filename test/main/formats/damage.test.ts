@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CompressionStrategyError } from '../../../src/shared/errors.js';
+import { CtxfoldError } from '../../../src/shared/errors.js';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../../src/main/formats/transcript.js';
 import { pairingFaults, readChunks, type Reading } from './reading.js';
 import { runs } from '../../support/scale.js';
@@ -53,7 +53,7 @@ async function expectSound(reading: Promise<Reading>): Promise<void> {
   try {
     expect(pairingFaults((await reading).entries)).toEqual([]);
   } catch (error) {
-    if (!(error instanceof CompressionStrategyError)) throw error;
+    if (!(error instanceof CtxfoldError)) throw error;
     expect(['UNKNOWN_FORMAT', 'UNREADABLE_TRANSCRIPT']).toContain(error.code);
   }
 }

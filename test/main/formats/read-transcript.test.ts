@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CompressionStrategyError } from '../../../src/shared/errors.js';
+import { CtxfoldError } from '../../../src/shared/errors.js';
 import { humanText } from '../../../src/shared/content.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
 import { readTranscript, streamTranscript } from '../../../src/main/formats/read-transcript.js';
@@ -24,13 +24,13 @@ async function file(name: string, content: string | Uint8Array): Promise<string>
   return full;
 }
 
-async function failure(reading: Promise<unknown>): Promise<CompressionStrategyError> {
+async function failure(reading: Promise<unknown>): Promise<CtxfoldError> {
   const thrown: unknown = await reading.then(
     () => undefined,
     (error: unknown) => error,
   );
-  expect(thrown).toBeInstanceOf(CompressionStrategyError);
-  return thrown as CompressionStrategyError;
+  expect(thrown).toBeInstanceOf(CtxfoldError);
+  return thrown as CtxfoldError;
 }
 
 describe('readTranscript', () => {

@@ -85,7 +85,7 @@ describe('readReply', () => {
   });
 
   test('throws the error of a task as it was', () => {
-    const error = { name: 'CompressionStrategyError', message: 'no', code: 'TOKEN_COUNT_FAILED' };
+    const error = { name: 'CtxfoldError', message: 'no', code: 'TOKEN_COUNT_FAILED' };
     const read = (): unknown => readReply(COUNT, { ok: false, error, runMs: 1 });
     expect(read).toThrow(expect.objectContaining({ message: 'no', code: 'TOKEN_COUNT_FAILED' }));
     expect(read).not.toThrow(WorkerPoolError);

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadProfile, saveProfile, selectPersistent } from '../../../src/main/settings/profile.js';
 import { SETTINGS_REGISTRY } from '../../../src/main/settings/settings-registry.js';
-import { CompressionStrategyError } from '../../../src/shared/errors.js';
+import { CtxfoldError } from '../../../src/shared/errors.js';
 
 let folder: string;
 let path: string;
@@ -74,8 +74,8 @@ describe('loadProfile', () => {
   it.each(refused)('refuses a profile with %s', async (_, content, reason) => {
     await writeFile(path, content);
     const error: unknown = await loadProfile(path).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(CompressionStrategyError);
-    const { code, message, cause } = error as CompressionStrategyError;
+    expect(error).toBeInstanceOf(CtxfoldError);
+    const { code, message, cause } = error as CtxfoldError;
     expect(code).toBe('PROFILE_UNREADABLE');
     expect(message).toBe(`Cannot use the profile ${path}. ${(cause as Error).message}`);
     if (typeof reason === 'string') expect((cause as Error).message).toBe(reason);
@@ -147,7 +147,7 @@ describe('saveProfile', () => {
     await mkdir(join(folder, 'folder'));
     const wrong = join(folder, name);
     await expect(saveProfile(wrong, SETTINGS)).rejects.toMatchObject({
-      name: 'CompressionStrategyError',
+      name: 'CtxfoldError',
       code: 'PROFILE_WRITE_FAILED',
       message: expect.stringContaining(`Cannot save the profile ${wrong}. ${code}`),
       cause: { code },

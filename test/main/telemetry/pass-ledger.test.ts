@@ -23,29 +23,29 @@ describe('PassLedger', () => {
     const ledger = new PassLedger();
     ledger.add(pass());
     ledger.add(pass({ runMs: 4, mainThreadMs: 0.25 }));
-    expect(ledger.take('s', 'optimized')).toEqual({ workerRunMs: 6, mainThreadMs: 0.75 });
-    expect(ledger.take('s', 'optimized')).toBeUndefined();
+    expect(ledger.take('s', 'pruned')).toEqual({ workerRunMs: 6, mainThreadMs: 0.75 });
+    expect(ledger.take('s', 'pruned')).toBeUndefined();
   });
 
   it('keeps steps and sessions apart', () => {
     const ledger = new PassLedger();
     ledger.add(pass({ task: 'compress', runMs: 7 }));
     ledger.add(pass({ sessionId: 'other', runMs: 9 }));
-    expect(ledger.take('s', 'optimized')).toBeUndefined();
+    expect(ledger.take('s', 'pruned')).toBeUndefined();
     expect(ledger.take('s', 'compressed')?.workerRunMs).toBe(7);
-    expect(ledger.take('other', 'optimized')?.workerRunMs).toBe(9);
+    expect(ledger.take('other', 'pruned')?.workerRunMs).toBe(9);
   });
 
   it('counts what ran inline as time of the calling thread alone', () => {
     const ledger = new PassLedger();
     ledger.add(pass({ ranOn: 'inline', mainThreadMs: 2 }));
-    expect(ledger.take('s', 'optimized')).toEqual({ workerRunMs: 0, mainThreadMs: 2 });
+    expect(ledger.take('s', 'pruned')).toEqual({ workerRunMs: 0, mainThreadMs: 2 });
   });
 
   it.each(['count', 'open'] as const)('books a pass of task %s to no step', (task) => {
     const ledger = new PassLedger();
     ledger.add(pass({ task }));
-    for (const step of ['optimized', 'compressed', 'fitted'] as const) {
+    for (const step of ['pruned', 'compressed', 'fitted'] as const) {
       expect(ledger.take('s', step)).toBeUndefined();
     }
   });
@@ -54,14 +54,14 @@ describe('PassLedger', () => {
     const ledger = new PassLedger();
     ledger.add(pass());
     ledger.close('s');
-    expect(ledger.take('s', 'optimized')).toBeUndefined();
+    expect(ledger.take('s', 'pruned')).toBeUndefined();
   });
 
   it('forgets the oldest of more than a thousand sessions', () => {
     const ledger = new PassLedger();
     for (let at = 0; at <= 1_000; at += 1) ledger.add(pass({ sessionId: `s${at}` }));
-    expect(ledger.take('s0', 'optimized')).toBeUndefined();
-    expect(ledger.take('s1', 'optimized')).toBeDefined();
-    expect(ledger.take('s1000', 'optimized')).toBeDefined();
+    expect(ledger.take('s0', 'pruned')).toBeUndefined();
+    expect(ledger.take('s1', 'pruned')).toBeDefined();
+    expect(ledger.take('s1000', 'pruned')).toBeDefined();
   });
 });

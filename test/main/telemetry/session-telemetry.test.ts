@@ -27,7 +27,7 @@ const failing = strategyOf(() =>
   Promise.reject(new CompressionExecutionError('high-density', 'said no')),
 );
 
-describe('TurnOrchestrator', () => {
+describe('Session', () => {
   it('publishes one message for each edit and one for the window', async () => {
     const compactions = hear('ctxfold:compaction');
     const windows = hear('ctxfold:window');
@@ -36,7 +36,7 @@ describe('TurnOrchestrator', () => {
     expect(compactions).toEqual([
       {
         sessionId: 'session',
-        step: 'optimized',
+        step: 'pruned',
         strategy: 'high-density',
         outcome: 'applied',
         tokensBefore: 60,
@@ -159,7 +159,7 @@ describe('TurnOrchestrator', () => {
       .mockImplementationOnce(() => Promise.reject(new Error('no encoding')));
     const session = openNoted('h:see+@a.ts h:@a.ts', { countEntries });
     expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe('TOKEN_COUNT_FAILED');
-    expect(compactions).toMatchObject([{ step: 'optimized', outcome: 'applied' }]);
+    expect(compactions).toMatchObject([{ step: 'pruned', outcome: 'applied' }]);
     expect(windows).toMatchObject([{ outcome: 'failed', code: 'TOKEN_COUNT_FAILED' }]);
   });
 
@@ -168,7 +168,7 @@ describe('TurnOrchestrator', () => {
     const session = openNoted(STALE);
     session.removeAllListeners();
     await session.ensureCompressionBeforeSend('p1');
-    expect(compactions).toMatchObject([{ step: 'optimized' }]);
+    expect(compactions).toMatchObject([{ step: 'pruned' }]);
   });
 
   it('names the model that the session talks to', async () => {
@@ -194,7 +194,7 @@ describe('TurnOrchestrator', () => {
       if (typeof value === 'string') texts.add(value);
       return value;
     });
-    const known = ['session', 'p1', 'send', 'optimized', 'compressed', 'fitted', 'high-density'];
+    const known = ['session', 'p1', 'send', 'pruned', 'compressed', 'fitted', 'high-density'];
     const endings = ['applied', 'done', 'failed', 'UNKNOWN', 'CONTEXT_WINDOW_EXCEEDED'];
     expect([...known, ...endings]).toEqual(expect.arrayContaining([...texts]));
     expect(texts).toContain('failed');

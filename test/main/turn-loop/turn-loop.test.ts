@@ -5,7 +5,7 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from '../../../src/main/turn-loop/chat-model.js';
 import { TurnLoop } from '../../../src/main/turn-loop/turn-loop.js';
 import type { TurnLoopOptions } from '../../../src/main/turn-loop/turn-loop.js';
-import type { TurnOrchestrator } from '../../../src/main/turn-orchestrator.js';
+import type { Session } from '../../../src/main/session.js';
 import { toolCall } from '../../../src/shared/content.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { describeHistory } from '../../support/notation.js';
@@ -49,7 +49,7 @@ async function loopOf(
   return new TurnLoop({ session: await compactor.createSession(), model, tools, ...options });
 }
 
-function speakers({ history }: TurnOrchestrator): string {
+function speakers({ history }: Session): string {
   return history
     .getAll()
     .map(({ speaker }) => speaker)

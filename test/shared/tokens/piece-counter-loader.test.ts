@@ -1,7 +1,7 @@
 // Loading a counter: once, and with an error that says what to do.
 
 import { describe, expect, test } from 'vitest';
-import { CompressionStrategyError } from '../../../src/shared/errors.js';
+import { CtxfoldError } from '../../../src/shared/errors.js';
 import { pieceCounterLoader } from '../../../src/shared/tokens/piece-counter-loader.js';
 import { encodeTokenFile } from '../../../src/shared/tokens/token-file.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
@@ -35,7 +35,7 @@ describe('pieceCounterLoader', () => {
     let isThere = false;
     const load = pieceCounterLoader(() => (isThere ? Promise.resolve(FILE) : fail()));
     const error: unknown = await load().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(CompressionStrategyError);
+    expect(error).toBeInstanceOf(CtxfoldError);
     expect(error).toMatchObject({
       code: 'TOKEN_COUNT_FAILED',
       message: expect.stringMatching(/\(.+\)\. Install ctxfold anew/),

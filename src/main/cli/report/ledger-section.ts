@@ -38,7 +38,7 @@ export function ledgerSection(page: ReportPage): Markup {
     <h2 id="h-edits">Edits</h2>
     <p>
       Every edit, in the order in which they landed. A session with a
-      <code>transcriptDirectory</code> gives back what a call had answered by
+      <code>removalLogDirectory</code> gives back what a call had answered by
       <code>session.restore(callId)</code>; entries that belong to no call are read by
       <code>readRemovals(path)</code>.
     </p>

@@ -7,9 +7,9 @@ import type {
   DensityConfig,
   IContent,
   LandingReason,
-  OptimizedEvent,
+  PrunedEvent,
   ToolCatalog,
-  TurnOrchestrator,
+  Session,
 } from '../../../index.js';
 import { attributeCompression, attributePass } from '../attribution.js';
 import type { Attribution } from '../attribution.js';
@@ -57,7 +57,7 @@ export interface Recording {
 interface Edit {
   readonly cause: EditCause;
   /** What a pruning pass changed, and by which rules; compressions tell by the whole history. */
-  readonly pass: Pick<OptimizedEvent, 'changes' | 'edits'> | null;
+  readonly pass: Pick<PrunedEvent, 'changes' | 'edits'> | null;
   /** The whole history after it. */
   readonly after: readonly IContent[];
 }
@@ -96,12 +96,12 @@ export class SessionRecorder implements ReplayObserver {
     return this.#recording;
   }
 
-  readonly begin = (session: TurnOrchestrator, density: DensityConfig): void => {
+  readonly begin = (session: Session, density: DensityConfig): void => {
     this.#density = density;
     const note = (cause: EditCause, pass: Edit['pass']): void => {
       this.#lines.push({ cause, pass, after: session.history.getAll() });
     };
-    session.on('optimized', ({ changes, edits, reason }) => {
+    session.on('pruned', ({ changes, edits, reason }) => {
       note({ step: 'pruned', reason }, { changes, edits });
     });
     session.on('compressed', ({ outcome, strategy, llmCallMade }) => {
@@ -117,7 +117,7 @@ export class SessionRecorder implements ReplayObserver {
     this.#lines.push(entry);
   };
 
-  readonly settle = async ({ history }: TurnOrchestrator): Promise<void> => {
+  readonly settle = async ({ history }: Session): Promise<void> => {
     const steps = takeApart(this.#lines, this.#density);
     const entries = Array.from(new Set(steps.flatMap(entriesOf)));
     const counts = await history.countEach(entries);

@@ -1,0 +1,225 @@
+// Keeps a second writer away from a file: a lock file beside it that names its holder, on a lease that the
+// holder renews. Who renews no more is taken over, and has to notice before it writes again.
+
+import { open, readFile, stat, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isGone, lockText, newHolder, parseHolder } from './lock-holder.js';
+import type { LockHolder } from './lock-holder.js';
+import { systemCode } from './removal-log-errors.js';
+
+/** A lock that is held. */
+export interface FileLock {
+  /** @throws Error with code `ELOCKLOST` when the lock file is somebody else's by now, or gone. */
+  assertHeld(): Promise<void>;
+  /** Removes the lock file, unless somebody else's stands there by now. */
+  release(): Promise<void>;
+}
+
+/** How locks live and die, in milliseconds. */
+export interface LockTiming {
+  /** Between two signs of life. */
+  readonly beatMs: number;
+  /** Without a sign of life after which a lock is taken over. */
+  readonly leaseMs: number;
+}
+
+const TIMING: LockTiming = { beatMs: 2_000, leaseMs: 6_000 };
+/** Looks at a lock in the time of one beat. */
+const LOOKS_PER_BEAT = 4;
+/** A takeover takes a few system calls; what guards one for longer belongs to a process that died in it. */
+const MAX_TAKEOVER_MS = 10_000;
+const MAX_ATTEMPTS = 5;
+
+/** Tokens of the locks that this process holds. */
+const HELD_HERE = new Set<string>();
+
+/**
+ * Takes the lock of a file.
+ *
+ * A lock that is held in this process is refused at once, one whose holder was a process of this system
+ * that has ended is taken over at once. Any other holder is watched: as soon as it gives a sign of life the lock is
+ * refused, and after a lease without one it is taken over, be it of another host, a container that is
+ * gone, or a process that is suspended. What counts is whether the lock file changes while it is watched; no
+ * clocks are compared.
+ *
+ * @throws Error with code `ELOCKED` while somebody holds it, telling who and what to do; the system's
+ * error when the lock file cannot be made.
+ */
+export async function acquireFileLock(
+  path: string,
+  timing: LockTiming = TIMING,
+): Promise<FileLock> {
+  const lockPath = `${path}.lock`;
+  const holder = await newHolder();
+  HELD_HERE.add(holder.token);
+  try {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      if (await createLock(lockPath, holder)) return new HeldLock(lockPath, holder, timing);
+      const text = await readLock(lockPath);
+      if (text === undefined) continue;
+      if (!(await isDead(lockPath, text, timing))) throw lockedError(lockPath, text, timing);
+      if (!(await discardDeadLock(lockPath, text))) throw lockedError(lockPath, text, timing);
+    }
+    throw lockedError(lockPath, '', timing);
+  } catch (error) {
+    HELD_HERE.delete(holder.token);
+    throw error;
+  }
+}
+
+class HeldLock implements FileLock {
+  readonly #lockPath: string;
+  readonly #holder: LockHolder;
+  readonly #timer: NodeJS.Timeout;
+  #beats = 0;
+  #beating: Promise<void> | undefined;
+
+  constructor(lockPath: string, holder: LockHolder, { beatMs }: LockTiming) {
+    this.#lockPath = lockPath;
+    this.#holder = holder;
+    this.#timer = setInterval(() => {
+      this.#beating ??= this.#beat().finally(() => {
+        this.#beating = undefined;
+      });
+    }, beatMs).unref();
+  }
+
+  async assertHeld(): Promise<void> {
+    const text = await readLock(this.#lockPath);
+    if (text !== undefined && this.#isOwn(text)) return;
+    const message =
+      `${this.#lockPath} is not this writer's any more: it did not renew its lease while it was suspended or too busy, ` +
+      'and another writer has taken over. Close this one; open the path again when the other one is closed.';
+    throw Object.assign(new Error(message), { code: 'ELOCKLOST' });
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    try {
+      await this.#beating;
+      const text = await readLock(this.#lockPath);
+      if (text !== undefined && this.#isOwn(text)) await unlink(this.#lockPath);
+    } finally {
+      // What could not be removed is taken over when its lease has ended.
+      HELD_HERE.delete(this.#holder.token);
+    }
+  }
+
+  /** Never rejects: who cannot renew the lease loses it, and `assertHeld` tells. */
+  async #beat(): Promise<void> {
+    let handle: FileHandle | undefined;
+    try {
+      // What is read and what is written are one file, also when another takes the lock over in between.
+      handle = await open(this.#lockPath, 'r+');
+      if (!this.#isOwn(await handle.readFile('utf8'))) return;
+      this.#beats += 1;
+      await handle.write(lockText(this.#holder, this.#beats), 0);
+    } catch {
+      // The next beat tries again.
+    } finally {
+      await handle?.close().catch(() => undefined);
+    }
+  }
+
+  #isOwn(text: string): boolean {
+    return parseHolder(text)?.token === this.#holder.token;
+  }
+}
+
+async function createLock(lockPath: string, holder: LockHolder): Promise<boolean> {
+  let handle: FileHandle;
+  try {
+    handle = await open(lockPath, 'wx', 0o600);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    await handle.writeFile(lockText(holder, 0));
+  } catch (error) {
+    // Made but not filled, as on a full disk: it must not keep others away.
+    await unlink(lockPath);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  return true;
+}
+
+/** Whether a lock's holder has ended, or gives no sign of life for a lease. One that is just being made does. */
+async function isDead(lockPath: string, text: string, timing: LockTiming): Promise<boolean> {
+  const holder = parseHolder(text);
+  if (holder !== undefined) {
+    if (HELD_HERE.has(holder.token)) return false;
+    if (await isGone(holder)) return true;
+  }
+  const lookMs = timing.beatMs / LOOKS_PER_BEAT;
+  // Looks are counted and time is not: this process may be suspended itself, together with the holder.
+  for (let looks = Math.ceil(timing.leaseMs / lookMs); looks > 0; looks -= 1) {
+    await delay(lookMs);
+    const now = await readLock(lockPath);
+    if (now === undefined) return true;
+    if (now !== text) return false;
+  }
+  return true;
+}
+
+/**
+ * Removes a lock whose holder has died. Two processes can find the same dead lock, and the slower one
+ * must not remove the new lock of the faster one. So a dead lock is removed only by who has made the
+ * guard file and found it as it was: nobody else can put another one in its place meanwhile.
+ *
+ * @returns `false` when another process has the guard
+ */
+async function discardDeadLock(lockPath: string, text: string): Promise<boolean> {
+  const guardPath = `${lockPath}.takeover`;
+  if (!(await createGuard(guardPath))) return false;
+  try {
+    if ((await readLock(lockPath)) === text) await unlink(lockPath);
+  } finally {
+    await unlink(guardPath);
+  }
+  return true;
+}
+
+/** The guard of a process that was killed in those few system calls is in the way until it is too old. */
+async function createGuard(guardPath: string): Promise<boolean> {
+  try {
+    await (await open(guardPath, 'wx', 0o600)).close();
+    return true;
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    const age = await ageOf(guardPath);
+    if (age > MAX_TAKEOVER_MS) await unlink(guardPath).catch(() => undefined);
+    return false;
+  }
+}
+
+async function ageOf(path: string): Promise<number> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+async function readLock(lockPath: string): Promise<string | undefined> {
+  try {
+    return await readFile(lockPath, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function lockedError(lockPath: string, text: string, { leaseMs }: LockTiming): Error {
+  const holder = parseHolder(text);
+  const who =
+    holder === undefined ? 'another writer' : `process ${holder.pid} on host ${holder.host}`;
+  const message =
+    `${lockPath} is held by ${who}, which is alive. Close that writer, or use another file. ` +
+    `A lock that nobody renews is taken over after ${leaseMs / 1_000} seconds.`;
+  return Object.assign(new Error(message), { code: 'ELOCKED' });
+}

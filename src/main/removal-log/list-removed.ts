@@ -1,0 +1,116 @@
+// Tells which results of tools a removal log holds originals of, without the originals.
+
+import type { ToolResponseBlock } from '../../shared/content.js';
+import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
+import { placeholderEnding } from '../../shared/summarize/placeholder.js';
+import { digestResponse, keyOfCall, summaryLine } from '../../shared/summarize/tool-summary.js';
+import type { ResultSize } from '../../shared/summarize/tool-summary.js';
+import { readRemovals } from './removal-reader.js';
+import type { RemovalRecord } from './removal-record.js';
+import { assertSessionScope, isInScope } from './session-scope.js';
+import type { SessionScope } from './session-scope.js';
+import { StandIns, weightOf } from './stand-ins.js';
+
+/** A result that was taken away and that `restore` gives back. */
+export interface RemovedResult {
+  readonly callId: string;
+  readonly toolName: string;
+  /** What of its call tells most: path, command or first short text; absent when that is not on record. */
+  readonly key?: string;
+  readonly isFailed: boolean;
+  /** Absent for what has none, such as a number. */
+  readonly size?: ResultSize;
+  /** All of that in one line, as summaries have it. */
+  readonly line: string;
+  readonly sessionId: string;
+  /** In milliseconds since the epoch. */
+  readonly removedAt: number;
+}
+
+/**
+ * Lists the results whose originals one session has recorded in a removal log, or any with `acrossSessions: true`, in
+ * the order in which they went. Of several calls with one id it has the one that `restore` gives. Reads the file once;
+ * keeps a line of each result.
+ *
+ * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when the file cannot be read; TypeError when no session is
+ * named.
+ */
+export async function listRemoved(
+  path: string,
+  scope: SessionScope,
+): Promise<readonly RemovedResult[]> {
+  assertSessionScope(scope);
+  const listing = new Listing();
+  for await (const { record } of readRemovals(path)) {
+    if (isInScope(scope, record.sessionId)) listing.add(record);
+  }
+  return listing.results();
+}
+
+/** A response that may be an original, without its payload. */
+interface Sighting {
+  readonly response: Pick<ToolResponseBlock, 'callId' | 'toolName' | 'error'>;
+  readonly digest: ReturnType<typeof digestResponse>;
+  readonly sessionId: string;
+  readonly removedAt: number;
+}
+
+class Listing {
+  readonly #standIns = new StandIns();
+  /** By call, what is an original, likely none, and still less likely one; the one that was seen last comes last. */
+  readonly #byWeight = [0, 1, 2].map(() => new Map<string, Sighting>());
+  /** By session, call and tool, the key parameter. */
+  readonly #keys = new Map<string, string | undefined>();
+
+  add(record: RemovalRecord): void {
+    const { entry, sessionId } = record;
+    for (const call of entry.blocks.filter(isToolCallBlock)) {
+      this.#keys.set(nameOfCall(sessionId, call.id, call.name), keyOfCall(call));
+    }
+    for (const block of entry.blocks.filter(isToolResponseBlock)) {
+      if (block.isComplete === false) continue;
+      this.#see(block, record);
+      this.#standIns.note(block, record);
+    }
+  }
+
+  results(): readonly RemovedResult[] {
+    // What stands later takes the place of what stands before.
+    const likeliest = new Map(this.#byWeight.toReversed().flatMap((seen) => [...seen]));
+    return [...likeliest.values()]
+      .map((sighting) => this.#describe(sighting))
+      .sort((a, b) => a.removedAt - b.removedAt);
+  }
+
+  #see(block: ToolResponseBlock, record: RemovalRecord): void {
+    const doubt = this.#standIns.judge(block, record);
+    const seen = doubt === null ? undefined : this.#byWeight[weightOf(doubt)];
+    if (seen === undefined) return;
+    const { callId, toolName, error } = block;
+    const response = { callId, toolName, ...(error !== undefined && { error }) };
+    const { sessionId, at: removedAt } = record;
+    seen.delete(callId);
+    seen.set(callId, { response, digest: digestResponse(block), sessionId, removedAt });
+  }
+
+  #describe({ response, digest, sessionId, removedAt }: Sighting): RemovedResult {
+    const { callId, toolName, error } = response;
+    const name = nameOfCall(sessionId, callId, toolName);
+    const key = this.#keys.get(name);
+    const call = this.#keys.has(name) ? { key } : undefined;
+    return {
+      callId,
+      toolName,
+      ...(key !== undefined && { key }),
+      isFailed: Boolean(error),
+      ...(!digest.isSummary && digest.size !== undefined && { size: digest.size }),
+      line: summaryLine(digest, call, placeholderEnding(callId, 'pointer')),
+      sessionId,
+      removedAt,
+    };
+  }
+}
+
+function nameOfCall(sessionId: string, callId: string, toolName: string): string {
+  return JSON.stringify([sessionId, callId, toolName]);
+}

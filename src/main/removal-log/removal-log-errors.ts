@@ -1,0 +1,79 @@
+// The errors of the removal log: which file, what the system said, what to do. Never content of a record.
+
+import { CtxfoldError } from '../../shared/errors.js';
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOSPC: 'The disk is full: free some space there.',
+  EDQUOT: 'The disk quota is used up: free some space there.',
+  EFBIG: 'The file has reached the size limit: raise the limit or start another file.',
+  EACCES: 'Permission was refused: choose a path that this user may write.',
+  EPERM: 'The operation is not permitted: choose a path that this user may write.',
+  EROFS: 'The file system is read-only: choose another path.',
+  ENOENT: 'It does not exist: check the path.',
+  EISDIR: 'It is a directory: name a file.',
+  ENOTDIR: 'A part of the path is no directory: check the path.',
+  ELOOP: 'It is a symbolic link: name the file that it points to.',
+  EMFILE: 'Too many files are open: raise the limit or close some.',
+  EIO: 'The device failed: choose a path on another one.',
+};
+
+const MAX_SHOWN_ID_LENGTH = 100;
+
+/** Says that a removal log cannot be written; what should have been recorded must not be applied then. */
+export function writeFailed(path: string, cause: unknown): CtxfoldError {
+  return new CtxfoldError(
+    `The removal log ${path} could not be written (${reasonOf(cause)}).${adviceFor(cause)} ` +
+      'Nothing that it was to record has been changed.',
+    'REMOVAL_LOG_WRITE_FAILED',
+    { cause },
+  );
+}
+
+/** Whether something was not done because it could not be recorded. */
+export function isWriteFailure(thrown: unknown): thrown is CtxfoldError {
+  return thrown instanceof CtxfoldError && thrown.code === 'REMOVAL_LOG_WRITE_FAILED';
+}
+
+/** Says that a removal log cannot be read. */
+export function readFailed(path: string, cause: unknown): CtxfoldError {
+  return new CtxfoldError(
+    `The removal log ${path} could not be read (${reasonOf(cause)}).${adviceFor(cause)}`,
+    'REMOVAL_LOG_READ_FAILED',
+    { cause },
+  );
+}
+
+/** Says that a removal log holds no original result of a call. */
+export function notInRemovalLog(path: string, callId: string, skippedBytes: number): CtxfoldError {
+  const damage =
+    skippedBytes === 0 ? '' : ` ${skippedBytes} bytes of it were damaged and left out.`;
+  const shown = JSON.stringify(callId.slice(0, MAX_SHOWN_ID_LENGTH));
+  return new CtxfoldError(
+    `The removal log ${path} holds no original result of the call ${shown}.${damage} ` +
+      'Only what a pass removed or replaced is recorded; look in the history itself, or run the tool again.',
+    'NOT_IN_REMOVAL_LOG',
+  );
+}
+
+/** Says that a removal log is closed. */
+export function writerClosed(path: string, what: string): CtxfoldError {
+  return new CtxfoldError(`The writer of ${path} is closed: ${what}`, 'CLOSED');
+}
+
+/** The system's code of an error, such as `ENOSPC`. */
+export function systemCode(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error ? (thrown as { code?: unknown }).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** An error of the system says most by its code; its message repeats the path. */
+function reasonOf(cause: unknown): string {
+  const isOfSystem = cause instanceof Error && 'syscall' in cause;
+  const code = isOfSystem ? systemCode(cause) : undefined;
+  return code ?? (cause instanceof Error ? cause.message : String(cause));
+}
+
+function adviceFor(cause: unknown): string {
+  const advice = ADVICE[systemCode(cause) ?? ''];
+  return advice === undefined ? '' : ` ${advice}`;
+}

@@ -1,0 +1,109 @@
+// What the tests of the transcript share: a directory of their own, drafts, reading, and files that fail.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { openAppendFile } from '../../../src/main/removal-log/append-file.js';
+import type { AppendFile } from '../../../src/main/removal-log/append-file.js';
+import { readRemovals } from '../../../src/main/removal-log/removal-reader.js';
+import type {
+  ReadRemovalsOptions,
+  SkippedBytes,
+} from '../../../src/main/removal-log/removal-reader.js';
+import { encodeRemoval } from '../../../src/main/removal-log/removal-record.js';
+import type { RemovalDraft, RemovalRecord } from '../../../src/main/removal-log/removal-record.js';
+import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
+import type { RemovalLogOptions } from '../../../src/main/removal-log/removal-log.js';
+import { humanText } from '../../../src/shared/content.js';
+
+/** The path of a file in a new directory, which goes when the test ends. */
+export async function temporaryPath(name = 'transcript.jsonl'): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'ctxfold-transcript-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return join(directory, name);
+}
+
+/** A removed text. */
+export function draft(text: string, index = 0): RemovalDraft {
+  return { sessionId: 's', kind: 'removed', index, entry: humanText(text) };
+}
+
+/** The lines of records that hold these texts, numbered from 0. */
+export function lines(...texts: readonly string[]): string[] {
+  return texts.map((text, seq) => encodeRemoval(draft(text), seq, 1).line);
+}
+
+/** A writer that is closed when the test ends. */
+export async function openWriter(
+  path: string,
+  options: RemovalLogOptions = {},
+): Promise<RemovalLog> {
+  const writer = await RemovalLog.open(path, options);
+  onTestFinished(() => writer.close());
+  return writer;
+}
+
+export interface Recovered {
+  readonly records: readonly RemovalRecord[];
+  /** The first text of each record. */
+  readonly texts: readonly string[];
+  readonly skipped: readonly SkippedBytes[];
+}
+
+export async function recover(path: string, options: ReadRemovalsOptions = {}): Promise<Recovered> {
+  const reading = readRemovals(path, options);
+  const records: RemovalRecord[] = [];
+  for await (const { record } of reading) records.push(record);
+  return { records, texts: records.map(textOf), skipped: reading.skipped };
+}
+
+function textOf({ entry }: RemovalRecord): string {
+  const [block] = entry.blocks;
+  return block?.type === 'text' ? block.text : '';
+}
+
+/** An error as the system makes it. */
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: made up`), { code, syscall: 'write' });
+}
+
+/** What happens in place of an operation on a file, given the real one. */
+export type FileFaults = {
+  readonly [Operation in Exclude<keyof AppendFile, 'read'>]?: (
+    file: AppendFile,
+    bytes: Uint8Array,
+  ) => unknown;
+};
+
+/** Opens the real file, with some operations replaced. */
+export function openWith(faults: FileFaults): (path: string) => Promise<AppendFile> {
+  return async (path) => {
+    const file = await openAppendFile(path);
+    const none = new Uint8Array();
+    return {
+      status: async () =>
+        (await (faults.status ?? ((real) => real.status()))(file, none)) as Awaited<
+          ReturnType<AppendFile['status']>
+        >,
+      write: async (bytes) =>
+        (await (faults.write ?? ((real, given) => real.write(given)))(file, bytes)) as number,
+      read: (buffer, offset) => file.read(buffer, offset),
+      datasync: async () => {
+        await (faults.datasync ?? ((real) => real.datasync()))(file, none);
+      },
+      close: async () => {
+        await (faults.close ?? ((real) => real.close()))(file, none);
+      },
+    };
+  };
+}
+
+/** A promise and what settles it. */
+export function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,196 @@
+// Which of several records of a call counts as the original, and that restoring reads little.
+
+import { truncate, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import type { RemovalDraft, RemovalKind } from '../../../src/main/removal-log/removal-record.js';
+import { restore } from '../../../src/main/removal-log/restore.js';
+import type { RestoredResponse } from '../../../src/main/removal-log/restore.js';
+import type { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
+import { openWriter, temporaryPath } from './recording.js';
+
+/** Of several sessions, which some of these transcripts hold. */
+const ALL = { acrossSessions: true } as const;
+
+function answer(result: unknown, callId = 'c1'): IContent {
+  return toolContent([toolResponse(callId, 'read_file', result)]);
+}
+
+function asking(path: string, callId = 'c1'): IContent {
+  return aiContent([toolCall(callId, 'read_file', { path })]);
+}
+
+function gone(entry: IContent, kind: RemovalKind = 'compressed', sessionId = 's'): RemovalDraft {
+  return { sessionId, kind, index: 0, entry };
+}
+
+function replaced(entry: IContent, replacement: IContent): RemovalDraft {
+  return { ...gone(entry, 'replaced'), replacement };
+}
+
+interface Recording {
+  readonly writer: RemovalLog;
+  /** Restores through the writer, through one opened anew and from the file, which must agree. */
+  readonly restored: (callId?: string, sessionId?: string) => Promise<RestoredResponse>;
+}
+
+async function recording(...batches: readonly (readonly RemovalDraft[])[]): Promise<Recording> {
+  const path = await temporaryPath();
+  const writer = await openWriter(path);
+  for (const batch of batches) await writer.append(batch);
+  const restored: Recording['restored'] = async (callId = 'c1', sessionId) => {
+    const options = sessionId === undefined ? ALL : { sessionId };
+    const found = await restore(path, callId, options);
+    expect(await writer.restore(callId, options)).toEqual(found);
+    await writer.close();
+    const again = await openWriter(path);
+    expect(await again.restore(callId, options)).toEqual(found);
+    await again.close();
+    return found;
+  };
+  return { writer, restored };
+}
+
+describe('restore', () => {
+  test('gives an excerpt when nothing else is on record, and else the original', async () => {
+    const output = 'a line of output\n'.repeat(100);
+    const excerpt = excerptOf(output);
+    const only = await recording([gone(answer(excerpt))]);
+    expect((await only.restored()).response.result).toBe(excerpt);
+    const both = await recording(
+      [gone(answer(output))],
+      [gone(answer(excerpt), 'compressed', 'later')],
+    );
+    expect((await both.restored()).response.result).toBe(output);
+  });
+
+  test('gives response and call as they were', async () => {
+    const { restored } = await recording([gone(asking('a.ts')), gone(answer({ lines: 3 }))]);
+    expect(await restored()).toEqual({
+      response: toolResponse('c1', 'read_file', { lines: 3 }),
+      call: toolCall('c1', 'read_file', { path: 'a.ts' }),
+      sessionId: 's',
+      recordedAt: expect.any(Number),
+    });
+  });
+
+  test('passes over a response to the same call that is not complete', async () => {
+    const running = { ...toolResponse('c1', 'read_file', 'so far'), isComplete: false };
+    const both = toolContent([toolResponse('c1', 'read_file', 'all of it'), running]);
+    const { restored } = await recording([gone(both)]);
+    expect((await restored()).response.result).toBe('all of it');
+  });
+
+  test('gives the response alone while the call is in the history', async () => {
+    const { restored } = await recording([replaced(answer('long'), answer(PRUNED_POINTER))]);
+    const found = await restored();
+    expect(found.response.result).toBe('long');
+    expect(found.call).toBeUndefined();
+  });
+
+  test('passes over the pointer and what had replaced the original', async () => {
+    const { restored } = await recording(
+      [replaced(answer('long'), answer('[short]'))],
+      [replaced(answer('[short]'), answer(PRUNED_POINTER))],
+      [gone(answer(PRUNED_POINTER))],
+    );
+    expect((await restored()).response.result).toBe('long');
+  });
+
+  test('gives the latest of several calls with one id', async () => {
+    const { restored } = await recording(
+      [replaced(answer('first'), answer('[short]'))],
+      [gone(asking('a.ts')), gone(answer('[short]'))],
+      [gone(asking('b.ts')), replaced(answer('second'), answer('[short]'))],
+      [gone(answer('[short]'))],
+    );
+    const { response, call } = await restored();
+    expect([response.result, call?.parameters]).toEqual(['second', { path: 'b.ts' }]);
+  });
+
+  test('keeps sessions apart', async () => {
+    const { restored } = await recording([
+      gone(answer('mine'), 'removed', 's'),
+      gone(asking('theirs'), 'removed', 'other'),
+      gone(answer('theirs'), 'removed', 'other'),
+    ]);
+    const mine = await restored('c1', 's');
+    expect([mine.response.result, mine.call]).toEqual(['mine', undefined]);
+    const { restored: restoredLatest } = await recording([
+      gone(answer('mine'), 'removed', 's'),
+      gone(answer('theirs'), 'removed', 'other'),
+    ]);
+    expect((await restoredLatest()).response.result).toBe('theirs');
+  });
+
+  test('finds one response among those of parallel calls', async () => {
+    const before = toolContent([
+      toolResponse('c1', 'read_file', 'one'),
+      toolResponse('c2', 'read_file', 'two'),
+    ]);
+    const after = toolContent([
+      toolResponse('c1', 'read_file', PRUNED_POINTER),
+      toolResponse('c2', 'read_file', 'two'),
+    ]);
+    const { restored } = await recording([replaced(before, after)], [gone(after)]);
+    expect((await restored('c2')).response.result).toBe('two');
+  });
+
+  test('passes over a stand-in that another session was taken up with', async () => {
+    const { restored } = await recording(
+      [replaced(answer('long'), answer('[short]'))],
+      [gone(answer('[short]'), 'compressed', 'later')],
+    );
+    expect((await restored()).response.result).toBe('long');
+    expect((await restored('c1', 'later')).response.result).toBe('[short]');
+  });
+
+  test('passes over what looks like a placeholder, unless there is nothing else', async () => {
+    const line = '[read_file: a.ts — success, 3 lines; recall("c1") for the original]';
+    const ofSessions = [gone(answer('long')), gone(answer(line), 'compressed', 'later')];
+    const { restored } = await recording(ofSessions);
+    expect((await restored()).response.result).toBe('long');
+    const { restored: restoredAlone } = await recording([gone(answer(line))]);
+    expect((await restoredAlone()).response.result).toBe(line);
+    const { restored: restoredOther } = await recording([
+      gone(answer('long', 'c2')),
+      gone(answer(line, 'c2')),
+    ]);
+    expect((await restoredOther('c2')).response.result).toBe(line);
+  });
+
+  test('says that an id is not on record, or only its pointer is', async () => {
+    const { writer } = await recording([gone(answer(PRUNED_POINTER)), gone(asking('x', 'c2'))]);
+    for (const callId of ['c1', 'c2', 'unknown', '__proto__']) {
+      const expected = { code: 'NOT_IN_REMOVAL_LOG', message: expect.stringContaining(callId) };
+      await expect(restore(writer.path, callId, ALL)).rejects.toMatchObject(expected);
+      await expect(writer.restore(callId, ALL)).rejects.toMatchObject(expected);
+    }
+  });
+
+  test('says how much was damaged when it finds nothing', async () => {
+    const path = await temporaryPath();
+    await writeFile(path, 'junk\n');
+    await expect(restore(path, 'c1', ALL)).rejects.toThrow('4 bytes of it were damaged');
+  });
+
+  test('finds through a writer what was recorded before and after it was opened', async () => {
+    const { writer } = await recording([replaced(answer('long'), answer('[short]'))]);
+    await writer.close();
+    const again = await openWriter(writer.path);
+    await again.append([gone(answer('[short]')), gone(answer('other', 'c2'))]);
+    expect((await again.restore('c1', ALL)).response.result).toBe('long');
+    expect((await again.restore('c2', ALL)).response.result).toBe('other');
+  });
+
+  test('says that a record was cut off behind the writer', async () => {
+    const { writer } = await recording([gone(answer('long'))]);
+    await truncate(writer.path, 20);
+    await expect(writer.restore('c1', ALL)).rejects.toMatchObject({
+      code: 'REMOVAL_LOG_READ_FAILED',
+    });
+  });
+});

@@ -1,0 +1,207 @@
+// The density pass of a session: what it is given, when it runs, and when the history counts as dirty.
+
+import { describe, expect, it, vi } from 'vitest';
+
+import type { EntryChange } from '../../src/main/entry-change.js';
+import { InlineOffload } from '../../src/main/offload/inline.js';
+import { humanText } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import { NO_EDITS } from '../../src/shared/density.js';
+import type { DensityConfig } from '../../src/shared/density.js';
+import { historyOf } from '../support/notation.js';
+import {
+  entries,
+  entriesOf,
+  keepLast,
+  openNoted,
+  openSession,
+  strategyOf,
+} from '../support/session-bench.js';
+
+/** By index of a history, what an edit made of each entry. */
+function verdictsOf(changes: readonly EntryChange[], length: number): readonly string[] {
+  const verdicts = Array.from({ length }, () => 'kept');
+  for (const { index, after } of changes) verdicts[index] = after === null ? 'removed' : 'changed';
+  return verdicts;
+}
+
+/** Two reads of a file that is then written: the reads are stale. */
+const STALE = 'h a:r1 t:r1 a:w2 t:w2 h';
+
+describe('Session', () => {
+  describe('explain', () => {
+    it('tells what the next pass does, by the settings of the session', async () => {
+      const session = openSession({
+        entries: historyOf('h a:r1 t:r1 a:w2 t:w2 a:s3 t:s3 a:s4 t:s4 h'),
+        settings: { 'compression.density.recencyPruning': true },
+      });
+      session.settings.set('compression.density.recencyRetention', 1);
+      const { length } = session.history.getRawHistory();
+      const expected = Array.from({ length }, (_, index) => session.explain(index).verdict);
+      expect(session.explain(1).blocks).toMatchObject([{ rule: 'read-write', callId: 'r1' }]);
+      expect(session.explain(6).blocks).toMatchObject([{ rule: 'recency', rank: 2 }]);
+      const event = await session.ensureDensityOptimized();
+      expect(verdictsOf(event?.changes ?? [], length)).toEqual(expected);
+      expect(session.explain(1).blocks).toMatchObject([{ callId: 'w2' }]);
+    });
+
+    it('throws for an entry that is not there', () => {
+      expect(() => openSession({ entries: entries(2) }).explain(2)).toThrow(RangeError);
+    });
+  });
+
+  describe('densityDirty', () => {
+    it('is true at first, and false once a pass has ended that found nothing', async () => {
+      const session = openSession();
+      expect(session.densityDirty).toBe(true);
+      expect(await session.ensureDensityOptimized()).toBeNull();
+      expect(session.densityDirty).toBe(false);
+    });
+
+    it('is set by content and cleared by a pass, whose own edit does not set it', async () => {
+      const session = openSession();
+      await session.ensureDensityOptimized();
+      session.history.addAll(historyOf(STALE));
+      expect(session.densityDirty).toBe(true);
+      expect(await session.ensureDensityOptimized()).not.toBeNull();
+      expect(session.densityDirty).toBe(false);
+    });
+
+    it('is not set by an edit, a compression or clearing', async () => {
+      const session = openSession({ strategy: keepLast(2), entries: entries(9) });
+      await session.ensureDensityOptimized();
+      await session.history.applyDensityResult({ ...NO_EDITS, removals: [0] });
+      expect(session.densityDirty).toBe(false);
+      await session.performCompression('p1');
+      expect(session.densityDirty).toBe(false);
+      session.history.clear();
+      expect(session.densityDirty).toBe(false);
+    });
+
+    it('is set by content that is queued during a compression', async () => {
+      const strategy = strategyOf(async ({ history }) => {
+        session.history.add(humanText('meanwhile'));
+        return history.slice(-2);
+      });
+      const session = openSession({ strategy, entries: entries(9) });
+      await session.ensureDensityOptimized();
+      await session.performCompression('p1');
+      expect(session.densityDirty).toBe(true);
+    });
+
+    it('is cleared also when the pass throws', async () => {
+      const optimize = vi.fn(() => {
+        throw new Error('broken pass');
+      });
+      const strategy = strategyOf(async () => [], optimize);
+      const session = openSession({ strategy, entries: entries(1) });
+      await expect(session.ensureDensityOptimized()).rejects.toThrow('broken pass');
+      expect(session.densityDirty).toBe(false);
+      expect(await session.ensureDensityOptimized()).toBeNull();
+      expect(optimize).toHaveBeenCalledOnce();
+    });
+
+    it('stays true when content comes while the pass runs', async () => {
+      const offload = new InlineOffload();
+      const session = openNoted(STALE, { offload });
+      const pass = session.ensureDensityOptimized();
+      session.history.add(humanText('late'));
+      await pass;
+      expect(session.densityDirty).toBe(true);
+      expect(entriesOf(session)).toBe('h a:w2 t:w2 h h:late');
+    });
+
+    it('stays true when the pass is called off, or the strategy does not prune', async () => {
+      const controller = new AbortController();
+      const session = openNoted(STALE);
+      const pass = session.ensureDensityOptimized({ signal: controller.signal });
+      controller.abort('enough');
+      await expect(pass).rejects.toBe('enough');
+      expect(session.densityDirty).toBe(true);
+
+      const other = openSession({ strategy: strategyOf(async () => [], null) });
+      expect(await other.ensureDensityOptimized()).toBeNull();
+      expect(other.densityDirty).toBe(true);
+    });
+  });
+
+  describe('ensureDensityOptimized', () => {
+    it('does nothing while the history is clean', async () => {
+      const offload = new InlineOffload();
+      const optimize = vi.spyOn(offload, 'optimize');
+      const session = openNoted('h a', { offload });
+      await session.ensureDensityOptimized();
+      await session.ensureDensityOptimized();
+      expect(optimize).toHaveBeenCalledOnce();
+    });
+
+    it('applies no empty result', async () => {
+      const session = openNoted('h a');
+      const apply = vi.spyOn(session.history, 'applyDensityResult');
+      expect(await session.ensureDensityOptimized()).toBeNull();
+      expect(apply).not.toHaveBeenCalled();
+    });
+
+    it('hands the raw history, settings and agent options to the pass', async () => {
+      const seen: { history: readonly IContent[]; config: DensityConfig }[] = [];
+      const strategy = strategyOf(
+        async () => [],
+        (history, config) => {
+          seen.push({ history, config });
+          return NO_EDITS;
+        },
+      );
+      const session = openSession({
+        strategy,
+        // getCurated would leave the empty ai entry out.
+        entries: historyOf('h a:_ h'),
+        settings: {
+          'compression.density.recencyPruning': true,
+          'compression.density.recencyRetention': 7,
+          'compression.density.fileDedupe': false,
+        },
+        density: { workspaceRoot: '/here', partialWritesSupersede: false },
+      });
+      await session.ensureDensityOptimized();
+      expect(seen).toEqual([
+        {
+          history: historyOf('h a:_ h'),
+          config: {
+            workspaceRoot: '/here',
+            partialWritesSupersede: false,
+            readWritePruning: true,
+            fileDedupe: false,
+            recencyPruning: true,
+            recencyRetention: 7,
+            placeholder: 'pointer',
+          },
+        },
+      ]);
+    });
+
+    it('runs a pass of a strategy of another kind here, not on the offload', async () => {
+      const offload = new InlineOffload();
+      const optimize = vi.spyOn(offload, 'optimize');
+      const strategy = strategyOf(
+        async () => [],
+        () => ({ ...NO_EDITS, removals: [0] }),
+      );
+      const session = openNoted('h:one h:two', { offload, strategy });
+      await session.ensureDensityOptimized();
+      expect(optimize).not.toHaveBeenCalled();
+      expect(entriesOf(session)).toBe('h:two');
+    });
+
+    it('refuses a result that does not fit, and changes nothing', async () => {
+      const strategy = strategyOf(
+        async () => [],
+        () => ({ ...NO_EDITS, removals: [0, 5] }),
+      );
+      const session = openNoted('h:one h:two', { strategy });
+      await expect(session.ensureDensityOptimized()).rejects.toMatchObject({
+        code: 'DENSITY_OUT_OF_BOUNDS',
+      });
+      expect(entriesOf(session)).toBe('h:one h:two');
+    });
+  });
+});

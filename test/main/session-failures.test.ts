@@ -1,0 +1,121 @@
+// What fails in the pre-send window reaches the caller, and what has happened until then stays whole.
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { createCompactor } from '../../src/main/compactor.js';
+import { humanText } from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import type { DensityResult } from '../../src/shared/density.js';
+import { CompressionExecutionError } from '../../src/shared/errors.js';
+import { historyOf } from '../support/notation.js';
+import { scriptedSummarizer } from '../support/scripted-summarizer.js';
+import {
+  entries,
+  entriesOf,
+  openSession,
+  outcomeOf,
+  strategyOf,
+} from '../support/session-bench.js';
+
+const NO_COUNTS = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+
+describe('ensureCompressionBeforeSend', () => {
+  it('rejects with what the pass throws, and goes no further', async () => {
+    const compress = vi.fn(async () => []);
+    const strategy = strategyOf(compress, () => {
+      throw new Error('broken pass');
+    });
+    const session = openSession({ strategy, contextLimit: 20, entries: historyOf('h:1 h:2 h:3') });
+    await expect(session.ensureCompressionBeforeSend('p1')).rejects.toThrow('broken pass');
+    expect(compress).not.toHaveBeenCalled();
+    expect(entriesOf(session)).toBe('h:1 h:2 h:3');
+  });
+
+  it.each([
+    ['DENSITY_CONFLICT', [0], [0]],
+    ['DENSITY_DUPLICATE_INDEX', [1, 1], []],
+    ['DENSITY_OUT_OF_BOUNDS', [], [2]],
+  ])('rejects with %s when a result does not fit', async (code, removals, replaced) => {
+    const replacements = new Map(replaced.map((index) => [index, humanText('new')]));
+    const result: DensityResult = { removals, replacements, metadata: NO_COUNTS };
+    const strategy = strategyOf(
+      async () => [],
+      () => result,
+    );
+    const session = openSession({ strategy, entries: historyOf('h:1 h:2') });
+    expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe(code);
+    expect(entriesOf(session)).toBe('h:1 h:2');
+  });
+
+  it('rejects when counting fails after an edit, which stands and is told', async () => {
+    const countEntries = vi
+      .fn((contents: readonly IContent[]) => Promise.resolve(contents.map(() => 10)))
+      .mockImplementationOnce((contents) => Promise.resolve(contents.map(() => 10)))
+      .mockImplementationOnce(() => Promise.reject(new Error('no encoding')));
+    const given = historyOf('h:see+@a.ts h:@a.ts');
+    const session = openSession({ countEntries, entries: given });
+    const optimized = vi.fn();
+    session.on('pruned', optimized);
+    expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe('TOKEN_COUNT_FAILED');
+    expect(session.history.getRawHistory()[0]).toEqual(humanText('see\n'));
+    expect(optimized).toHaveBeenCalledOnce();
+    expect(await session.ensureCompressionBeforeSend('p2')).toMatchObject({ totalTokens: 20 });
+  });
+
+  it('rejects with what the strategy throws, and tries no other one', async () => {
+    const strategy = strategyOf(() => Promise.reject(new Error('no result')));
+    const session = openSession({ strategy, contextLimit: 100, entries: entries(9) });
+    const compressed = vi.fn();
+    session.on('compressed', compressed);
+    await expect(session.ensureCompressionBeforeSend('p1')).rejects.toThrow('no result');
+    expect(compressed).not.toHaveBeenCalled();
+    expect(session.history.getAll()).toEqual(entries(9));
+  });
+
+  it('compresses once, when that does not help, and again when the history has grown', async () => {
+    const compress = vi.fn(async ({ history }: { readonly history: readonly IContent[] }) =>
+      history.slice(1),
+    );
+    const session = openSession({ strategy: strategyOf(compress), entries: entries(90) });
+    const send = async (): Promise<unknown> =>
+      (await session.ensureCompressionBeforeSend('p1')).compressed;
+    expect(await send()).toMatchObject({ outcome: 'applied', tokensAfter: 890 });
+    expect(await send()).toMatchObject({ outcome: 'held', reason: 'no-growth' });
+    session.history.addAll(entries(4));
+    expect(await send()).toMatchObject({ outcome: 'held', reason: 'no-growth' });
+    session.history.add(humanText('one more'));
+    expect(await send()).toMatchObject({ outcome: 'applied' });
+    expect(compress).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('performCompression without an answer of the model', () => {
+  const history = Array.from({ length: 20 }, () => humanText('word '.repeat(40)));
+  const options = {
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: 1_000,
+    summarizer: scriptedSummarizer(() => Promise.reject(new Error('busy'))),
+  } as const;
+  const settings = { 'compression.strategy': 'one-shot' } as const;
+
+  it('rejects, and leaves the history as it is', async () => {
+    await using compactor = createCompactor({ ...options, settings });
+    const session = await compactor.createSession({ history });
+    await expect(session.performCompression('p1')).rejects.toThrow(CompressionExecutionError);
+    expect(session.history.getAll()).toEqual(history);
+  });
+
+  it('truncates in its place when the settings say so, and tells whose failure it was', async () => {
+    const fallback = { ...settings, 'compression.fallbackToTruncation': true };
+    await using compactor = createCompactor({ ...options, settings: fallback });
+    const session = await compactor.createSession({ history });
+    expect(await session.performCompression('p1')).toMatchObject({
+      strategy: 'top-down-truncation',
+      outcome: 'applied',
+      fallbackFrom: { strategy: 'one-shot', error: expect.any(CompressionExecutionError) },
+      llmCallMade: false,
+    });
+    expect(session.history.getTotalTokens()).toBeLessThanOrEqual(510);
+  });
+});

@@ -1,0 +1,272 @@
+// What a session tells hosts that keep account of the files that the model has read.
+
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+
+import type { RemovedEvent } from '../../src/main/pre-send/session-events.js';
+import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
+import type { Session } from '../../src/main/session.js';
+import { isToolCallBlock, isToolResponseBlock } from '../../src/shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
+import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
+import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
+import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
+import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { findViolations } from '../../src/shared/validity.js';
+import { arbitraryHistory, WORKSPACE_ROOT } from '../support/arbitrary-history.js';
+import { historyOf } from '../support/notation.js';
+import { keepLast, openNoted, openSession, strategyOf } from '../support/session-bench.js';
+import { runs, sightings } from '../support/scale.js';
+
+function listen(session: Session): RemovedEvent[] {
+  const told: RemovedEvent[] = [];
+  session.on('removed', (event) => told.push(event));
+  return told;
+}
+
+/** Puts a text in place of all results and copies what it keeps, as a strategy of a user's own may. */
+function shortening(entry: IContent): IContent {
+  const blocks = entry.blocks.map((block) =>
+    isToolResponseBlock(block) ? { ...block, result: 'short' } : block,
+  );
+  return { ...entry, blocks };
+}
+
+/** The entries from one on, unless a response among them would be left without its call. */
+function validTail(history: readonly IContent[], start: number): readonly IContent[] {
+  const tail = history.slice(start);
+  return findViolations(tail).length === 0 ? tail : history;
+}
+
+describe('Session', () => {
+  describe('pruned', () => {
+    it('names the file of a read that a write made stale, by its absolute path', async () => {
+      const session = openNoted('h a:r1(src/../a.ts) t:r1 a:w2(/w/a.ts) t:w2 h');
+      const told = listen(session);
+      await session.ensureDensityOptimized();
+      expect(told).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+    });
+
+    it('finds the call of a result that became a placeholder while the call stays', async () => {
+      const session = openNoted(
+        'h a:r9(z.ts) t:r9 a:w8(z.ts) t:w8 a:m1(a.ts|b.ts) t:m1 a:m2(c.ts) t:m2',
+        {
+          settings: {
+            'compression.density.recencyPruning': true,
+            'compression.density.recencyRetention': 1,
+          },
+        },
+      );
+      const told = listen(session);
+      await session.ensureDensityOptimized();
+      expect(told).toEqual([
+        { step: 'pruned', paths: ['/w/z.ts', '/w/a.ts', '/w/b.ts'], callIds: ['r9', 'm1'] },
+      ]);
+    });
+
+    it('takes the newest call in front of a result, when several have its id', async () => {
+      const session = openNoted(
+        'h a:r9(z.ts) t:r9 a:w8(z.ts) t:w8 a:m1(a.ts) t:m1 a:m1(b.ts) t:m1',
+        {
+          settings: {
+            'compression.density.recencyPruning': true,
+            'compression.density.recencyRetention': 1,
+          },
+        },
+      );
+      const told = listen(session);
+      await session.ensureDensityOptimized();
+      expect(told).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'], callIds: ['r9', 'm1'] }]);
+    });
+
+    it('does not take a placeholder for a result that was read', async () => {
+      const session = openNoted('h a:r1 t:r1~ h', { strategy: keepLast(1) });
+      const told = listen(session);
+      expect((await session.performCompression('p1')).outcome).toBe('applied');
+      expect(told).toEqual([]);
+    });
+
+    it('names the file of an inclusion that was cut, though a newer one stands', async () => {
+      const session = openNoted('h:see+@a.ts(old) a h:see+@a.ts(new)+@b.ts a');
+      const told = listen(session);
+      await session.ensureDensityOptimized();
+      expect(told).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: [] }]);
+    });
+
+    it('names what a compression left out, and nothing that it kept or copied', async () => {
+      const strategy = strategyOf(async ({ history }) => structuredClone(history.slice(3)), null);
+      const session = openNoted(
+        'h:see+@c.ts a:r1,s2 t:r1,s2 h:see+@b.ts a:r3(b.ts) t:r3(={"lines":[1]})',
+        {
+          strategy,
+        },
+      );
+      const told = listen(session);
+      await session.performCompression('p1');
+      expect(told).toEqual([
+        { step: 'compressed', paths: ['/w/c.ts', '/w/a.ts'], callIds: ['r1', 's2'] },
+      ]);
+    });
+
+    it('tells nothing of a compression that is not applied', async () => {
+      const strategy = strategyOf(async ({ history }) => [...history.map(shortening), ...history]);
+      const session = openNoted('h a:r1 t:r1 h', { strategy });
+      const told = listen(session);
+      expect((await session.performCompression('p1')).outcome).toBe('rejected');
+      expect(told).toEqual([]);
+    });
+
+    it('tells of a call once, also when the short form of its result goes later', async () => {
+      let steps: readonly ((history: readonly IContent[]) => readonly IContent[])[] = [
+        (history) => history.slice(1).map(shortening),
+        (history) => structuredClone(history.slice(1)),
+        (history) => history.slice(-1),
+      ];
+      const strategy = strategyOf(async ({ history }) => {
+        const [step, ...rest] = steps;
+        steps = rest;
+        return step?.(history) ?? history;
+      }, null);
+      const session = openNoted('h h a:r1 t:r1 h:end', { strategy });
+      const told = listen(session);
+      for (const prompt of ['p1', 'p2', 'p3']) await session.performCompression(prompt);
+      expect(session.history.length).toBe(1);
+      expect(told).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+    });
+
+    it('names what was summarized and dropped to fit the window', async () => {
+      const session = openSession({
+        contextLimit: 20,
+        entries: historyOf('h a:r1 t:r1 h:now'),
+        strategy: strategyOf(async ({ history }) => history, null),
+      });
+      const told = listen(session);
+      await session.ensureCompressionBeforeSend('p1');
+      expect(told).toEqual([{ step: 'fitted', paths: ['/w/a.ts'], callIds: ['r1'] }]);
+    });
+
+    it('looks for nothing when nobody listens', async () => {
+      const session = openNoted('h a:r1 t:r1 a:w2 t:w2 h', { strategy: keepLast(1) });
+      const raw = vi.spyOn(session.history, 'getRawHistory');
+      const countListened = vi.spyOn(session, 'listenerCount');
+      await session.performCompression('p1');
+      const unheard = raw.mock.calls.length;
+      expect(countListened).toHaveBeenCalledWith('removed');
+      session.history.addAll(historyOf('h a:r1 t:r1'));
+      listen(session);
+      await session.performCompression('p2');
+      expect(raw.mock.calls.length).toBe(unheard * 2 + 1);
+    });
+
+    it('tells of every result that is gone once, and of none that stands', async () => {
+      const plans = fc.record({
+        history: arbitraryHistory({ maxEntries: 60 }),
+        cuts: fc.array(fc.nat(60), { maxLength: 4 }),
+        recency: fc.boolean(),
+        contextLimit: fc.constantFrom(100, 300, 10_000),
+        compress: fc.constantFrom<CompressionStrategy | undefined>(
+          undefined,
+          strategyOf(async ({ history }) => validTail(history, -6)),
+          strategyOf(async ({ history }) => structuredClone(validTail(history, 3)).map(shortening)),
+        ),
+      });
+      let toldOf = 0;
+      await fc.assert(
+        fc.asyncProperty(plans, async ({ history, cuts, recency, contextLimit, compress }) => {
+          const session = openSession({
+            contextLimit,
+            density: { workspaceRoot: WORKSPACE_ROOT },
+            settings: {
+              'compression.density.recencyPruning': recency,
+              'compression.density.recencyRetention': 1,
+            },
+            ...(compress !== undefined && { strategy: compress }),
+          });
+          const told = listen(session);
+          const bounds = [0, ...cuts.sort((a, b) => a - b), history.length];
+          for (const [at, end] of bounds.slice(1).entries()) {
+            session.history.addAll(history.slice(bounds[at], end));
+            // What does not fit is told as well.
+            await session.ensureCompressionBeforeSend('p').catch(() => undefined);
+          }
+          holdTo(session.history.getRawHistory(), history, told);
+          toldOf += told.length;
+        }),
+        { numRuns: runs(150) },
+      );
+      expect(toldOf).toBeGreaterThan(sightings(20));
+    });
+  });
+});
+
+/** Tools may be called "constructor". */
+const CATALOG = new Map(Object.entries(DEFAULT_TOOL_CATALOG));
+
+/** Holds what was told against what was added and what is left. */
+function holdTo(
+  left: readonly IContent[],
+  added: readonly IContent[],
+  told: readonly RemovedEvent[],
+): void {
+  const toldIds = told.flatMap(({ callIds }) => callIds);
+  const originals = uniqueBy(responsesOf(added), ({ callId }) => callId);
+  const standing = responsesOf(left);
+  for (const original of originals) {
+    if (placeholderKind(original) !== 'none') continue;
+    const { callId, result } = original;
+    const stands = standing.some(
+      (block) => block.callId === callId && isDeepStrictEqual(block.result, result),
+    );
+    const times = toldIds.filter((id) => id === callId).length;
+    expect(times, `${callId} is told of`).toBe(stands ? 0 : 1);
+  }
+  const pathsOf = new Map(
+    uniqueBy(added.flatMap(({ blocks }) => blocks).filter(isToolCallBlock), ({ id }) => id).map(
+      ({ id, name, parameters }) => {
+        const file = fileAccess(CATALOG.get(name) ?? [], parameters);
+        return [id, file?.access === 'read' ? file.paths : []];
+      },
+    ),
+  );
+  const included = new Set(added.flatMap(inclusionPaths));
+  for (const { paths, callIds } of told) {
+    expect(new Set(paths).size).toBe(paths.length);
+    const read = callIds.flatMap((id) => pathsOf.get(id) ?? []).map(absolute);
+    expect(paths).toEqual(expect.arrayContaining(read));
+    if (callIds.every((id) => pathsOf.has(id))) {
+      expect(paths.filter((file) => !read.includes(file) && !included.has(file))).toEqual([]);
+    }
+  }
+  // An inclusion is never made anew: a file whose last one is gone has been told of.
+  const toldPaths = new Set(told.flatMap(({ paths }) => paths));
+  const stillIncluded = new Set(left.flatMap(inclusionPaths));
+  for (const file of included) expect(toldPaths.has(file) || stillIncluded.has(file)).toBe(true);
+}
+
+function absolute(file: string): string {
+  return path.resolve(WORKSPACE_ROOT, file);
+}
+
+function inclusionPaths({ speaker, blocks }: IContent): readonly string[] {
+  if (speaker !== 'human') return [];
+  return findInclusions(blocks, { workspaceRoot: WORKSPACE_ROOT }).map((found) =>
+    absolute(found.path),
+  );
+}
+
+/** The complete responses of a history. */
+function responsesOf(history: readonly IContent[]): readonly ToolResponseBlock[] {
+  return history
+    .flatMap(({ blocks }) => blocks)
+    .filter(isToolResponseBlock)
+    .filter(({ isComplete }) => isComplete !== false);
+}
+
+/** Those whose key no other one has. */
+function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return items.filter((item) => counts.get(keyOf(item)) === 1);
+}
