@@ -423,9 +423,9 @@ describe('instrumentCtxfold', () => {
         .sort(),
     ).toEqual([
       'turn 0: compressed',
-      'turn 0: optimized',
+      'turn 0: pruned',
       'turn 1: compressed',
-      'turn 1: optimized',
+      'turn 1: pruned',
     ]);
   });
 

@@ -414,7 +414,7 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = Object.fromEntries([
     name,
     'writes a literal; what is in it is checked where it goes in',
   ]),
-  ...['listRemoved', 'readRemovals', 'removalLogPath', 'restore'].map((name) => [
+  ...['listRemoved', 'readRemovals', 'removalLogPathIn', 'restore'].map((name) => [
     name,
     'reads the log of removals, and is attacked with it',
   ]),
