@@ -1,52 +1,154 @@
-// Keeps the README true: what it shows of a drop-in is what an example runs.
+// Keeps the README and the guide true: every sample in them is compiled and runs as it stands there.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startScriptedProvider } from '../../examples/support/scripted-provider.js';
 
 const REPOSITORY = new URL('../../', import.meta.url);
-const read = (path: string): string => readFileSync(new URL(path, REPOSITORY), 'utf8');
+const read = (file: string): string => readFileSync(new URL(file, REPOSITORY), 'utf8');
+
+/** The samples of a page, under the heading that each stands under. */
+function samplesOf(page: string, heading: string): string[] {
+  const section = page.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`)) ?? '';
+  return [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
+}
+
+/** Runs a sample in the repository, where `ctxfold` is this package, and returns what it prints. */
+async function run(
+  sample: string,
+  env: Record<string, string> = {},
+  imports: readonly string[] = [],
+): Promise<string> {
+  const args = [
+    ...imports.flatMap((file) => ['--import', file]),
+    '--input-type=module',
+    '--eval',
+    sample,
+  ];
+  const options = { cwd: REPOSITORY, env: { ...process.env, ...env }, timeout: 30_000 };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  return stdout;
+}
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'ctxfold-readme-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
+}
+
+/** What the compiler says of a module that stands beside the tests. */
+function complaintsAbout(code: string): string[] {
+  const file = fileURLToPath(new URL('test/docs/sample.ts', REPOSITORY));
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    noEmit: true,
+    strict: true,
+    // Samples are JavaScript: parameters have no types.
+    noImplicitAny: false,
+    skipLibCheck: true,
+    types: ['node'],
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists, readFile } = host;
+  host.fileExists = (name) => name === file || fileExists(name);
+  host.readFile = (name) => (name === file ? code : readFile(name));
+  host.getSourceFile = (name, languageVersion) =>
+    name === file
+      ? ts.createSourceFile(name, code, languageVersion)
+      : getSourceFile(name, languageVersion);
+  const program = ts.createProgram([file], options, host);
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
 
 describe('README.md', () => {
-  it('shows the lines for the AI SDK that the example runs', () => {
-    const [, region] =
-      /^\/\/ #region five lines\n(.*?)^\/\/ #endregion$/ms.exec(read('examples/ai-sdk.js')) ?? [];
-    const lines = region?.split('\n').filter((line) => line.trim() !== '') ?? [];
-    expect(lines).toHaveLength(5);
-    expect(read('README.md')).toContain(`\`\`\`js\n${region ?? ''}\`\`\``);
+  it('has a sample that compiles as it stands', { timeout: 60_000 }, () => {
+    const samples = samplesOf(read('README.md'), 'Five lines');
+    expect(samples).toHaveLength(1);
+    expect(complaintsAbout(samples[0] ?? '')).toEqual([]);
+    expect(complaintsAbout(`${samples[0] ?? ''}\nprepareStep(agent);`)).toEqual([
+      "Cannot find name 'agent'.",
+    ]);
+  });
+
+  it('has a sample that runs as it stands', { timeout: 40_000 }, async () => {
+    const [sample = ''] = samplesOf(read('README.md'), 'Five lines');
+    const readManifest = { name: 'read_file', input: { path: 'package.json' } };
+    const provider = await startScriptedProvider({
+      script: [{ toolCalls: [readManifest] }, { text: 'A context compactor.' }],
+    });
+    onTestFinished(() => provider.close());
+    const printed = await run(sample, { BASE_URL: `${provider.url}/v1`, MODEL: 'scripted' });
+    expect(printed).toBe('A context compactor.\n');
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('Context compaction');
+  });
+
+  it('is short enough to be read at once', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
   });
 
   it('names every entry of the package, and no other', () => {
     const { exports } = JSON.parse(read('package.json')) as { readonly exports: object };
-    const entries = Object.keys(exports).filter((path) => path !== './package.json');
-    const named = new Set(read('README.md').match(/(?<=')ctxfold(?:\/[a-z-]+)?(?=')/g));
-    const listed = new Set(read('README.md').match(/(?<=`)ctxfold\/[a-z-]+(?=`)/g));
-    expect([...new Set([...named, ...listed])].sort()).toEqual(
-      entries.map((path) => path.replace('.', 'ctxfold')).sort(),
+    const entries = Object.keys(exports).filter((entry) => entry !== './package.json');
+    const named = read('README.md').match(/(?<=['`])ctxfold(?:\/[a-z-]+)?(?=['`])/g) ?? [];
+    expect([...new Set(named)].sort()).toEqual(
+      entries.map((entry) => entry.replace('.', 'ctxfold')).sort(),
     );
   });
 
+  it.each(['README.md', 'docs/guide.md', 'docs/options.md'])(
+    '%s links to files that exist',
+    (page) => {
+      const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
+        ([, link]) => link ?? '',
+      );
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) {
+        expect(() => readFileSync(new URL(link, new URL(page, REPOSITORY))), link).not.toThrow();
+      }
+    },
+  );
+});
+
+describe('docs/guide.md', () => {
+  const GUIDE = read('docs/guide.md');
+
   it('shows how to get results back in lines that run, and are safe with any id', async () => {
-    const sample = /## Getting it back\n.*?```js\n(.*?)```/s.exec(read('README.md'))?.[1] ?? '';
-    const outer = mkdtempSync(path.join(tmpdir(), 'ctxfold-readme-'));
-    onTestFinished(() => {
-      rmSync(outer, { recursive: true, force: true });
-    });
+    const [sample = ''] = samplesOf(GUIDE, 'Getting it back');
+    const outer = temporaryDirectory();
     const end = 'console.log(text);\nawait compactor.close();';
-    const host = ['--import', './test/docs/recall-host.mjs', '--input-type=module'];
-    const args = [...host, '--eval', `${sample}\n${end}`];
-    const env = { ...process.env, WORKSPACE: path.join(outer, 'a', 'b') };
-    const options = { cwd: REPOSITORY, env, timeout: 30_000 };
-    const { stdout } = await promisify(execFile)(process.execPath, args, options);
-    expect(stdout).toBe('what a.ts was\n');
+    const env = { WORKSPACE: path.join(outer, 'a', 'b') };
+    const printed = await run(`${sample}\n${end}`, env, ['./test/docs/recall-host.mjs']);
+    expect(printed).toBe('what a.ts was\n');
     const files = readdirSync(outer, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => path.relative(outer, path.join(parentPath, name)));
-    expect(files).toEqual([
-      expect.stringMatching(/^a\/b\/transcripts\/sha256\.\w+\.removals\.jsonl$/),
-    ]);
+    expect(files).toEqual([expect.stringMatching(/^a\/b\/removed\/sha256\.\w+\.removals\.jsonl$/)]);
   }, 40_000);
+
+  it.each([
+    'Keep what the agent still needs',
+    'In an agent of an SDK',
+    'A session of your own',
+    'Watching it',
+  ])('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
+    const samples = samplesOf(GUIDE, heading);
+    expect(samples.length).toBeGreaterThan(0);
+    for (const sample of samples) {
+      const end = "console.log('done');";
+      const host = ['./test/docs/sample-host.mjs'];
+      expect(await run(`${sample}\n${end}`, {}, host), sample).toContain('done');
+    }
+  });
 });

@@ -1,0 +1,12 @@
+// What the samples of the guide find around them: a compactor, and a client of a provider that answers anything.
+
+import { createCompactor } from 'ctxfold';
+
+Object.assign(globalThis, {
+  compactor: createCompactor({ offload: 'inline' }),
+  client: {
+    messages: { create: async ({ messages }) => ({ role: 'assistant', content: [], messages }) },
+  },
+  request: { model: 'scripted', max_tokens: 100 },
+  messages: [{ role: 'user', content: 'Fix the test.' }],
+});
