@@ -1,7 +1,7 @@
 // Keeps the README and the guide true: every sample in them is compiled and runs as it stands there.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -107,18 +107,14 @@ describe('README.md', () => {
     );
   });
 
-  it.each(['README.md', 'docs/guide.md', 'docs/options.md'])(
-    '%s links to files that exist',
-    (page) => {
-      const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
-        ([, link]) => link ?? '',
-      );
-      expect(links.length).toBeGreaterThan(0);
-      for (const link of links) {
-        expect(() => readFileSync(new URL(link, new URL(page, REPOSITORY))), link).not.toThrow();
-      }
-    },
-  );
+  it.each(['README.md', 'docs/guide.md'])('%s links to files that exist', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
+      ([, link]) => link ?? '',
+    );
+    expect(links.length).toBeGreaterThan(0);
+    const missing = links.filter((link) => !existsSync(new URL(link, new URL(page, REPOSITORY))));
+    expect(missing).toEqual([]);
+  });
 });
 
 describe('docs/guide.md', () => {
