@@ -114,11 +114,12 @@ const SUBJECTS = {
     const session = await compactor.createSession({ history: historyOf(20, 0) });
     return {
       play: async (at) => {
+        await Promise.all([...workers].map((worker) => worker.terminate()));
+        aheadMs += 60_000;
+        // Starts another thread, so that there is one whenever is measured.
         if (session.history.length > 100) session.history.clear();
         session.history.add(humanText(`on ${at}`));
         await session.ensureCompressionBeforeSend('p');
-        await Promise.all([...workers].map((worker) => worker.terminate()));
-        aheadMs += 60_000;
       },
       end: async () => {
         await compactor.close();
