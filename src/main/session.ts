@@ -6,7 +6,7 @@ import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { CtxfoldError } from '../shared/errors.js';
 import { asObject, assertString, isInstance, isRecord } from '../shared/misuse.js';
-import { abortable, settledWithin } from './abortable.js';
+import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { AutomaticCompression } from './pre-send/automatic-compression.js';

@@ -2,7 +2,7 @@
 
 import { CtxfoldError } from '../../shared/errors.js';
 import { isArray, isRecord } from '../../shared/misuse.js';
-import { askHost } from '../ask-host.js';
+import { askHost } from '../host/ask-host.js';
 
 /** One item of a task list. */
 export interface Todo {

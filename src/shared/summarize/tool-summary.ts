@@ -3,13 +3,13 @@
 import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
-import { onOneLine, shortened } from './one-line.js';
+import { onOneLine, shortened } from '../one-line.js';
 import {
   MAX_SUMMARY_LENGTH,
   placeholderEnding,
   placeholderKind,
   shownToolName,
-} from './placeholder.js';
+} from '../placeholder.js';
 
 /** A parameter longer than this is content, not a name of something. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;

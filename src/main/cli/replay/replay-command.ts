@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { OffloadMode, TranscriptFormat } from '../../../index.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import type { ModelArguments } from './model-options.js';
+import type { ModelArguments, ModelChoice } from './model-options.js';
 import { FORMAT_CHOICES, OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/option-choices.js';
 import { share, wholeNumber } from '../terminal/option-values.js';
 
@@ -64,10 +64,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .option('--no-redact', NO_REDACT_HELP)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, given: ReplayArguments, command: Command) => {
-      const { readModelChoice } = await import('./model-options.js');
-      const model = readModelChoice(given, process.env, (message) =>
-        command.error(`error: ${message}`),
-      );
+      const model = await readModel(given, command);
       assertOwnFile(file, given.removalLog, command);
       const { runReplay } = await import('./run-replay.js');
       onExit(await runReplay(file, given, model));
@@ -129,6 +126,15 @@ export function addPlayOptions(command: Command): Command {
       '--fallback-to-truncation',
       'where the model or its summary fails, truncate and play on (default: stop)',
     );
+}
+
+/** Returns the model that the options name, if they name one; options that do not fit together end the command. */
+export async function readModel(
+  given: ModelArguments,
+  command: Command,
+): Promise<ModelChoice | null> {
+  const { readModelChoice } = await import('./model-options.js');
+  return readModelChoice(given, process.env, (message) => command.error(`error: ${message}`));
 }
 
 /** What is kept must not end up in the recorded session, by whatever name. */

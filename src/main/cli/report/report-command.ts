@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { addPlayOptions, assertOwnFile } from '../replay/replay-command.js';
+import { addPlayOptions, assertOwnFile, readModel } from '../replay/replay-command.js';
 import type { PlayArguments } from '../replay/replay-command.js';
 
 /** The options of `report` as the command line gives them. */
@@ -37,10 +37,7 @@ export function createReportCommand(onExit: (code: number) => void): Command {
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, given: ReportArguments, command: Command) => {
-      const { readModelChoice } = await import('../replay/model-options.js');
-      const model = readModelChoice(given, process.env, (message) =>
-        command.error(`error: ${message}`),
-      );
+      const model = await readModel(given, command);
       assertOwnFile(file, given.removalLog, command);
       assertOwnFile(file, given.output, command, '--output');
       const { runReport } = await import('./run-report.js');

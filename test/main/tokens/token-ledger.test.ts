@@ -5,14 +5,14 @@ import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it, vi } from 'vitest';
 
-import { TokenLedger } from '../../src/main/token-ledger.js';
-import type { CountEntries } from '../../src/main/token-ledger.js';
-import { aiContent, humanText } from '../../src/shared/content.js';
-import type { IContent } from '../../src/shared/content.js';
-import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
-import { fixedEntryTokens } from '../../src/shared/tokens/content-text.js';
-import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
-import { runs } from '../support/scale.js';
+import { TokenLedger } from '../../../src/main/tokens/token-ledger.js';
+import type { CountEntries } from '../../../src/main/tokens/token-ledger.js';
+import { aiContent, humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import { fixedEntryTokens } from '../../../src/shared/tokens/content-text.js';
+import { estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
+import { runs } from '../../support/scale.js';
 
 /** The count of an entry is the number that it says; the estimate is another one. */
 function entry(tokens: number): IContent {

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { TokenCalibration } from '../../src/main/token-calibration.js';
+import { TokenCalibration } from '../../../src/main/tokens/token-calibration.js';
 
 /** Numbers from 0 to 1 that are the same for the same seed (xorshift32). */
 function randomNumbers(seed: number): () => number {

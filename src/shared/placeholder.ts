@@ -1,9 +1,9 @@
 // How the line ends that stands in place of a tool's result, and how such a line is known again. Makes
 // no lines, and looks at no result that is longer than one.
 
-import type { ToolResponseBlock } from '../content.js';
-import { PRUNED_POINTER } from '../density.js';
-import type { PlaceholderForm } from '../density.js';
+import type { ToolResponseBlock } from './content.js';
+import { PRUNED_POINTER } from './density.js';
+import type { PlaceholderForm } from './density.js';
 import { onOneLine, shortened } from './one-line.js';
 
 /** UTF-16 units of a summary line, without the id that it may end with. */

@@ -1,7 +1,7 @@
 // Options that a schema describes, and how it is told what is wrong with them.
 
 import { z } from 'zod';
-import { readOptions } from '../shared/misuse.js';
+import { readOptions } from '../../shared/misuse.js';
 
 /**
  * Checks options and fills in the defaults of the schema.

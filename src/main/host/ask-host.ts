@@ -2,8 +2,8 @@
 // they return late nobody waits for.
 
 import { types } from 'node:util';
-import { kindOf } from '../shared/misuse.js';
-import { withoutContent } from './summarizer/provider-failure.js';
+import { kindOf } from '../../shared/misuse.js';
+import { withoutContent } from './without-content.js';
 
 /**
  * Asks a function of the host.

@@ -2,12 +2,12 @@
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { InlineOffload } from '../../src/main/offload/inline.js';
-import { createCountEntries } from '../../src/main/token-counter.js';
-import { humanText } from '../../src/shared/content.js';
-import { ENTRY_OVERHEAD_TOKENS } from '../../src/shared/tokens/content-text.js';
-import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
-import { historyOf } from '../support/notation.js';
+import { InlineOffload } from '../../../src/main/offload/inline.js';
+import { createCountEntries } from '../../../src/main/tokens/token-counter.js';
+import { humanText } from '../../../src/shared/content.js';
+import { ENTRY_OVERHEAD_TOKENS } from '../../../src/shared/tokens/content-text.js';
+import { estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
+import { historyOf } from '../../support/notation.js';
 
 const ENTRIES = historyOf('h:one a:r1 t:r1 a:*,% h:"a longer text, with a face 😀"');
 

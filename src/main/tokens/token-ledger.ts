@@ -1,12 +1,12 @@
 // Who owes what: the tokens of every entry of a history, counted once each, and their sum. Counts
 // arrive later from elsewhere; until then an estimate stands in, by what earlier counts have taught.
 
-import type { IContent } from '../shared/content.js';
-import { asError, CtxfoldError } from '../shared/errors.js';
-import { isArray } from '../shared/misuse.js';
-import { fixedEntryTokens } from '../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN, entryCharacters } from '../shared/tokens/estimate.js';
-import { withDeadline } from './with-deadline.js';
+import type { IContent } from '../../shared/content.js';
+import { asError, CtxfoldError } from '../../shared/errors.js';
+import { isArray } from '../../shared/misuse.js';
+import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
+import { CHARACTERS_PER_TOKEN, entryCharacters } from '../../shared/tokens/estimate.js';
+import { withDeadline } from '../waiting/with-deadline.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
 export type CountEntries = (

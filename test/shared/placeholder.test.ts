@@ -2,12 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolCall, toolResponse } from '../../../src/shared/content.js';
-import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import type { PlaceholderForm } from '../../../src/shared/density.js';
-import { placeholderEnding, placeholderKind } from '../../../src/shared/summarize/placeholder.js';
-import { summarizeToolResponse } from '../../../src/shared/summarize/tool-summary.js';
-import { runs } from '../../support/scale.js';
+import { toolCall, toolResponse } from '../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../src/shared/density.js';
+import type { PlaceholderForm } from '../../src/shared/density.js';
+import { placeholderEnding, placeholderKind } from '../../src/shared/placeholder.js';
+import { summarizeToolResponse } from '../../src/shared/summarize/tool-summary.js';
+import { runs } from '../support/scale.js';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),

@@ -3,8 +3,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
-import { abortable, whenAborted } from '../../src/main/abortable.js';
-import { deferred } from '../support/session-bench.js';
+import { abortable, whenAborted } from '../../../src/main/waiting/abortable.js';
+import { deferred } from '../../support/session-bench.js';
 
 describe('abortable', () => {
   it('is the promise itself without a signal', () => {

@@ -2,11 +2,11 @@
 // counter that the user brings.
 
 import { types } from 'node:util';
-import { CtxfoldError } from '../shared/errors.js';
-import { countEntryTokens } from '../shared/tokens/count-tokens.js';
-import { estimateEntryTokens } from '../shared/tokens/estimate.js';
-import { nextTurn } from './offload/event-loop-turn.js';
-import type { Offload } from './offload/offload.js';
+import { CtxfoldError } from '../../shared/errors.js';
+import { countEntryTokens } from '../../shared/tokens/count-tokens.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
+import type { Offload } from '../offload/offload.js';
 import { isTokenCount } from './token-ledger.js';
 import type { CountEntries } from './token-ledger.js';
 
