@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asTimestamp, clip, errorLine, textOfParts } from '../../../src/main/formats/json-value.js';
+import { clip, errorLine, textOfParts } from '../../src/shared/json.js';
 
 describe('clip', () => {
   it('never cuts within a surrogate pair', () => {
@@ -28,17 +28,5 @@ describe('textOfParts', () => {
     [7, undefined],
   ])('reads %j', (content, text) => {
     expect(textOfParts(content)).toBe(text);
-  });
-});
-
-describe('asTimestamp', () => {
-  it('takes dates and milliseconds, nothing else', () => {
-    expect(['1970-01-01T00:00:01Z', 5, 'soon', NaN, null].map(asTimestamp)).toEqual([
-      1000,
-      5,
-      undefined,
-      undefined,
-      undefined,
-    ]);
   });
 });

@@ -1,5 +1,5 @@
 // Tolerant access to parsed JSON of unknown shape: a field of the wrong type is as good as absent.
-// Nothing here throws.
+// Nothing here throws. Values that a host hands over in person are judged by misuse.ts.
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -28,12 +28,6 @@ export function asFilledText(value: unknown): string | undefined {
   return typeof value === 'string' && /\S/.test(value) ? value : undefined;
 }
 
-/** Milliseconds since the epoch of a number in milliseconds or of a date text. */
-export function asTimestamp(value: unknown): number | undefined {
-  const timestamp = typeof value === 'string' ? Date.parse(value) : value;
-  return typeof timestamp === 'number' && Number.isFinite(timestamp) ? timestamp : undefined;
-}
-
 /** The object without the fields that are undefined. */
 export function withoutUndefined<T extends object>(
   fields: T,
@@ -49,6 +43,14 @@ export function tryParseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The arguments of a call: as they are when they are no text, parsed when they are JSON text, else the text. */
+export function parseArguments(recorded: unknown): unknown {
+  if (typeof recorded !== 'string') return recorded ?? {};
+  if (!/\S/.test(recorded)) return {};
+  const parsed = tryParseJson(recorded);
+  return parsed === undefined ? recorded : parsed;
 }
 
 /**
