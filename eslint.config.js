@@ -4,6 +4,7 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { noFolderCycle } from './scripts/no-folder-cycle.js';
 
 const NO_PACKAGES = '^(?!\\.)';
 const NO_WORKER = { regex: '(^|/)worker/', message: 'Reach the worker by new URL(…) alone.' };
@@ -132,6 +133,11 @@ export default defineConfig(
         },
       ],
     },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { ctxfold: { rules: { 'no-folder-cycle': noFolderCycle } } },
+    rules: { 'ctxfold/no-folder-cycle': ['error', 'src'] },
   },
   imports(['src/shared/*.ts'], NO_PACKAGES_IN_SHARED, climbs(1, SHARED_ONLY)),
   imports(['src/shared/*/*.ts'], NO_PACKAGES_IN_SHARED, climbs(2, SHARED_ONLY)),

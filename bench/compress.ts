@@ -2,7 +2,7 @@
 
 import { findViolations, HighDensityStrategy, HistoryService } from '../src/index.js';
 import type { CompressionContext, IContent } from '../src/index.js';
-import { SILENT_LOGGER } from '../src/main/logger.js';
+import { SILENT_LOGGER } from '../src/main/host/logger.js';
 import { createAgentRuntimeContext } from '../src/main/settings/runtime-context.js';
 import { Settings } from '../src/main/settings/settings.js';
 import { compressionTarget } from '../src/main/strategies/strategy.js';

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { CtxfoldError, createCompactor, readTranscript } from '../src/index.js';
 import type { Compactor, IContent, Transcript, Session } from '../src/index.js';
-import { findSources } from '../src/main/cli/analyze-sources.js';
+import { findSources } from '../src/main/cli/analyze/analyze-sources.js';
 import { ContextMeter } from './fidelity/context-meter.js';
 import { percentText } from './fidelity/policy-table.js';
 

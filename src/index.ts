@@ -41,7 +41,7 @@ export type {
 export { HistoryService } from './main/history-service.js';
 export type { HistoryEvents, HistoryServiceOptions } from './main/history-service.js';
 export type { IngestionLimits } from './shared/ingestion.js';
-export type { Logger } from './main/logger.js';
+export type { Logger } from './main/host/logger.js';
 export type { FallbackEvent, OffloadMode, OffloadStats } from './main/offload/offload.js';
 export type {
   EphemeralSettings,
@@ -97,7 +97,7 @@ export type {
   SummarizerUsage,
 } from './main/summarizer/summarizer.js';
 export type { Todo, TodoSubtask } from './main/summarizer/todo.js';
-export type { TokenCounter, Tokenizer } from './main/token-counter.js';
+export type { TokenCounter, Tokenizer } from './main/tokens/token-counter.js';
 export type {
   ChatChunk,
   ChatModel,

@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { CtxfoldError, readTranscript } from '../../src/index.js';
-import { findSources } from '../../src/main/cli/analyze-sources.js';
+import { findSources } from '../../src/main/cli/analyze/analyze-sources.js';
 import { drawChart } from './chart.js';
 import { withFigures } from './figures-page.js';
 import { recordSession } from './recorded-session.js';

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/compactor.js';
-import { SILENT_LOGGER, steadyLogger } from '../main/logger.js';
-import type { Logger } from '../main/logger.js';
+import { SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
+import type { Logger } from '../main/host/logger.js';
 import type { Session } from '../main/session.js';
 
 /** What the sessions of an adapter are made with. */

@@ -2,7 +2,7 @@
 // of a call, lets the session's pre-send window run, and tells how the messages stand then.
 
 import type { Compactor } from '../main/compactor.js';
-import { abortable } from '../main/abortable.js';
+import { abortable } from '../main/waiting/abortable.js';
 import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';

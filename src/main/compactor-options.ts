@@ -2,15 +2,15 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { SILENT_LOGGER, steadyLogger } from './logger.js';
-import type { Logger } from './logger.js';
+import { SILENT_LOGGER, steadyLogger } from './host/logger.js';
+import type { Logger } from './host/logger.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
-import { parseOptions } from './parse-options.js';
+import { parseOptions } from './host/parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
 import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';
-import type { Tokenizer } from './token-counter.js';
+import type { Tokenizer } from './tokens/token-counter.js';
 
 /** How a compactor works. Every option has a default. */
 export interface CompactorOptions {

@@ -21,11 +21,11 @@ import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { HistoryTrace } from './history-trace.js';
-import { SILENT_LOGGER } from './logger.js';
-import type { Logger } from './logger.js';
+import { SILENT_LOGGER } from './host/logger.js';
+import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './safe-emitter.js';
-import { TokenLedger } from './token-ledger.js';
-import type { CountEntries } from './token-ledger.js';
+import { TokenLedger } from './tokens/token-ledger.js';
+import type { CountEntries } from './tokens/token-ledger.js';
 
 /** What a history tells its listeners. */
 export interface HistoryEvents {

@@ -1,7 +1,7 @@
 // Events for whoever uses the package: a listener that throws is reported, and harms nobody else.
 
 import { EventEmitter } from 'node:events';
-import type { Logger } from './logger.js';
+import type { Logger } from './host/logger.js';
 
 /** An `EventEmitter` whose owner cannot be broken by its listeners. */
 export class SafeEmitter<

@@ -5,8 +5,8 @@ import type { IContent } from '../shared/content.js';
 import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { CtxfoldError } from '../shared/errors.js';
-import { asObject, assertString, isInstance, isRecord } from '../shared/misuse.js';
-import { abortable, settledWithin } from './abortable.js';
+import { asObject, assertString, isInstance, isObject } from '../shared/misuse.js';
+import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { AutomaticCompression } from './pre-send/automatic-compression.js';
@@ -76,7 +76,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
   constructor(options: SessionInit) {
-    if (!(isRecord(options) && isInstance(options.history, HistoryService)))
+    if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
     super(options.logger);
     this.sessionId = options.sessionId;

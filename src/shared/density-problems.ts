@@ -2,7 +2,7 @@
 // defaults, and looks at kinds only.
 
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
-import { isArray, isRecord, kindOf } from './misuse.js';
+import { isArray, isObject, kindOf } from './misuse.js';
 
 /** Says why a value is none of its kind, or nothing. */
 type Check = (value: unknown) => string | undefined;
@@ -22,7 +22,7 @@ const boolean = ofKind('true or false', (value) => typeof value === 'boolean');
 const text = ofKind('a string', (value) => typeof value === 'string');
 const texts = ofKind('a list of strings', isListOfStrings);
 const path = ofKind('a path', (value) => typeof value === 'string' && value !== '');
-const record = ofKind('an object', isRecord);
+const record = ofKind('an object', isObject);
 
 const LINE_KEYS = ofFields({ first: text, last: text, count: text, range: text });
 const CONDITION = ofFields({ key: text, values: texts }, ['key', 'values']);
@@ -70,7 +70,7 @@ export function assertDensityOptions(name: string, options: unknown): void {
 /** Checks the whole configuration of a pass. @throws TypeError that names each option that is wrong, or missing. */
 export function assertDensityConfig(config: unknown): void {
   assertDensityOptions('density configuration', config);
-  if (isRecord(config) && config['workspaceRoot'] !== undefined) return;
+  if (isObject(config) && config['workspaceRoot'] !== undefined) return;
   throw new TypeError(
     'Invalid density configuration: workspaceRoot: expected a path, got undefined.',
   );
@@ -99,14 +99,14 @@ function refuseBy(check: Check, name: string, value: unknown): void {
 /** What each kind of use cannot do without. */
 function toolUseProblem(use: unknown): string | undefined {
   const problem = TOOL_USE(use);
-  if (problem !== undefined || !isRecord(use)) return problem;
+  if (problem !== undefined || !isObject(use)) return problem;
   const { access, extent, commandKeys } = use;
   if (access === 'run') return inside('commandKeys', texts(commandKeys));
   return access === 'search' ? undefined : inside('extent', EXTENT(extent));
 }
 
 function catalogProblem(catalog: unknown): string | undefined {
-  if (!isRecord(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
+  if (!isObject(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
   const uses = listOf(toolUseProblem);
   return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
 }
@@ -140,7 +140,7 @@ function ofFields(
   required: readonly string[] = [],
 ): Check {
   return (value) => {
-    if (!isRecord(value)) return `expected an object, got ${kindOf(value)}`;
+    if (!isObject(value)) return `expected an object, got ${kindOf(value)}`;
     return together(
       Object.entries(checks).map(([name, check]) => {
         const field = value[name];

@@ -2,6 +2,8 @@
 // kinds and never at content; whatever the value is, nothing of it runs.
 
 import { types } from 'node:util';
+import { isRecord } from './json.js';
+import type { JsonRecord } from './json.js';
 import { isPlainName, isShortWord, shownText } from './shown-text.js';
 
 /**
@@ -14,19 +16,13 @@ export function refuse(where: string, expected: string, value: unknown): never {
 }
 
 /** Returns the object that a value has to be: no array, and nothing that answers for another one. */
-export function asObject(
-  value: unknown,
-  where: string,
-  expected: string,
-): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : refuse(where, expected, value);
+export function asObject(value: unknown, where: string, expected: string): JsonRecord {
+  return isObject(value) ? value : refuse(where, expected, value);
 }
 
 /** Whether that is an object, and neither an array nor a proxy. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && value !== null && !types.isProxy(value) && !Array.isArray(value)
-  );
+export function isObject(value: unknown): value is JsonRecord {
+  return !types.isProxy(value) && isRecord(value);
 }
 
 /**
@@ -35,7 +31,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
  * @throws TypeError for what is no object, and for one that throws when it is read.
  */
 export function readOptions<Options extends object>(name: string, options: Options): Options {
-  if (!isRecord(options))
+  if (!isObject(options))
     throw new TypeError(`Expected ${name} to be an object, got ${kindOf(options)}.`);
   try {
     return { ...options };

@@ -8,7 +8,7 @@ import { IntColumn } from '../shared/density/index/int-column.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { planCompression } from '../shared/summarize/plan-compression.js';
-import { placeholderEnding } from '../shared/summarize/placeholder.js';
+import { placeholderEnding } from '../shared/placeholder.js';
 import { summaryLine } from '../shared/summarize/tool-summary.js';
 import type { CountPiece } from '../shared/tokens/count-tokens.js';
 import { countText } from '../shared/tokens/measure-entry.js';

@@ -22,7 +22,7 @@ import {
 import type { IContent, TranscriptFormat } from '../../src/index.js';
 import { recordingOf } from '../../bench/scaling/recordings.js';
 import { messageCompactor } from '../../src/ai-sdk.js';
-import { printable, printableLines } from '../../src/main/cli/terminal-text.js';
+import { printable, printableLines } from '../../src/main/cli/terminal/terminal-text.js';
 import { runCommand } from '../support/run-command.js';
 import { TEST_SCALE } from '../support/scale.js';
 

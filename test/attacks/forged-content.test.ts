@@ -24,7 +24,7 @@ import { explainDensity } from '../../src/shared/density/explain/explain-density
 import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
 import { outlineHistory } from '../../src/shared/summarize/history-outline.js';
-import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../src/shared/placeholder.js';
 import { frameOf, groupOf, humanParts } from '../support/inclusions.js';
 
 const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/w' });

@@ -10,7 +10,7 @@ import { createMessageCompactor } from '../../src/adapters/message-compactor.js'
 import type { MessageCompactor } from '../../src/adapters/message-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { Session } from '../../src/main/session.js';
 import { historyOf } from '../support/notation.js';
 import { assistant, PLAIN_MESSAGE_FORMAT, user } from '../support/plain-message-format.js';

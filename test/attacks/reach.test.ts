@@ -14,7 +14,7 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes:
   .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 
 /** The only file that asks a server: the model that a user of the command line names. */
-const ASKS_A_MODEL = 'src/main/cli/chat-completions-model.ts';
+const ASKS_A_MODEL = 'src/main/cli/replay/chat-completions-model.ts';
 
 /** What a source loads, and what it calls or makes by a bare name. */
 function namesIn(path: string): {

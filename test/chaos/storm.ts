@@ -10,7 +10,7 @@ import type { ResidentHostStats } from '../../src/main/offload/resident-host.js'
 import { MIN_RESIDENT_ENTRIES } from '../../src/main/offload/resident.js';
 import { WorkerPool } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolStats } from '../../src/main/offload/worker-pool.js';
-import type { CountEntries } from '../../src/main/token-ledger.js';
+import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { IContent } from '../../src/shared/content.js';
 import { ChaosDial } from '../support/chaos-dial.js';
 import type { DialReport } from '../support/chaos-dial.js';

@@ -8,10 +8,10 @@ import {
   SETTINGS_REGISTRY,
 } from '../../src/index.js';
 import type { DensityConfig, PrunedEvent } from '../../src/index.js';
-import { analyzeHistory } from '../../src/main/cli/analysis.js';
-import { sumAnalyses } from '../../src/main/cli/analysis-totals.js';
-import { renderAnalysis } from '../../src/main/cli/render-analysis.js';
-import { renderReport } from '../../src/main/cli/render-report.js';
+import { analyzeHistory } from '../../src/main/cli/analyze/analysis.js';
+import { sumAnalyses } from '../../src/main/cli/analyze/analysis-totals.js';
+import { renderAnalysis } from '../../src/main/cli/analyze/render-analysis.js';
+import { renderReport } from '../../src/main/cli/replay/render-report.js';
 import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../src/main/offload/line-reply.js';
 import { optimize, planDensity } from '../../src/shared/density/plan/optimize.js';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
 import { HistoryService } from '../../src/main/history-service.js';
-import type { CountEntries } from '../../src/main/token-ledger.js';
+import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { applyDensityResult } from '../../src/shared/density.js';

@@ -21,7 +21,7 @@ import { PRUNED_POINTER } from '../../src/shared/density.js';
 import { isExcerpt } from '../../src/shared/density/index/excerpt.js';
 import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
-import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../src/shared/placeholder.js';
 import { runsCommands } from '../../src/shared/tool-catalog.js';
 import { temporaryPath } from './removal-log/recording.js';
 import { runs, sightings } from '../support/scale.js';

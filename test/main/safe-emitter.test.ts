@@ -3,7 +3,7 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { Logger } from '../../src/main/logger.js';
+import type { Logger } from '../../src/main/host/logger.js';
 import { SafeEmitter } from '../../src/main/safe-emitter.js';
 
 interface Events {

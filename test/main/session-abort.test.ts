@@ -4,7 +4,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { HistoryService } from '../../src/main/history-service.js';
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';

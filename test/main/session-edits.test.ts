@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
 import { firstDifference, holdsReasoning } from '../../src/main/pre-send/reasoning-policy.js';
 import type { PreSendResult } from '../../src/main/pre-send/pre-send-result.js';
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { Session } from '../../src/main/session.js';
 import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
 import type { IContent } from '../../src/shared/content.js';

@@ -9,7 +9,7 @@ import { createCompactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import type { HistoryService } from '../../src/main/history-service.js';
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { COMPRESSION_STRATEGIES } from '../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';
 import { decodeRemoval } from '../../src/main/removal-log/removal-record.js';

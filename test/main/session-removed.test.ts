@@ -13,7 +13,7 @@ import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
 import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
-import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../src/shared/placeholder.js';
 import { findViolations } from '../../src/shared/validity.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';

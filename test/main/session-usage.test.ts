@@ -4,8 +4,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { CountEntries } from '../../src/main/token-ledger.js';
-import { TokenCalibration } from '../../src/main/token-calibration.js';
+import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';

@@ -2,7 +2,7 @@
 // the run chooses; and the session beside it that runs inline and tells what is right.
 
 import { HistoryService } from '../../src/main/history-service.js';
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { FallbackEvent, Offload } from '../../src/main/offload/offload.js';
 import type { ResidentHost } from '../../src/main/offload/resident-host.js';
@@ -13,7 +13,7 @@ import { currentDensityConfig } from '../../src/main/pre-send/session-parts.js';
 import { createAgentRuntimeContext } from '../../src/main/settings/runtime-context.js';
 import { Settings } from '../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
-import type { CountEntries } from '../../src/main/token-ledger.js';
+import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import { Session } from '../../src/main/session.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';

@@ -1,6 +1,6 @@
 // The context that strategies are given in tests: tokens are characters over four, nothing is logged.
 
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { CompressionContext, RuntimeEphemerals } from '../../src/main/strategies/strategy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';

@@ -10,7 +10,7 @@ import type {
   ToolResponseBlock,
 } from '../../src/shared/content.js';
 import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
-import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../src/shared/placeholder.js';
 import { estimateResultTokens } from '../../src/shared/tokens/estimate.js';
 import { naiveUse } from './naive-use.js';
 import type { NaiveUse } from './naive-use.js';

@@ -11,14 +11,14 @@ import {
 } from '../../src/index.js';
 import type { IContent, Transcript, WorkingSetRules } from '../../src/index.js';
 import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client-asset.js';
-import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/report/content-label.js';
+import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/terminal/content-label.js';
 import { renderPage } from '../../src/main/cli/report/render-page.js';
 import { createReportPage } from '../../src/main/cli/report/report-page.js';
 import { SessionRecorder } from '../../src/main/cli/report/session-recorder.js';
 import type { Recording } from '../../src/main/cli/report/session-recorder.js';
-import type { ReplayReport } from '../../src/main/cli/replay-report.js';
-import { replaySession } from '../../src/main/cli/replay-session.js';
-import type { ReplayOptions } from '../../src/main/cli/replay-session.js';
+import type { ReplayReport } from '../../src/main/cli/replay/replay-report.js';
+import { replaySession } from '../../src/main/cli/replay/replay-session.js';
+import type { ReplayOptions } from '../../src/main/cli/replay/replay-session.js';
 
 const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { HistoryService } from '../../src/main/history-service.js';
-import { nextTurn } from '../../src/main/offload/event-loop-turn.js';
+import { nextTurn } from '../../src/main/waiting/event-loop-turn.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { BasedPlan, Offload, OffloadStats } from '../../src/main/offload/offload.js';
 import { ResidentOffload } from '../../src/main/offload/resident.js';

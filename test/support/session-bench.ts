@@ -1,8 +1,8 @@
 // A session of which a test controls every part: strategy, settings, offload, counts.
 
 import { HistoryService } from '../../src/main/history-service.js';
-import type { Logger } from '../../src/main/logger.js';
-import { SILENT_LOGGER } from '../../src/main/logger.js';
+import type { Logger } from '../../src/main/host/logger.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
@@ -14,7 +14,7 @@ import type {
   CompressionResult,
   CompressionStrategy,
 } from '../../src/main/strategies/strategy.js';
-import type { CountEntries } from '../../src/main/token-ledger.js';
+import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { SessionInit } from '../../src/main/session-init.js';
 import { Session } from '../../src/main/session.js';
 import type { ContextGaugeOptions } from '../../src/main/pre-send/context-gauge.js';

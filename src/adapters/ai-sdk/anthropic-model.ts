@@ -1,7 +1,7 @@
 // Which models bind their reasoning to what stands before it. Knows names alone.
 
-import { asRecord, asText } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asRecord, asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
 
 /** A model of the AI SDK, or what its gateway calls it. */

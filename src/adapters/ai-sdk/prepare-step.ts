@@ -2,7 +2,7 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
-import { asRecord } from '../../main/formats/json-value.js';
+import { asRecord } from '../../shared/json.js';
 import { checkedCall, checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';

@@ -1,8 +1,8 @@
 // One part of an AI SDK message as a block. What a part of an unknown kind says is not looked into. Blocks are
 // plain data: no bytes, no URLs, and no payloads of media. Pure.
 
-import { isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';

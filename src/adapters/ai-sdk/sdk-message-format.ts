@@ -2,8 +2,8 @@
 // Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
 
 import { kindOf } from '../../shared/misuse.js';
-import { isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';

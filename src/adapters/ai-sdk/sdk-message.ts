@@ -1,7 +1,7 @@
 // What AI SDK 6 and 7 have in common in their messages, as far as compaction looks at them. It holds for a
 // `ModelMessage` and for a message of the prompt that a model is given, so that no type of either is needed.
 
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../shared/json.js';
 
 /** A message of the AI SDK: a `ModelMessage`, or one of a language model's prompt. */
 export interface SdkMessage {

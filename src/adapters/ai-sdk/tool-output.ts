@@ -1,8 +1,8 @@
 // What a tool said, in the AI SDK's `output` of a tool result: as the result of a response, and with an
 // edited result put back. Pure; never changes an output.
 
-import { isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';

@@ -6,7 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
-import { asText, isRecord, tryParseJson } from '../../main/formats/json-value.js';
+import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import { reasoningOfRequest } from './reasoning-of-request.js';
 import { ReportedUsage } from './reported-usage.js';
 

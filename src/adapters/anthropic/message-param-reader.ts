@@ -1,7 +1,7 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries, in their order. A
 // message of the user's that answers calls and says something besides becomes two entries.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 import type { Speaker } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed } from '../placed.js';

@@ -1,7 +1,7 @@
 // A part of a message of Anthropic's Messages API as it comes: told apart by `type`, everything else
 // unchecked. Knows which parts belong together; makes no blocks of them.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 

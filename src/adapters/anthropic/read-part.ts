@@ -1,7 +1,7 @@
 // Reads a part of a message as a block. What a block does not need is left out: the part itself stays
 // where it is, and edits are written into that.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
 import { failureLine } from '../failure-line.js';
 import { answeredIdOf, estimateFileTokens, estimatePartTokens, isFile } from './message-part.js';

@@ -1,7 +1,7 @@
 // What a request says about the reasoning in it: whether an edit before a thinking block is refused.
 
 import type { CompactCall } from '../adapter-options.js';
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 
 /**
  * Returns what is to be done with reasoning once something before it has been edited.

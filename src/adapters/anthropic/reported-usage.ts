@@ -2,7 +2,7 @@
 // next request of the conversation holds as well. Reads copies; the response stays the caller's.
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 import { reportedTokens } from '../call-arguments.js';
 
 /** Input tokens of requests by their last message. */

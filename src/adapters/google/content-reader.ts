@@ -2,7 +2,7 @@
 // sure that no edit leaves a call unsigned that Gemini wants signed.
 
 import type { Content } from '@google/genai';
-import { asArray, asRecord, asText } from '../../main/formats/json-value.js';
+import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';

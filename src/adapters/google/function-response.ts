@@ -2,6 +2,7 @@
 
 import type { FunctionResponse } from '@google/genai';
 import type { ToolResponseBlock } from '../../shared/content.js';
+import { isRecord } from '../../shared/json.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { failureLine } from '../failure-line.js';
 
@@ -14,8 +15,6 @@ export type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unkn
 /** What a response says, as a block says it. */
 export type Outcome = Pick<ToolResponseBlock, 'result' | 'error'>;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const DEFAULT_MIME_TYPE = 'application/octet-stream';
 
 /**
@@ -23,7 +22,7 @@ const DEFAULT_MIME_TYPE = 'application/octet-stream';
  * An `error` that says something is a failure, and so is the `isError` of a tool that speaks MCP.
  */
 export function readOutcome({ response }: GivenResponse): Outcome {
-  if (!isFields(response)) return { result: '' };
+  if (!isRecord(response)) return { result: '' };
   const { error, output } = response;
   const isAlone = Object.keys(response).length === 1;
   const hasFailed = isFailure(error);
@@ -41,9 +40,9 @@ export function mediaTokensOf({ parts }: GivenResponse): number {
 }
 
 function partTokens(part: unknown): number {
-  if (!isFields(part)) return 0;
+  if (!isRecord(part)) return 0;
   const media = part['inlineData'] ?? part['fileData'];
-  if (!isFields(media)) return 0;
+  if (!isRecord(media)) return 0;
   const { mimeType } = media;
   return payloadTokens(typeof mimeType === 'string' ? mimeType : DEFAULT_MIME_TYPE);
 }
@@ -65,8 +64,4 @@ function isFailure(error: unknown): boolean {
 function errorLine(said: unknown): string {
   const text = typeof said === 'string' ? said : JSON.stringify(said);
   return failureLine(text) ?? 'The function failed.';
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,8 +1,8 @@
 // One part of a Gemini content as a block, but for calls and responses, which need their partners. What a
 // part of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
 
-import { asRecord, asText } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asRecord, asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';

@@ -1,8 +1,8 @@
 // The parts of an AI message and their numbers: blocks of its content, then its calls, then calls that could
 // not be parsed. A call may stand among the blocks as well and is one part all the same.
 
-import { asArray, isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asArray, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { textField } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 

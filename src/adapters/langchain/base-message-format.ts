@@ -1,8 +1,8 @@
 // The message format of LangChain: `BaseMessage` and what derives from it. Reads messages as entries and
 // writes back what edits left of them, as messages of the same classes.
 
-import { isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';

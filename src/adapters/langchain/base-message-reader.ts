@@ -1,6 +1,6 @@
 // Reads the messages of one conversation as entries, and remembers which calls wait for an answer.
 
-import { asRecord, asText, isRecord } from '../../main/formats/json-value.js';
+import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';

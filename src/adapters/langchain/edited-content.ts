@@ -1,7 +1,7 @@
 // The content of a message without what edits took from it: a string or a list of blocks, as it was. A block
 // without an edit is the same object.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 import type { MessageContent } from '@langchain/core/messages';
 import type { ContentBlock } from '../../shared/content.js';
 

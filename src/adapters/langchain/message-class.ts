@@ -1,7 +1,7 @@
 // Makes messages of the classes that other messages have: copies with other fields, and new ones. So the
 // messages work with the LangChain that the application has loaded, whichever that is.
 
-import { isRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { typeOf } from './message-fields.js';
 

@@ -1,7 +1,7 @@
 // What is looked at in a message of LangChain. Classes of several versions may meet in one list, so a
 // message is known by what it says of itself; nothing of LangChain is imported to run.
 
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 
 /**

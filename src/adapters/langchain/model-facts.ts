@@ -1,7 +1,7 @@
 // What is known about the model that a request goes to: its name, and what it wants done with reasoning.
 
-import { isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
 import { textField } from './message-fields.js';
 

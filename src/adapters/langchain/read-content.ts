@@ -1,8 +1,8 @@
 // Content of a LangChain message as blocks: what providers write and what LangChain 1.0 makes of it. What a
 // block of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
 
-import { isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';

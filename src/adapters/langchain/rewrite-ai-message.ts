@@ -1,8 +1,8 @@
 // Writes back what edits left of a message of the model. One call may be told in five places, and leaves
 // all of them: providers are sent now this one and now that one.
 
-import { asRecord, isRecord } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asRecord, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { PartEdits } from '../message-format.js';
 import { aiMessageParts, callIdOf } from './ai-message-parts.js';

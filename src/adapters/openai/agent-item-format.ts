@@ -1,8 +1,8 @@
 // The format of OpenAI's Agents SDK: items as runs hold them, which say the same as those of the Responses
 // API in other words. Names no type of that SDK, so that nobody needs it who has none.
 
-import { asRecord, asText, withoutUndefined } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asRecord, asText, withoutUndefined } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { MessageFormat } from '../message-format.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 

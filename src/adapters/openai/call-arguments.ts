@@ -1,6 +1,6 @@
 // The arguments of a call, which OpenAI's APIs hold as JSON in a text that the model wrote.
 
-import { parseArguments } from '../../main/formats/openai-tool-calls.js';
+import { parseArguments } from '../../shared/json.js';
 import { tryPlainData } from '../plain-data.js';
 
 /** The arguments as data, or as the text where that is no JSON, or JSON that no history can hold. */

@@ -4,7 +4,7 @@
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import type { ConversationReport } from '../conversation.js';
-import { asRecord, asText } from '../../main/formats/json-value.js';
+import { asRecord, asText } from '../../shared/json.js';
 import { checkedFields } from '../call-arguments.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { createItemCompactor } from './item-compactor.js';

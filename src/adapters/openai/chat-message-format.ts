@@ -5,8 +5,8 @@ import type OpenAI from 'openai';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { asArray, asFilledText, asRecord, asText } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { callArguments } from './call-arguments.js';
 import type {
   MessageFormat,

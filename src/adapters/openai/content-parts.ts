@@ -2,8 +2,8 @@
 // the parts of chats, of Responses and of agents, and no messages.
 
 import type { ContentBlock } from '../../shared/content.js';
-import { asFilledText, asRecord, asText, errorLine } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { PartEdits } from '../message-format.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { isCacheMark } from '../cache-marks.js';

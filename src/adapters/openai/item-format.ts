@@ -4,8 +4,8 @@
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { asRecord, asText } from '../../main/formats/json-value.js';
-import type { JsonRecord } from '../../main/formats/json-value.js';
+import { asRecord, asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { spreadable } from '../plain-data.js';
 import { callArguments } from './call-arguments.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';

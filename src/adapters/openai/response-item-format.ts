@@ -1,7 +1,7 @@
 // The format of OpenAI's Responses API: a list of items, as `responses.create` takes it for `input`.
 
 import type OpenAI from 'openai';
-import { asText, withoutUndefined } from '../../main/formats/json-value.js';
+import { asText, withoutUndefined } from '../../shared/json.js';
 import type { MessageFormat } from '../message-format.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 

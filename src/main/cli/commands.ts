@@ -20,25 +20,25 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'replay',
     summary: 'show what ctxfold saves on a recorded session',
     arguments: '<file>',
-    load: async () => (await import('./replay-command.js')).createReplayCommand,
+    load: async () => (await import('./replay/replay-command.js')).createReplayCommand,
   },
   {
     name: 'report',
     summary: 'write a page about a recorded session',
     arguments: '<file>',
-    load: async () => (await import('./report-command.js')).createReportCommand,
+    load: async () => (await import('./report/report-command.js')).createReportCommand,
   },
   {
     name: 'analyze',
     summary: 'tell what sessions consist of, and what stays and why',
     arguments: '<path>',
-    load: async () => (await import('./analyze-command.js')).createAnalyzeCommand,
+    load: async () => (await import('./analyze/analyze-command.js')).createAnalyzeCommand,
   },
   {
     name: 'mcp',
     summary: 'serve what sessions took away to a model, over MCP',
     arguments: '',
-    load: async () => (await import('./mcp-command.js')).createMcpCommand,
+    load: async () => (await import('./mcp/mcp-command.js')).createMcpCommand,
   },
 ];
 

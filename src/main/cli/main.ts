@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
-import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
-import { printableLines } from './terminal-text.js';
+import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
+import { printableLines } from './terminal/terminal-text.js';
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
       return;
     }
-    const { describeError, exitCodeOf } = await import('./print-error.js');
+    const { describeError, exitCodeOf } = await import('./terminal/print-error.js');
     const { debug } = program.opts<{ readonly debug?: boolean }>();
     console.error(describeError(error, debug === true));
     process.exitCode = exitCodeOf(error);

@@ -13,7 +13,7 @@ import {
   textOfParts,
   withoutUndefined,
   type JsonRecord,
-} from './json-value.js';
+} from '../../shared/json.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** The content of one message: what was said, and what tools answered. */

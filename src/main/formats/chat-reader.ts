@@ -9,13 +9,13 @@ import {
   asFilledText,
   asRecord,
   asText,
-  asTimestamp,
   errorLine,
   textOfParts,
   withoutUndefined,
   type JsonRecord,
-} from './json-value.js';
+} from '../../shared/json.js';
 import { readToolCalls } from './openai-tool-calls.js';
+import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** How an agent differs from the plain chat API. */

@@ -5,7 +5,8 @@ import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import { asRecord, asText, asTimestamp, withoutUndefined, type JsonRecord } from './json-value.js';
+import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
+import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** Record types that are bookkeeping, not conversation. */

@@ -5,14 +5,8 @@ import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import {
-  asArray,
-  asRecord,
-  asText,
-  asTimestamp,
-  withoutUndefined,
-  type JsonRecord,
-} from './json-value.js';
+import { asArray, asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
+import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** Block types that OpenAI's chat API does not know. */

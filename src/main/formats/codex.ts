@@ -9,14 +9,14 @@ import {
   asFilledText,
   asRecord,
   asText,
-  asTimestamp,
   errorLine,
+  parseArguments,
   textOfParts,
   tryParseJson,
   withoutUndefined,
   type JsonRecord,
-} from './json-value.js';
-import { parseArguments } from './openai-tool-calls.js';
+} from '../../shared/json.js';
+import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 const ENVELOPES: ReadonlySet<string> = new Set([

@@ -4,7 +4,7 @@ import { isClaudeCodeRecord } from './claude-code.js';
 import { areClineMessages } from './cline.js';
 import { isCodexRecord } from './codex.js';
 import { isGeminiCliChat } from './gemini-cli.js';
-import { asArray, asRecord } from './json-value.js';
+import { asArray, asRecord } from '../../shared/json.js';
 import { isMiniSweAgentTrajectory } from './mini-swe-agent.js';
 import { isSweAgentTrajectory } from './swe-agent.js';
 import type { TranscriptFormat } from './transcript.js';

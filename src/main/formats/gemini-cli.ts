@@ -9,11 +9,11 @@ import {
   asFilledText,
   asRecord,
   asText,
-  asTimestamp,
   errorLine,
   withoutUndefined,
   type JsonRecord,
-} from './json-value.js';
+} from '../../shared/json.js';
+import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** What the terminal showed beside the conversation. */

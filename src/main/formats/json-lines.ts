@@ -1,6 +1,7 @@
 // Reads JSON Lines as they come: bounded memory however long the file, every damaged line told with
 // its number, and what is whole on such a line recovered. Knows no format.
 
+import { tryParseJson } from '../../shared/json.js';
 import { jsonErrorOffset } from './json-error-offset.js';
 
 /** A record, or a damage, and the line that it stands on. */
@@ -83,7 +84,7 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
     yield { line, damage: `${recorded.length - text.length} NUL bytes were left out.` };
   }
   if (!/\S/.test(text)) return;
-  const whole = parseObject(text);
+  const whole = tryParseJson(text);
   if (whole !== undefined) {
     yield { line, value: whole };
     return;
@@ -106,7 +107,7 @@ function recoverValues(text: string): { values: readonly unknown[]; rest: string
   let start = 0;
   for (;;) {
     const end = endOfObject(text, start);
-    const value = end === undefined ? undefined : parseObject(text.slice(start, end));
+    const value = end === undefined ? undefined : tryParseJson(text.slice(start, end));
     if (end === undefined || value === undefined) break;
     values.push(value);
     start = end;
@@ -115,19 +116,11 @@ function recoverValues(text: string): { values: readonly unknown[]; rest: string
   if (rest === '' || values.length > 0) return { values, rest };
   let at = text.indexOf('{"', 1);
   for (let attempts = 0; at !== -1 && attempts < MAX_RECOVERY_ATTEMPTS; attempts += 1) {
-    const value = parseObject(text.slice(at));
+    const value = tryParseJson(text.slice(at));
     if (value !== undefined) return { values: [value], rest };
     at = text.indexOf('{"', at + 1);
   }
   return { values, rest };
-}
-
-function parseObject(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The offset after the object that starts at `start`, white space aside. */

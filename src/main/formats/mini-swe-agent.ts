@@ -3,7 +3,13 @@
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { ChatDialect } from './chat-reader.js';
-import { asFilledText, asRecord, asText, withoutUndefined, type JsonRecord } from './json-value.js';
+import {
+  asFilledText,
+  asRecord,
+  asText,
+  withoutUndefined,
+  type JsonRecord,
+} from '../../shared/json.js';
 
 /** Whether a document is a trajectory of mini-swe-agent. */
 export function isMiniSweAgentTrajectory(document: JsonRecord): boolean {

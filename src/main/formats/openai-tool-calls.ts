@@ -2,19 +2,8 @@
 
 import type { ToolCallBlock } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import { asArray, asFilledText, asRecord, asText } from './json-value.js';
+import { asArray, asFilledText, asRecord, asText, parseArguments } from '../../shared/json.js';
 import type { TranscriptPlace } from './transcript.js';
-
-/** The arguments as recorded when they are no text, parsed when they are JSON text, else the text. */
-export function parseArguments(recorded: unknown): unknown {
-  if (typeof recorded !== 'string') return recorded ?? {};
-  if (!/\S/.test(recorded)) return {};
-  try {
-    return JSON.parse(recorded) as unknown;
-  } catch {
-    return recorded;
-  }
-}
 
 /** The calls of a message: `tool_calls`, and the `function_call` of the older API. */
 export function readToolCalls(

@@ -6,7 +6,7 @@ import type { DocumentFormat } from './detect-format.js';
 import { readGeminiCliMessage } from './gemini-cli.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { jsonErrorOffset, lineAndColumn } from './json-error-offset.js';
-import { asArray, asRecord, type JsonRecord } from './json-value.js';
+import { asArray, asRecord, type JsonRecord } from '../../shared/json.js';
 import { MINI_SWE_AGENT_DIALECT, miniSweAgentWorkspaceRoot } from './mini-swe-agent.js';
 import { createSweAgentReader, sweAgentMessages, sweAgentWorkspaceRoot } from './swe-agent.js';
 import { unreadable } from './transcript-text.js';

@@ -15,7 +15,7 @@ import {
 } from './detect-format.js';
 import { HistoryAssembler } from './history-assembler.js';
 import { LineSplitter, readJsonLines } from './json-lines.js';
-import { asRecord, tryParseJson } from './json-value.js';
+import { asRecord, tryParseJson } from '../../shared/json.js';
 import { agentPreset, type AgentPreset } from './presets.js';
 import { parseDocument, readDocument } from './read-document.js';
 import { readText, unreadable, type TranscriptChunks } from './transcript-text.js';

@@ -11,7 +11,7 @@ import {
   asText,
   tryParseJson,
   type JsonRecord,
-} from './json-value.js';
+} from '../../shared/json.js';
 
 /** Whether a document is a trajectory of SWE-agent. */
 export function isSweAgentTrajectory(document: JsonRecord): boolean {

@@ -9,7 +9,7 @@ import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryPieces } from '../../shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../shared/tokens/count-tokens.js';
 import { pieceCounterLoader } from '../../shared/tokens/piece-counter-loader.js';
-import { nextTurn } from './event-loop-turn.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
 import { viewOfBase } from './history-base.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';

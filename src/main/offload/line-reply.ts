@@ -3,13 +3,14 @@
 
 import type { DensityBase } from '../../shared/density.js';
 import { WorkerPoolError } from '../../shared/errors.js';
+import { isRecord } from '../../shared/json.js';
 import type {
   DeltaValue,
   HistoryDelta,
   PlannedCompression,
   PlannedPass,
 } from '../../shared/resident-protocol.js';
-import { findPlanOfBaseProblem, isDuration, isEditList, isRecord, readEnvelope } from './reply.js';
+import { findPlanOfBaseProblem, isDuration, isEditList, readEnvelope } from './reply.js';
 import type { ReadReply } from './reply.js';
 
 /**

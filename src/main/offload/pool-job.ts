@@ -2,7 +2,7 @@
 
 import type { Transferable } from 'node:worker_threads';
 import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
-import { whenAborted } from '../abortable.js';
+import { whenAborted } from '../waiting/abortable.js';
 import type { WorkPermit } from './circuit-breaker.js';
 import { readReply } from './reply.js';
 import type { ReadReply } from './reply.js';

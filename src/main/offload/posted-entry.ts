@@ -4,7 +4,7 @@
 import { carriesContent } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { excerptStandIn } from '../../shared/density/index/excerpt.js';
-import { placeholderKind } from '../../shared/summarize/placeholder.js';
+import { placeholderKind } from '../../shared/placeholder.js';
 import { estimateResultTokens } from '../../shared/tokens/estimate.js';
 
 /** An entry with the same tokens and the same staleness. */

@@ -7,6 +7,8 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { WorkerPoolError, reviveError } from '../../shared/errors.js';
 import type { WireError } from '../../shared/errors.js';
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type {
   CountRequest,
   OptimizeRequest,
@@ -46,16 +48,14 @@ export function readReply<Request extends TaskRequest>(
 export function readEnvelope(
   reply: unknown,
   invalid: (problem: string) => Error,
-): ReadReply<UnknownRecord> {
+): ReadReply<JsonRecord> {
   if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');
   if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
   if (reply.ok !== true || !isRecord(reply.value)) throw invalid('neither value nor error');
   return { value: reply.value, runMs: reply.runMs };
 }
 
-export type UnknownRecord = Readonly<Record<string, unknown>>;
-
-function findProblem(request: TaskRequest, value: UnknownRecord): string | undefined {
+function findProblem(request: TaskRequest, value: JsonRecord): string | undefined {
   switch (request.kind) {
     case 'optimize':
       return findPlanProblem(request, value);
@@ -67,7 +67,7 @@ function findProblem(request: TaskRequest, value: UnknownRecord): string | undef
   }
 }
 
-function findPlanProblem(request: OptimizeRequest, value: UnknownRecord): string | undefined {
+function findPlanProblem(request: OptimizeRequest, value: JsonRecord): string | undefined {
   return findPlanOfBaseProblem(request.base, value.base, value.plan);
 }
 
@@ -98,7 +98,7 @@ function isPlan(plan: Int32Array, length: number): boolean {
   return true;
 }
 
-function findCountProblem(request: CountRequest, value: UnknownRecord): string | undefined {
+function findCountProblem(request: CountRequest, value: JsonRecord): string | undefined {
   const { tokens } = value;
   if (!(tokens instanceof Int32Array) || tokens.length !== request.contents.length) {
     return 'not one count per entry';
@@ -116,16 +116,12 @@ export function isEditList(value: unknown, width: number, length: number): boole
   return true;
 }
 
-function isWireError(value: unknown): value is WireError & UnknownRecord {
+function isWireError(value: unknown): value is WireError & JsonRecord {
   return isRecord(value) && typeof value.name === 'string' && typeof value.message === 'string';
 }
 
 export function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
-}
-
-export function isRecord(value: unknown): value is UnknownRecord {
-  return typeof value === 'object' && value !== null;
 }
 
 function invalid(request: TaskRequest, problem: string): WorkerPoolError {

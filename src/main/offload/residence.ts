@@ -17,7 +17,7 @@ import type { HistoryChange, HistoryState } from '../history-change.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { DeltaQueue } from './delta-queue.js';
 import type { Parcel } from './delta-queue.js';
-import { nextTurn } from './event-loop-turn.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { OffloadMeter } from './offload-meter.js';
 import type { ResidentLine } from './resident-line.js';
 

@@ -11,7 +11,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
 import { Arrivals } from './arrivals.js';
 import { CircuitBreaker } from './circuit-breaker.js';

@@ -8,7 +8,7 @@ import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/prot
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
 import { countBatches } from './count-batches.js';
-import { nextTurn } from './event-loop-turn.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
 import { entriesOfBase } from './history-base.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';

@@ -3,7 +3,7 @@
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import type { EntryChange } from '../entry-change.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';

@@ -3,7 +3,7 @@
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import type {
   CompressionContext,
   CompressionResult,

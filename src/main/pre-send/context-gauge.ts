@@ -2,8 +2,8 @@
 // compares it with what the provider reported for it, and says how sure a number is.
 
 import type { HistoryService } from '../history-service.js';
-import { TokenCalibration } from '../token-calibration.js';
-import type { ObservationOutcome } from '../token-calibration.js';
+import { TokenCalibration } from '../tokens/token-calibration.js';
+import type { ObservationOutcome } from '../tokens/token-calibration.js';
 import { assertTokens, TokenBudget } from './token-budget.js';
 
 /**

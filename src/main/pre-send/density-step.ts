@@ -3,7 +3,7 @@
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';

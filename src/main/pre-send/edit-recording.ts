@@ -1,7 +1,7 @@
 // Puts on record what the edits of a session take away, and tells when that begins to fail. Leaves it to
 // the steps what becomes of an edit that cannot be recorded.
 
-import type { Logger } from '../logger.js';
+import type { Logger } from '../host/logger.js';
 import { recordRemovalsTo } from '../removal-log/removal-recorder.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';

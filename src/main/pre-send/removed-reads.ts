@@ -13,7 +13,7 @@ import type {
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { fileAccess } from '../../shared/density/index/tool-paths.js';
 import { signatureOf } from '../../shared/density/index/call-signature.js';
-import { placeholderKind } from '../../shared/summarize/placeholder.js';
+import { placeholderKind } from '../../shared/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../entry-change.js';
 import type { RemovedEvent } from './session-events.js';

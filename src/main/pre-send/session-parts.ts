@@ -3,7 +3,7 @@
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
 import type { HistoryService } from '../history-service.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../host/logger.js';
 import type { Offload } from '../offload/offload.js';
 import type {
   AgentRuntimeContext,

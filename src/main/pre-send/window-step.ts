@@ -7,7 +7,7 @@ import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
 import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { WindowFit } from '../../shared/summarize/window-fit.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit } from './apply-edit.js';
 import type { FittedEvent } from './session-events.js';

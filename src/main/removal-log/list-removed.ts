@@ -2,7 +2,7 @@
 
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
-import { placeholderEnding } from '../../shared/summarize/placeholder.js';
+import { placeholderEnding } from '../../shared/placeholder.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../shared/summarize/tool-summary.js';
 import type { ResultSize } from '../../shared/summarize/tool-summary.js';
 import { readRemovals } from './removal-reader.js';

@@ -1,6 +1,6 @@
 // An append on its way: waiting and abortable, then being written, then settled.
 
-import { whenAborted } from '../abortable.js';
+import { whenAborted } from '../waiting/abortable.js';
 import type { RemovalDraft } from './removal-record.js';
 
 /** Records that are appended together. Settles once; what comes after that is ignored. */

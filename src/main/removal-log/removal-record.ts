@@ -4,6 +4,8 @@
 import { crc32 } from 'node:zlib';
 import type { IContent } from '../../shared/content.js';
 import { isToolResponseBlock } from '../../shared/content.js';
+import { isRecord, tryParseJson } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 
 /** Why an entry is on record: a pass removed it, put another in its place, or compressed it away. */
 export type RemovalKind = 'removed' | 'replaced' | 'compressed';
@@ -122,12 +124,12 @@ export function decodeRemoval(bytes: Buffer): DecodedRemoval {
   const crc = summedBytes === -1 ? undefined : readChecksum(bytes, summedBytes);
   if (crc === undefined) return { reason: 'torn' };
   if (crc32(bytes.subarray(0, summedBytes)) !== crc) return { reason: 'checksum' };
-  const value = parse(bytes.toString('utf8', 1));
-  if (!isObject(value)) return { reason: 'no-record' };
+  const value = tryParseJson(bytes.toString('utf8', 1));
+  if (!isRecord(value)) return { reason: 'no-record' };
   if (value['v'] !== VERSION) {
     return { reason: typeof value['v'] === 'number' ? 'unknown-version' : 'no-record' };
   }
-  const record = asRecord(value);
+  const record = asRemoval(value);
   return record === undefined ? { reason: 'no-record' } : { record, crc };
 }
 
@@ -149,20 +151,6 @@ function startsWith(bytes: Buffer, text: string): boolean {
   return bytes.toString('latin1', 0, text.length) === text;
 }
 
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
@@ -173,7 +161,7 @@ function isTime(value: unknown): value is number {
 }
 
 /** The checksum tells damage, not intent: the shape is checked as well, as far as readers rely on it. */
-function asRecord(value: Fields): RemovalRecord | undefined {
+function asRemoval(value: JsonRecord): RemovalRecord | undefined {
   const { seq, at, sessionId, kind, index, entry, replacementCrc } = value;
   if (!isCount(seq) || typeof sessionId !== 'string') return undefined;
   if (kind !== 'removed' && kind !== 'replaced' && kind !== 'compressed') return undefined;
@@ -184,14 +172,14 @@ function asRecord(value: Fields): RemovalRecord | undefined {
 }
 
 function isEntry(value: unknown): value is IContent {
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   const { speaker, blocks } = value;
   if (speaker !== 'human' && speaker !== 'ai' && speaker !== 'tool') return false;
   return Array.isArray(blocks) && blocks.every(isBlock);
 }
 
 function isBlock(value: unknown): boolean {
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   switch (value['type']) {
     case 'tool_call':
       return typeof value['id'] === 'string' && typeof value['name'] === 'string';

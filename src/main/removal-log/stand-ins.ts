@@ -4,7 +4,7 @@
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
 import { isExcerpt } from '../../shared/density/index/excerpt.js';
-import { placeholderKind } from '../../shared/summarize/placeholder.js';
+import { placeholderKind } from '../../shared/placeholder.js';
 import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
 

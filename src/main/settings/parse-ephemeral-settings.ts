@@ -3,7 +3,7 @@
 
 import { shownText } from '../../shared/shown-text.js';
 import { z } from 'zod';
-import { isRecord, kindOf } from '../../shared/misuse.js';
+import { isObject, kindOf } from '../../shared/misuse.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
 import { findSetting, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
@@ -142,7 +142,7 @@ function describeExpected(spec: SettingSpec): string {
 
 /** Class instances are refused: their values are seldom own properties, and would be missed unheard. */
 function isPlainObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
@@ -152,7 +152,7 @@ const MAX_SHOWN_CHARACTERS = 80;
 /** A value in a message: short and in one line, whatever it is. */
 function show(value: unknown): string {
   if (typeof value === 'string') return shownText(value);
-  if (!isRecord(value) && typeof value === 'object' && value !== null) return kindOf(value);
+  if (!isObject(value) && typeof value === 'object' && value !== null) return kindOf(value);
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return shorten(String(value));
   const { constructor } = value as { readonly constructor?: unknown };

@@ -4,7 +4,7 @@ import type { WorkingSetChoice } from '../../shared/density/rules/working-set-ch
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../host/logger.js';
 import type { Summarizer } from '../summarizer/summarizer.js';
 import type { Todo } from '../summarizer/todo.js';
 

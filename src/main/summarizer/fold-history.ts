@@ -8,11 +8,11 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../shared/errors.js';
-import type { Logger } from '../logger.js';
-import { withDeadline } from '../with-deadline.js';
+import type { Logger } from '../host/logger.js';
+import { withoutContent } from '../host/without-content.js';
+import { withDeadline } from '../waiting/with-deadline.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
-import { withoutContent } from './provider-failure.js';
 import { dealOut, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
 import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';

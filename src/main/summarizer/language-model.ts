@@ -8,9 +8,9 @@ import pRetry from 'p-retry';
 import { z } from 'zod';
 
 import { SummarizerError } from '../../shared/errors.js';
-import { abortable } from '../abortable.js';
-import { parseOptions } from '../parse-options.js';
-import { MAX_TIMER_MS, withDeadline } from '../with-deadline.js';
+import { abortable } from '../waiting/abortable.js';
+import { parseOptions } from '../host/parse-options.js';
+import { MAX_TIMER_MS, withDeadline } from '../waiting/with-deadline.js';
 import { readLanguageModelAnswer } from './language-model-answer.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';

@@ -2,6 +2,7 @@
 // not, and how long to wait first. Looks at shapes, never at classes.
 
 import { SummarizerError } from '../../shared/errors.js';
+import { withoutContent } from '../host/without-content.js';
 
 /** A failed attempt. */
 export interface ProviderFailure {
@@ -13,7 +14,6 @@ export interface ProviderFailure {
 
 /** How far down a chain of causes is looked. */
 const MAX_CAUSES = 5;
-const MAX_MESSAGE_LENGTH = 300;
 
 /** Codes of Node and undici for connections that failed, and may not fail again. */
 const NETWORK_CODES: ReadonlySet<string> = new Set([
@@ -61,19 +61,6 @@ export function readProviderFailure(thrown: unknown, now: () => number): Provide
     { statusCode, cause: withoutContent(thrown) },
   );
   return { error, isRetryable, retryAfterMs: retryAfter(chain, now) };
-}
-
-/**
- * A copy of an error that holds its name, message and stack. SDK errors carry the whole request, and
- * a history has no place in a log.
- */
-export function withoutContent(thrown: unknown): Error {
-  const copy = new Error(messageOf(thrown));
-  if (!(thrown instanceof Error)) return copy;
-  copy.name = thrown.name;
-  // The stack begins with the message, which may be long.
-  copy.stack = `${thrown.name}: ${copy.message}${framesOf(thrown.stack)}`;
-  return copy;
 }
 
 /** Requests that a provider turned down for now. */
@@ -126,15 +113,4 @@ function headerOf(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const value: unknown = headers instanceof Headers ? headers.get(name) : (headers as Link)[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function messageOf(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : typeof thrown;
-  const line = message.slice(0, MAX_MESSAGE_LENGTH).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
-  return line.trim() === '' ? 'no message' : line.trim();
-}
-
-function framesOf(stack: string | undefined): string {
-  const start = stack?.indexOf('\n    at ') ?? -1;
-  return stack === undefined || start === -1 ? '' : stack.slice(start);
 }

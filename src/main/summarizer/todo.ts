@@ -1,8 +1,8 @@
 // The task list as a host hands it in, and how it is asked for.
 
 import { CtxfoldError } from '../../shared/errors.js';
-import { isArray, isRecord } from '../../shared/misuse.js';
-import { askHost } from '../ask-host.js';
+import { isArray, isObject } from '../../shared/misuse.js';
+import { askHost } from '../host/ask-host.js';
 
 /** One item of a task list. */
 export interface Todo {
@@ -43,7 +43,7 @@ export function askForTodos(activeTodos: () => readonly Todo[]): readonly Todo[]
 }
 
 function readTodo(value: unknown): Todo | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { id, content, status, subtasks } = value;
   if (typeof id !== 'string' || typeof content !== 'string' || !STATUSES.includes(status)) {
     return undefined;
@@ -55,7 +55,7 @@ function readTodo(value: unknown): Todo | undefined {
 }
 
 function readSubtask(value: unknown): TodoSubtask | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { id, content } = value;
   return typeof id === 'string' && typeof content === 'string' ? { id, content } : undefined;
 }

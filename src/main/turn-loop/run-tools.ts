@@ -2,7 +2,7 @@
 
 import { toolResponse } from '../../shared/content.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import type { ToolHandlers } from './chat-model.js';
 
 /**

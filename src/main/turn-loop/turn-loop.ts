@@ -12,7 +12,7 @@ import {
   kindOf,
   readOptions,
 } from '../../shared/misuse.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../waiting/abortable.js';
 import { assertTokens } from '../pre-send/token-budget.js';
 import type { PreSendResult } from '../pre-send/pre-send-result.js';
 import { Session } from '../session.js';

@@ -3,6 +3,7 @@
 
 import { isBlank } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
+import { isRecord } from '../json.js';
 import type {
   ProviderRequest,
   ProviderRequestOptions,
@@ -176,9 +177,14 @@ function readBlock(
     }
     case 'tool_call': {
       const { id, name, parameters } = block;
-      const hasObjectArguments =
-        typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
-      return { kind: 'call', id, name, hasObjectArguments, isSigned, ...place };
+      return {
+        kind: 'call',
+        id,
+        name,
+        hasObjectArguments: isRecord(parameters),
+        isSigned,
+        ...place,
+      };
     }
     case 'tool_response': {
       const { callId, result, error } = block;
@@ -207,14 +213,10 @@ const UNMARKED: Marks = { isSigned: false, hasCacheControl: false };
 /** What the provider's metadata of an entry says, or the part of it for one provider, in the names of SDKs. */
 function readMarks({ metadata }: IContent): Marks {
   const root = metadata?.providerMetadata;
-  if (!isObject(root)) return UNMARKED;
-  const fields = [root, ...Object.values(root).filter(isObject)];
+  if (!isRecord(root)) return UNMARKED;
+  const fields = [root, ...Object.values(root).filter(isRecord)];
   return {
     isSigned: fields.some((field) => 'thoughtSignature' in field),
     hasCacheControl: fields.some((field) => 'cacheControl' in field || 'cache_control' in field),
   };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

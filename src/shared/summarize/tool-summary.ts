@@ -1,15 +1,17 @@
 // Says in one line what a tool response was, in place of its payload.
 
+import { asRecord } from '../json.js';
+import type { JsonRecord } from '../json.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
-import { onOneLine, shortened } from './one-line.js';
+import { onOneLine, shortened } from '../one-line.js';
 import {
   MAX_SUMMARY_LENGTH,
   placeholderEnding,
   placeholderKind,
   shownToolName,
-} from './placeholder.js';
+} from '../placeholder.js';
 
 /** A parameter longer than this is content, not a name of something. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;
@@ -107,15 +109,12 @@ export function digestResponse(response: ToolResponseBlock): ResponseDigest {
  * call that has none.
  */
 export function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
-  if (typeof parameters !== 'object' || parameters === null) return undefined;
-  const values = parameters as Readonly<Record<string, unknown>>;
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
   return firstText(values, PATH_KEYS) ?? firstText(values, COMMAND_KEYS) ?? firstShortText(values);
 }
 
-function firstText(
-  values: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
-): string | undefined {
+function firstText(values: JsonRecord, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = wordsOf(values[key]);
     if (text !== '') return text;
@@ -130,7 +129,7 @@ function wordsOf(value: unknown): string {
   return onOneLine(value.join(' '));
 }
 
-function firstShortText(values: Readonly<Record<string, unknown>>): string | undefined {
+function firstShortText(values: JsonRecord): string | undefined {
   for (const value of Object.values(values)) {
     if (typeof value !== 'string' || value.length > MAX_SHORT_PARAMETER_LENGTH) continue;
     const text = onOneLine(value);
@@ -141,8 +140,8 @@ function firstShortText(values: Readonly<Record<string, unknown>>): string | und
 
 function keyOfResult(result: unknown, size: ResultSize | undefined): string | undefined {
   if (typeof result === 'string') return size === undefined ? undefined : sizeText(size);
-  if (typeof result !== 'object' || result === null) return undefined;
-  const values = result as Readonly<Record<string, unknown>>;
+  const values = asRecord(result);
+  if (values === undefined) return undefined;
   const path = firstText(values, PATH_KEYS);
   if (path !== undefined) return path;
   const { output } = values;

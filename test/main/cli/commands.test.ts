@@ -25,8 +25,8 @@ describe('COMMANDS', () => {
   });
 
   test('replay shows its help without the public API', () => {
-    const loaded = modulesBehind('src/main/cli/replay-command.ts');
-    expect(loaded).toContain('src/main/cli/option-choices.ts');
+    const loaded = modulesBehind('src/main/cli/replay/replay-command.ts');
+    expect(loaded).toContain('src/main/cli/terminal/option-choices.ts');
     expect(loaded).not.toContain('src/index.ts');
   });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
-import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
 import {

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import type { BasedPlan } from '../../../src/main/offload/offload.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { nextTurn } from '../../../src/main/offload/event-loop-turn.js';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
 import { PROBE, codeOf, faulty, held, openPool, workerUrl } from '../../support/faulty-pool.js';

@@ -4,7 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { SILENT_LOGGER } from '../../../src/main/logger.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { OneShotStrategy } from '../../../src/main/strategies/one-shot.js';
 import { fromLanguageModel } from '../../../src/main/summarizer/language-model.js';
 import type { Todo } from '../../../src/main/summarizer/todo.js';

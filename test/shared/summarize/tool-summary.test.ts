@@ -7,7 +7,7 @@ import { toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ToolResponseBlock } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import type { PlaceholderForm } from '../../../src/shared/density.js';
-import { placeholderEnding } from '../../../src/shared/summarize/placeholder.js';
+import { placeholderEnding } from '../../../src/shared/placeholder.js';
 import {
   digestResponse,
   keyOfCall,

@@ -1,7 +1,7 @@
 // Reads the body of `POST /v1/messages` as a request whose rules can be checked.
 
-import type { JsonRecord } from '../../../src/main/formats/json-value.js';
-import { asArray, asRecord, asText } from '../../../src/main/formats/json-value.js';
+import type { JsonRecord } from '../../../src/shared/json.js';
+import { asArray, asRecord, asText } from '../../../src/shared/json.js';
 import type {
   ProviderRequest,
   Turn,

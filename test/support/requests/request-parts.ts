@@ -1,7 +1,7 @@
 // Parts that several APIs write alike.
 
-import type { JsonRecord } from '../../../src/main/formats/json-value.js';
-import { tryParseJson } from '../../../src/main/formats/json-value.js';
+import type { JsonRecord } from '../../../src/shared/json.js';
+import { tryParseJson } from '../../../src/shared/json.js';
 import { isBlank } from '../../../src/shared/content.js';
 import type { TurnPart } from '../../../src/shared/providers/provider-request.js';
 

@@ -1,7 +1,7 @@
 // The figure of tokens per turn: the place for the chart, its legend, and the same numbers as a table for
 // those who see no chart.
 
-import { formatCount } from '../text-layout.js';
+import { formatCount } from '../terminal/text-layout.js';
 import type { ChartData } from './chart-data.js';
 import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';

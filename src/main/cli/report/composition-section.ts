@@ -1,6 +1,6 @@
 // What the history consists of now: one bar, to scale, and the same as a table. Shares are of the total.
 
-import { formatCount, formatShare } from '../text-layout.js';
+import { formatCount, formatShare } from '../terminal/text-layout.js';
 import type { ChartData } from './chart-data.js';
 import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';

@@ -1,10 +1,10 @@
 // The rows of the ledger: parts of edits that belong together in one, in the order in which they landed.
 
 import type { ContentBlock, IContent } from '../../../index.js';
-import type { ReclaimRule } from '../attribution.js';
-import { namePaths } from '../call-subject.js';
-import type { CallSubject } from '../call-subject.js';
-import { groupBy } from '../group-by.js';
+import type { ReclaimRule } from '../measure/attribution.js';
+import { namePaths } from '../measure/call-subject.js';
+import type { CallSubject } from '../measure/call-subject.js';
+import { groupBy } from '../measure/group-by.js';
 import type { EditCause, RecordedEdit } from './session-recorder.js';
 
 /** One row of the ledger. */

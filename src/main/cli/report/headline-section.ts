@@ -1,8 +1,8 @@
 // The first thing on the page: what is left of the window, what was saved, and how full the window is.
 
-import { stopMessage } from '../replay-report.js';
-import type { ReplayReport } from '../replay-report.js';
-import { formatCount, formatNumberOf, formatShare } from '../text-layout.js';
+import { stopMessage } from '../replay/replay-report.js';
+import type { ReplayReport } from '../replay/replay-report.js';
+import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';

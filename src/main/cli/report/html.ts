@@ -1,7 +1,7 @@
 // How text becomes HTML: whatever is put into a template is escaped, unless it is markup already.
 
-import { printable } from '../terminal-text.js';
-import { shortenEnd } from '../text-layout.js';
+import { printable } from '../terminal/terminal-text.js';
+import { shortenEnd } from '../terminal/text-layout.js';
 
 /** Markup, safe to stand in a page as it is. */
 export class Markup {

@@ -1,12 +1,12 @@
 // The ledger: every edit, what it took and how to get that back. The rows, and the excerpts of what
 // stood there, are bounded, so that the page stays small.
 
-import { formatCount, formatNumberOf } from '../text-layout.js';
+import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { excerptOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
-import { itemOf } from '../attribution.js';
+import { itemOf } from '../measure/attribution.js';
 import { reasonOfRow } from './report-page.js';
 import type { ReportPage } from './report-page.js';
 

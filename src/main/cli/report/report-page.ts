@@ -1,14 +1,14 @@
 // What the page shows, as one value: the replay, what was recorded of it, and how things are named.
 
 import { getCompressionStrategy, parseCompressionStrategyName } from '../../../index.js';
-import { itemOf, itemsOf } from '../attribution.js';
-import type { ReclaimRule } from '../attribution.js';
-import { CATEGORIES } from '../composition.js';
-import type { Category } from '../composition.js';
-import type { ReplayReport } from '../replay-report.js';
-import { formatCount, formatNumberOf } from '../text-layout.js';
+import { itemOf, itemsOf } from '../measure/attribution.js';
+import type { ReclaimRule } from '../measure/attribution.js';
+import { CATEGORIES } from '../measure/composition.js';
+import type { Category } from '../measure/composition.js';
+import type { ReplayReport } from '../replay/replay-report.js';
+import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
-import type { ContentLabel } from './content-label.js';
+import type { ContentLabel } from '../terminal/content-label.js';
 import { rowsOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import type { EditCause, Recording } from './session-recorder.js';

@@ -1,7 +1,7 @@
 // Where the work ran, and what the thread of the turn loop had of it.
 
-import type { ReplayReport } from '../replay-report.js';
-import { formatCount, formatMs, formatNumberOf, formatShare } from '../text-layout.js';
+import type { ReplayReport } from '../replay/replay-report.js';
+import { formatCount, formatMs, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';

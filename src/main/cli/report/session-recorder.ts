@@ -11,13 +11,13 @@ import type {
   ToolCatalog,
   Session,
 } from '../../../index.js';
-import { attributeCompression, attributePass } from '../attribution.js';
-import type { Attribution } from '../attribution.js';
-import { CATEGORIES, Composition } from '../composition.js';
-import type { Category, ToolShare } from '../composition.js';
-import { subjectOfCall } from '../call-subject.js';
-import type { CallSubject } from '../call-subject.js';
-import type { ReplayObserver } from '../replay-session.js';
+import { attributeCompression, attributePass } from '../measure/attribution.js';
+import type { Attribution } from '../measure/attribution.js';
+import { CATEGORIES, Composition } from '../measure/composition.js';
+import type { Category, ToolShare } from '../measure/composition.js';
+import { subjectOfCall } from '../measure/call-subject.js';
+import type { CallSubject } from '../measure/call-subject.js';
+import type { ReplayObserver } from '../replay/replay-session.js';
 
 /** Why an edit was made. */
 export type EditCause =

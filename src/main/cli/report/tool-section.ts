@@ -1,8 +1,8 @@
 // What each tool came to, and which rule took what of it.
 
-import { itemOf, RECLAIM_RULES } from '../attribution.js';
-import type { ReclaimRule } from '../attribution.js';
-import { formatCount } from '../text-layout.js';
+import { itemOf, RECLAIM_RULES } from '../measure/attribution.js';
+import type { ReclaimRule } from '../measure/attribution.js';
+import { formatCount } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import { formatChange } from './report-page.js';

@@ -3,7 +3,7 @@
 
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import type { DensityConfig, DensityResult } from '../../density.js';
-import { placeholderKind } from '../../summarize/placeholder.js';
+import { placeholderKind } from '../../placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';

@@ -1,6 +1,7 @@
 // What a call does, as an index notes it: by the catalog of the agent's tools, and for commands by their
 // text. Looks at no parameter but those that the catalog names.
 
+import { asRecord } from '../../json.js';
 import type { CommandUse, FileUse, ToolUse } from '../../tool-catalog.js';
 import { readCommand } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
@@ -97,8 +98,8 @@ function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {
 
 function commandOf(keys: readonly string[], parameters: unknown): string | undefined {
   if (typeof parameters === 'string') return parameters;
-  if (typeof parameters !== 'object' || parameters === null) return undefined;
-  const values = parameters as Readonly<Record<string, unknown>>;
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
   for (const key of keys) {
     const value = values[key];
     if (typeof value === 'string') return value;
@@ -108,8 +109,8 @@ function commandOf(keys: readonly string[], parameters: unknown): string | undef
 }
 
 function directoryOf(parameters: unknown): string | undefined {
-  if (typeof parameters !== 'object' || parameters === null) return undefined;
-  const values = parameters as Readonly<Record<string, unknown>>;
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
   for (const key of DIRECTORY_KEYS) {
     const value = values[key];
     if (typeof value === 'string' && value !== '') return value;

@@ -2,7 +2,7 @@
 // them once; a pass then scans the columns, which costs far less than the walk that filled them.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
-import { placeholderKind } from '../../summarize/placeholder.js';
+import { placeholderKind } from '../../placeholder.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
 import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';

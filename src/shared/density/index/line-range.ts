@@ -1,5 +1,6 @@
 // Which lines of a file a call reads, as far as its parameters say so.
 
+import { asRecord } from '../../json.js';
 import type { LineKeys } from '../../tool-catalog.js';
 
 /** Lines counted from 1, both ends included. */
@@ -19,8 +20,8 @@ const MAX_LINE = 2 ** 30;
 
 /** The lines that a call wants; `undefined` when its parameters are not as the keys say. */
 export function linesRead(keys: LineKeys, parameters: unknown): LineRange | undefined {
-  if (typeof parameters !== 'object' || parameters === null) return undefined;
-  const values = parameters as Readonly<Record<string, unknown>>;
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
   const valueOf = (key: string | undefined): unknown =>
     key === undefined ? undefined : (values[key] ?? undefined);
   const pair = valueOf(keys.range);

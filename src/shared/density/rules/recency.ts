@@ -1,7 +1,7 @@
 // The rule `recency`: of each tool's results only the newest keep their payload.
 
 import { placeholderOf } from '../../density.js';
-import { shownToolName } from '../../summarize/placeholder.js';
+import { shownToolName } from '../../placeholder.js';
 import { RESPONSE_FLAG } from '../index/history-columns.js';
 import type { DensityRule, RulePass } from './density-rule.js';
 import { ACTION, isLeaving } from './marks.js';

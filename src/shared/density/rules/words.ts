@@ -1,8 +1,8 @@
 // Words that the sentences of rules are made of. Of a history they repeat names of tools and ids of calls, and
 // nothing else.
 
-import { onOneLine, shortened } from '../../summarize/one-line.js';
-import { shownToolName } from '../../summarize/placeholder.js';
+import { onOneLine, shortened } from '../../one-line.js';
+import { shownToolName } from '../../placeholder.js';
 import type { CallPlace } from '../explain/explanation.js';
 
 const MAX_ID_LENGTH = 64;

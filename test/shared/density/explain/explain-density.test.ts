@@ -17,7 +17,7 @@ import type {
 } from '../../../../src/shared/density/explain/explanation.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
-import { placeholderKind } from '../../../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../../../src/shared/placeholder.js';
 import { runsCommands } from '../../../../src/shared/tool-catalog.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import {

@@ -8,7 +8,7 @@ import { applyDensityResult, PRUNED_POINTER } from '../../../../src/shared/densi
 import type { DensityConfig, PlaceholderForm } from '../../../../src/shared/density.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import { outlineHistory } from '../../../../src/shared/summarize/history-outline.js';
-import { placeholderKind } from '../../../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../../../src/shared/placeholder.js';
 import { summarizeToolResponse } from '../../../../src/shared/summarize/tool-summary.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../../../support/arbitrary-history.js';
 import { historyOf } from '../../../support/notation.js';

@@ -20,7 +20,7 @@ import {
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { PROVIDER_PROFILES } from '../../../../src/shared/providers/provider-violation.js';
 import { validate } from '../../../../src/shared/providers/validate.js';
-import { placeholderKind } from '../../../../src/shared/summarize/placeholder.js';
+import { placeholderKind } from '../../../../src/shared/placeholder.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../../../src/shared/validity.js';
 import { applied, documented, freezeDeep } from '../../../support/applied.js';

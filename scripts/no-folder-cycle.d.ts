@@ -1,0 +1,5 @@
+// The types of the rule, for its test.
+
+import type { Rule } from 'eslint';
+
+export const noFolderCycle: Rule.RuleModule;

@@ -1,0 +1,157 @@
+// What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
+// made from. Nothing is worked out here.
+
+import type { ErrorCode, RuleName, Speaker, TranscriptFormat } from '../../../index.js';
+import type { Category } from '../measure/composition.js';
+import type { TokenPair, WarningGroup } from '../replay/replay-report.js';
+
+/** Why something stays, in the order in which reports list it. */
+export const STAY_REASONS = [
+  'user-text',
+  'newest-inclusion',
+  'assistant-text',
+  'thinking',
+  'open-call',
+  'write',
+  'current-read',
+  'newest-result',
+  'recent-result',
+  'touched-read',
+  'small-result',
+  'waiting-result',
+  'shortened-result',
+  'pruned-result',
+  'other-call',
+  'media',
+  'summary',
+  'other',
+] as const;
+
+export type StayReason = (typeof STAY_REASONS)[number];
+
+/** What something is about, as far as it is known. */
+export interface Subject {
+  readonly path: string | null;
+  /** What tells most where there is no path. Content of the session: not in JSON that hides it. */
+  readonly excerpt: string | null;
+}
+
+/** What one category comes to. */
+export interface CategoryFigures {
+  readonly category: Category;
+  readonly blocks: number;
+  readonly tokens: number;
+  /** Tokens of it that pruning reclaims. */
+  readonly reclaimedTokens: number;
+}
+
+/** One result of a tool. */
+export interface ResultFigures extends Subject {
+  readonly tokens: number;
+}
+
+/** What one rule reclaims: pairs of call and response, inclusions or results. */
+export interface RuleFigures {
+  readonly rule: RuleName;
+  readonly items: number;
+  readonly tokens: number;
+}
+
+/** What one tool comes to. */
+export interface ToolFigures {
+  readonly tool: string;
+  readonly calls: number;
+  readonly callTokens: number;
+  readonly resultTokens: number;
+  /** By rule; rules that reclaim nothing here are left out. */
+  readonly reclaimed: readonly RuleFigures[];
+  /** `null` when no result is there. */
+  readonly largestResult: ResultFigures | null;
+}
+
+/** Something that a rule reclaims. */
+export interface RuleExample extends Subject {
+  readonly tool: string | null;
+  readonly tokens: number;
+}
+
+/** What one rule reclaims, with the largest examples. */
+export interface RuleReport extends RuleFigures {
+  /** Whether the rule is on. Otherwise the figures tell what it would reclaim besides. */
+  readonly isOn: boolean;
+  /** Results kept per tool by the figures of `recency`; `null` for the other rules. */
+  readonly recencyRetention: number | null;
+  readonly examples: readonly RuleExample[];
+}
+
+/** What stays for one reason. */
+export interface StayFigures {
+  readonly reason: StayReason;
+  /** Calls with their results, or blocks. */
+  readonly items: number;
+  readonly tokens: number;
+}
+
+/** An entry that stays. */
+export interface StayingEntry extends Subject {
+  /** Index in the transcript's entries. */
+  readonly entry: number;
+  readonly speaker: Speaker;
+  /** That of the entry's largest block, as `tool` and `reason` are. */
+  readonly category: Category;
+  readonly tool: string | null;
+  readonly tokens: number;
+  readonly reason: StayReason;
+}
+
+/** The sums that one session has, and a folder of them. */
+export interface AnalysisFigures {
+  readonly entries: number;
+  /** Tokens of all entries, and of what pruning leaves. */
+  readonly tokens: TokenPair;
+  readonly categories: readonly CategoryFigures[];
+  /** Most tokens of results first. */
+  readonly tools: readonly ToolFigures[];
+  readonly rules: readonly RuleReport[];
+  /** What is left, by reason; reasons that keep nothing are left out. The tokens sum up to `tokens.with`. */
+  readonly stays: readonly StayFigures[];
+}
+
+/** What one history consists of. */
+export interface HistoryAnalysis extends AnalysisFigures {
+  /** The largest entries that stay, largest first. */
+  readonly largestStaying: readonly StayingEntry[];
+}
+
+/** One session that was analyzed. */
+export interface SessionAnalysis extends HistoryAnalysis {
+  readonly file: string;
+  readonly format: TranscriptFormat;
+  readonly warnings: readonly WarningGroup[];
+}
+
+/** A file that is no session, or a damaged one. */
+export interface UnreadFile {
+  readonly file: string;
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+/** The whole outcome of an analysis. */
+export interface AnalysisReport {
+  /** Grows when the shape changes in a way that readers notice. */
+  readonly reportVersion: 1;
+  /** The file or folder that was asked for. */
+  readonly path: string;
+  readonly isFolder: boolean;
+  readonly settings: {
+    readonly contextLimit: number;
+    /** Results kept per tool; `null` when recency pruning was off. */
+    readonly recencyRetention: number | null;
+  };
+  /** Most tokens first. */
+  readonly sessions: readonly SessionAnalysis[];
+  /** The sums over all sessions. */
+  readonly totals: AnalysisFigures;
+  readonly unread: readonly UnreadFile[];
+}

@@ -1,0 +1,59 @@
+// What entries and calls of a history are about, in few words that outlive the history. Everything here
+// is a copy: a slice would keep the text that it is from alive for as long as the report.
+
+import type { ContentBlock, IContent, ToolCatalog } from '../../../index.js';
+import type { Subject } from './analysis-report.js';
+import { subjectOfCall } from '../measure/call-subject.js';
+
+const EXCERPT_LENGTH = 160;
+
+/** The subject of what nothing is known about. */
+export const NO_SUBJECT: Subject = { path: null, excerpt: null };
+
+/** What each call of a history is about, by its id. */
+export function subjectsOfCalls(
+  entries: readonly IContent[],
+  catalog: ToolCatalog,
+): ReadonlyMap<string, Subject> {
+  const subjects = new Map<string, Subject>();
+  for (const block of entries.flatMap(({ blocks }) => blocks)) {
+    if (block.type !== 'tool_call') continue;
+    const { path, parameter } = subjectOfCall(block, catalog);
+    subjects.set(block.id, {
+      path: path === null ? null : copyOf(path),
+      excerpt: parameter === null ? null : excerptOf(parameter),
+    });
+  }
+  return subjects;
+}
+
+/** What a block is about; `ofCalls` tells it of calls and their responses. */
+export function subjectOfBlock(
+  block: ContentBlock,
+  ofCalls: ReadonlyMap<string, Subject>,
+): Subject {
+  switch (block.type) {
+    case 'tool_call':
+      return ofCalls.get(block.id) ?? NO_SUBJECT;
+    case 'tool_response':
+      return ofCalls.get(block.callId) ?? NO_SUBJECT;
+    case 'text':
+      return { path: null, excerpt: excerptOf(block.text) };
+    case 'thinking':
+      return { path: null, excerpt: excerptOf(block.thought) };
+    case 'code':
+      return { path: null, excerpt: excerptOf(block.code) };
+    case 'media':
+      return { path: block.filename ?? null, excerpt: block.mimeType };
+    case 'opaque':
+      return { path: null, excerpt: block.kind };
+  }
+}
+
+function excerptOf(text: string): string {
+  return copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
+}
+
+function copyOf(text: string): string {
+  return Array.from(text).join('');
+}

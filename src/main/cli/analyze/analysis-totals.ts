@@ -1,0 +1,98 @@
+// Sums the analyses of several sessions up into one. Adds and sorts, nothing else.
+
+import { PRUNING_RULES } from '../../../index.js';
+import type { RuleName } from '../../../index.js';
+import { STAY_REASONS } from './analysis-report.js';
+import type {
+  AnalysisFigures,
+  RuleFigures,
+  RuleReport,
+  SessionAnalysis,
+  ToolFigures,
+} from './analysis-report.js';
+import { CATEGORIES } from '../measure/composition.js';
+import { groupBy } from '../measure/group-by.js';
+
+const EXAMPLES_PER_RULE = 3;
+
+/** Sums up sessions that were analyzed with the same settings; the sums of none are zero. */
+export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigures {
+  return {
+    entries: sumOf(sessions, ({ entries }) => entries),
+    tokens: {
+      without: sumOf(sessions, ({ tokens }) => tokens.without),
+      with: sumOf(sessions, ({ tokens }) => tokens.with),
+    },
+    categories: CATEGORIES.map((category) => {
+      const those = sessions
+        .flatMap(({ categories }) => categories)
+        .filter((figures) => figures.category === category);
+      return {
+        category,
+        blocks: sumOf(those, ({ blocks }) => blocks),
+        tokens: sumOf(those, ({ tokens }) => tokens),
+        reclaimedTokens: sumOf(those, ({ reclaimedTokens }) => reclaimedTokens),
+      };
+    }),
+    tools: sumTools(sessions.flatMap(({ tools }) => tools)),
+    rules: PRUNING_RULES.flatMap(({ name }) => sumRule(name, sessions)),
+    stays: STAY_REASONS.flatMap((reason) => {
+      const those = sessions
+        .flatMap(({ stays }) => stays)
+        .filter((figures) => figures.reason === reason);
+      if (those.length === 0) return [];
+      const items = sumOf(those, (figures) => figures.items);
+      return [{ reason, items, tokens: sumOf(those, ({ tokens }) => tokens) }];
+    }),
+  };
+}
+
+/** Tools of one name are one tool, whichever agents have them. */
+function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
+  return Array.from(
+    groupBy(tools, ({ tool }) => tool),
+    ([tool, those]) => ({
+      tool,
+      calls: sumOf(those, ({ calls }) => calls),
+      callTokens: sumOf(those, ({ callTokens }) => callTokens),
+      resultTokens: sumOf(those, ({ resultTokens }) => resultTokens),
+      reclaimed: sumRules(those.flatMap(({ reclaimed }) => reclaimed)),
+      largestResult:
+        those
+          .flatMap(({ largestResult }) => largestResult ?? [])
+          .sort((a, b) => b.tokens - a.tokens)
+          .at(0) ?? null,
+    }),
+  ).sort((a, b) => b.resultTokens - a.resultTokens);
+}
+
+function sumRules(figures: readonly RuleFigures[]): readonly RuleFigures[] {
+  const groups = groupBy(figures, ({ rule }) => rule);
+  return PRUNING_RULES.flatMap(({ name: rule }) => {
+    const those = groups.get(rule) ?? [];
+    if (those.length === 0) return [];
+    const items = sumOf(those, (each) => each.items);
+    return [{ rule, items, tokens: sumOf(those, ({ tokens }) => tokens) }];
+  });
+}
+
+function sumRule(rule: RuleName, sessions: readonly SessionAnalysis[]): readonly RuleReport[] {
+  const those = sessions.flatMap(({ rules }) => rules).filter((report) => report.rule === rule);
+  const [first] = those;
+  if (first === undefined) return [];
+  return [
+    {
+      ...first,
+      items: sumOf(those, ({ items }) => items),
+      tokens: sumOf(those, ({ tokens }) => tokens),
+      examples: those
+        .flatMap(({ examples }) => examples)
+        .sort((a, b) => b.tokens - a.tokens)
+        .slice(0, EXAMPLES_PER_RULE),
+    },
+  ];
+}
+
+function sumOf<Value>(values: readonly Value[], of: (value: Value) => number): number {
+  return values.reduce((sum, value) => sum + of(value), 0);
+}

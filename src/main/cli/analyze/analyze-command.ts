@@ -1,0 +1,75 @@
+// The command `analyze`: its arguments, options and help. What it does is loaded when it runs, and the
+// public API with it.
+
+import { Command, Option } from 'commander';
+import type { TranscriptFormat } from '../../../index.js';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { FORMAT_CHOICES } from '../terminal/option-choices.js';
+import { wholeNumber } from '../terminal/option-values.js';
+import { JSON_HELP, NO_REDACT_HELP } from '../replay/replay-command.js';
+
+/** The options of `analyze` as the command line gives them. */
+export interface AnalyzeArguments {
+  readonly format?: TranscriptFormat;
+  readonly contextLimit: number;
+  readonly recency?: number;
+  readonly explain?: number;
+  readonly workspace?: string;
+  readonly threads?: number;
+  readonly json?: boolean;
+  /** Whether JSON hides content. */
+  readonly redact: boolean;
+}
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold analyze ~/.claude/projects/my-project/session.jsonl
+  ctxfold analyze ~/.claude/projects
+  ctxfold analyze rollout.jsonl --recency 3 --context-limit 128000
+  ctxfold analyze rollout.jsonl --explain 41
+  ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
+
+Of a folder, all files in it and in the folders below are tried; those that are
+no session are listed with the reason.
+
+${EXIT_CODES_HELP}`;
+
+/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+export function createAnalyzeCommand(onExit: (code: number) => void): Command {
+  return new Command('analyze')
+    .description(
+      'Tells what recorded agent sessions consist of, by category and by tool, what each rule of ' +
+        'pruning would reclaim of them, and what stays and why. Tokens are counted, not estimated. ' +
+        'Nothing leaves the machine.',
+    )
+    .argument('<path>', 'a recorded session, or a folder of them')
+    .addOption(
+      new Option('--format <name>', 'format of the files (default: found out)').choices(
+        FORMAT_CHOICES,
+      ),
+    )
+    .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
+    .option(
+      '--recency <n>',
+      'keep only the newest n results of each tool (default: off; what 3 would do is told)',
+      wholeNumber(1),
+    )
+    .option(
+      '--explain <index>',
+      'tell of one entry of a session why it stays or goes, and nothing else; entries count from 0',
+      wholeNumber(0),
+    )
+    .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
+    .option(
+      '--threads <n>',
+      'worker threads (default: as many as the machine runs at once, up to 8)',
+      wholeNumber(1, 64),
+    )
+    .option('--json', JSON_HELP)
+    .option('--no-redact', NO_REDACT_HELP)
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async (path: string, given: AnalyzeArguments) => {
+      const { runAnalyze } = await import('./run-analyze.js');
+      onExit(await runAnalyze(path, given));
+    });
+}

@@ -1,0 +1,110 @@
+// Reads and analyzes many sessions, a few at a time, so that parsing here and counting on worker
+// threads overlap and only a few histories are in memory. Prints nothing.
+
+import { availableParallelism } from 'node:os';
+import { CtxfoldError, createCompactor, readTranscript } from '../../../index.js';
+import type { Compactor, OffloadMode, Transcript, TranscriptFormat } from '../../../index.js';
+import { analyzeHistory } from './analysis.js';
+import type { CountEach } from './analysis-reclaim.js';
+import type { HistoryAnalysis, SessionAnalysis, UnreadFile } from './analysis-report.js';
+import { groupWarnings } from '../measure/warning-groups.js';
+
+/** How to analyze files. */
+export interface AnalyzeOptions {
+  readonly format?: TranscriptFormat | undefined;
+  /** Results to keep per tool; switches recency pruning on. */
+  readonly recencyRetention?: number | undefined;
+  /** @default what each transcript recorded, else the working directory */
+  readonly workspaceRoot?: string | undefined;
+  /** Where tokens are counted. @default 'auto' */
+  readonly offload?: OffloadMode | undefined;
+  /** @default as many as the machine runs at once, up to 8 */
+  readonly threads?: number | undefined;
+  /** Whether a file that cannot be read is named, with the reason, and stops nothing; otherwise it rejects. */
+  readonly skipsUnreadable: boolean;
+  /** Aborting rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told after each file how many are done. */
+  readonly onProgress?: ((doneFiles: number) => void) | undefined;
+}
+
+/** What came of the files. */
+export interface AnalyzedFiles {
+  /** Most tokens first. */
+  readonly sessions: readonly SessionAnalysis[];
+  /** In the order in which the files were given. */
+  readonly unread: readonly UnreadFile[];
+}
+
+const MAX_THREADS = 8;
+
+/** Analyzes files. @throws the signal's reason; what reading and counting throw. */
+export async function analyzeFiles(
+  files: readonly string[],
+  options: AnalyzeOptions,
+): Promise<AnalyzedFiles> {
+  const threads = options.threads ?? Math.min(MAX_THREADS, availableParallelism());
+  await using compactor = createCompactor({ threads, offload: options.offload });
+  const outcomes: (SessionAnalysis | UnreadFile)[] = [];
+  const rest = files.entries();
+  let doneFiles = 0;
+  const work = async (): Promise<void> => {
+    // All draw from one iterator, so that each file goes to one of them.
+    for (const [at, file] of rest) {
+      outcomes[at] = await analyzeFile(file, compactor, options);
+      doneFiles += 1;
+      options.onProgress?.(doneFiles);
+    }
+  };
+  // One more than there are threads: while they count, this one parses.
+  await Promise.all(Array.from({ length: Math.min(threads + 1, files.length) }, work));
+  return {
+    sessions: outcomes
+      .filter((outcome) => 'tokens' in outcome)
+      .sort((a, b) => b.tokens.without - a.tokens.without),
+    unread: outcomes.filter((outcome) => 'code' in outcome),
+  };
+}
+
+async function analyzeFile(
+  file: string,
+  compactor: Compactor,
+  { format, recencyRetention, workspaceRoot, skipsUnreadable, signal }: AnalyzeOptions,
+): Promise<SessionAnalysis | UnreadFile> {
+  try {
+    const transcript = await readTranscript(file, {
+      ...(signal !== undefined && { signal }),
+      ...(format !== undefined && { format }),
+    });
+    const analysis = await analyze(transcript, compactor, { recencyRetention, workspaceRoot });
+    signal?.throwIfAborted();
+    const { format: found, warnings } = transcript;
+    return { file, format: found, ...analysis, warnings: groupWarnings(warnings) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!skipsUnreadable || !isUnreadable(error)) throw error;
+    return { file, code: error.code, reason: error.message };
+  }
+}
+
+async function analyze(
+  transcript: Transcript,
+  compactor: Compactor,
+  options: Pick<AnalyzeOptions, 'recencyRetention' | 'workspaceRoot'>,
+): Promise<HistoryAnalysis> {
+  const session = await compactor.createSession();
+  try {
+    const countEach: CountEach = (contents) => session.history.countEach(contents);
+    return await analyzeHistory(transcript, { ...options, countEach });
+  } finally {
+    await session.close();
+  }
+}
+
+/** Whether it is the file's fault. */
+function isUnreadable(error: unknown): error is CtxfoldError {
+  return (
+    error instanceof CtxfoldError &&
+    (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')
+  );
+}

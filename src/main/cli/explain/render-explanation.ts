@@ -1,0 +1,112 @@
+// The explanation of one entry for a person, as lines of at most the given width. Prints nothing itself.
+
+import type {
+  BlockExplanation,
+  EntryExplanation,
+  TranscriptFormat,
+  WorkingSetFinding,
+} from '../../../index.js';
+import type { RenderOptions } from '../replay/render-report.js';
+import { printable } from '../terminal/terminal-text.js';
+import {
+  createPaint,
+  formatCount,
+  formatNumberOf,
+  joined,
+  shortenStart,
+  wrap,
+} from '../terminal/text-layout.js';
+import type { Paint } from '../terminal/text-layout.js';
+
+/** What `--explain --json` prints: of the session it holds tool names, ids of calls, paths and sizes only. */
+export interface ExplanationReport {
+  /** Grows when the shape changes in a way that readers notice. */
+  readonly reportVersion: 1;
+  readonly file: string;
+  readonly format: TranscriptFormat;
+  /** How many the session has. */
+  readonly entries: number;
+  readonly explanation: EntryExplanation;
+}
+
+const MIN_WIDTH = 60;
+const MAX_WIDTH = 100;
+const INDENT = '  ';
+
+const VERDICTS: Readonly<Record<BlockExplanation['verdict'], string>> = {
+  kept: 'stays',
+  dropped: 'goes',
+  placeholder: 'becomes a placeholder',
+  excerpt: 'becomes an excerpt',
+  cut: 'is cut out',
+};
+
+const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {
+  kept: 'stays as it is',
+  changed: 'stays in part',
+  removed: 'is removed',
+};
+
+/** Returns the explanation as text that ends with a line break. */
+export function renderExplanation(report: ExplanationReport, options: RenderOptions): string {
+  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, options.width));
+  const paint = createPaint(options.isColoured);
+  const { index, speaker, verdict, blocks } = report.explanation;
+  const facts = [
+    report.format,
+    `entry ${formatCount(index)} of ${formatCount(report.entries)}, counted from 0`,
+    speaker,
+    ENTRY_VERDICTS[verdict],
+  ];
+  const sections = [
+    [
+      paint('bold', `ctxfold analyze ${shortenStart(printable(report.file), width - 16)}`),
+      ...joined(facts, width).map((line) => paint('dim', line)),
+    ],
+    ...(blocks.length === 0 ? [['The entry holds nothing.']] : []),
+    ...blocks.map((block) => renderBlock(block, width, paint)),
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function renderBlock(block: BlockExplanation, width: number, paint: Paint): readonly string[] {
+  const { toolName, callId, paths, rule, reason } = block;
+  const about = [
+    ...(toolName === null ? [] : [printable(toolName)]),
+    ...(callId === null ? [] : [printable(callId)]),
+    ...(paths.length === 0 ? [] : [printable(paths.join(', '))]),
+  ];
+  const head = `block ${block.block}, ${block.type.replace('_', ' ')}: ${VERDICTS[block.verdict]}`;
+  const body = width - INDENT.length;
+  return [
+    head,
+    ...joined(about, body).map((line) => `${INDENT}${shortenStart(line, body)}`),
+    ...wrap(printable(block.text), body).map((line) => INDENT + line),
+    ...joined([`${rule}: ${reason}`, ...factsOf(block)], body).map(
+      (line) => INDENT + paint('dim', line),
+    ),
+  ];
+}
+
+/** What a rule goes by, in a few words each. */
+function factsOf(block: BlockExplanation): readonly string[] {
+  if (block.rule === 'working-set') {
+    return [
+      `sent ${formatNumberOf(block.age, 'time')}${isByAge(block) ? `, of ${formatCount(block.lease)}` : ''}`,
+      ...(block.touch === null
+        ? []
+        : [`touched ${formatCount(block.touch.age)} ago, of ${formatCount(block.touch.lease)}`]),
+      `leases of reads × ${block.relaxation.toFixed(1)}`,
+      `about ${formatCount(block.tokens)} tokens`,
+      `unused in all ${formatCount(block.staleTokens)} of ${formatCount(block.neededTokens)} needed`,
+    ];
+  }
+  return block.rule === 'recency'
+    ? [`number ${formatCount(block.rank)}, ${formatCount(block.retained)} stay`]
+    : [];
+}
+
+/** Whether its own age is what keeps it, or takes it away. */
+function isByAge({ reason }: WorkingSetFinding): boolean {
+  return ['fresh', 'aged', 'expired', 'forgotten'].includes(reason);
+}

@@ -1,0 +1,75 @@
+// The command `mcp`: its options and help. What it does is loaded when it runs.
+
+import { statSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import type { SessionScope } from '../../../index.js';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
+  ctxfold mcp --removal-log session.removals.jsonl --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
+  ctxfold mcp --removal-log first.removals.jsonl --log second.removals.jsonl --all-sessions
+
+As an entry of a client's configuration:
+  { "mcpServers": { "ctxfold": { "command": "npx",
+      "args": ["ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
+
+Of removal logs that hold several sessions it must be told whose results it may give: each line of a
+removal log has the \`sessionId\` of its session.
+
+${EXIT_CODES_HELP}`;
+
+const SEVERAL_SESSIONS =
+  'error: what was removed belongs to several sessions: say whose may be given back by --session <id>, ' +
+  'or --all-sessions when all of them may.';
+
+interface McpArguments {
+  readonly removalLog: readonly string[];
+  readonly session?: string;
+  readonly allSessions?: true;
+}
+
+/** Makes the command. It runs until its input ends, and sets no exit code before. */
+export function createMcpCommand(): Command {
+  return new Command('mcp')
+    .summary('serve what sessions took away to a model, over MCP')
+    .description(
+      'Serves the Model Context Protocol on standard input and output: the tool `recall` returns the ' +
+        'original result of a tool call that was taken out of a conversation, `list_removed` lists what ' +
+        'there is. Reads the removal logs that sessions with a `removalLogDirectory` write, also while they ' +
+        'are being written; changes nothing. Ends when its input ends.',
+    )
+    .requiredOption(
+      '--removal-log <file>',
+      'a removal log to read; may be given several times',
+      (file: string, before: readonly string[] | undefined) => [...(before ?? []), file],
+    )
+    .option('--session <id>', 'whose results may be given; needed when there are several sessions')
+    .addOption(
+      new Option('--all-sessions', 'give the results of any session to whoever asks').conflicts(
+        'session',
+      ),
+    )
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async ({ removalLog: paths, session, allSessions }: McpArguments, command: Command) => {
+      if (session === '') command.error('error: --session: expected the id of a session.');
+      for (const path of paths) {
+        if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) continue;
+        command.error(`error: --removal-log: ${path} is no file.`);
+      }
+      const scope = scopeOf(session, allSessions);
+      const { chooseRecall } = await import('./recall-choice.js');
+      if ((await chooseRecall({ paths, scope })) === 'several') command.error(SEVERAL_SESSIONS);
+      const { runMcp } = await import('./run-mcp.js');
+      runMcp({ paths, scope });
+    });
+}
+
+function scopeOf(
+  sessionId: string | undefined,
+  acrossSessions: true | undefined,
+): SessionScope | undefined {
+  if (sessionId !== undefined) return { sessionId };
+  return acrossSessions && { acrossSessions };
+}

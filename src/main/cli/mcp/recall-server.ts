@@ -1,0 +1,145 @@
+// The MCP server over removal logs: which tools it has, and what they answer. Knows no streams. What goes
+// wrong is told to the model as the text of an answer.
+
+import { McpServer } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { restore } from '../../../index.js';
+import type { RestoredResponse } from '../../../index.js';
+import { chooseRecall } from './recall-choice.js';
+import type { RecallSource } from './recall-choice.js';
+import { isAbsent, isMissingFile } from './recall-failures.js';
+import { readRemovedPage } from './removed-page.js';
+import type { RemovedPage } from './removed-page.js';
+
+const MAX_PAGE = 200;
+const DEFAULT_PAGE = 50;
+const MAX_SHOWN_ID_LENGTH = 100;
+
+const RECALL_DESCRIPTION =
+  'Returns the full original result of an earlier tool call that was shortened to a placeholder to save ' +
+  'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original], or that was ' +
+  'removed altogether. Use it when you need details that are gone, instead of running that tool again. It ' +
+  'gives what the tool answered back then: to learn how things are now, run the tool again instead.';
+
+const LIST_DESCRIPTION =
+  'Lists results of tools that were taken out of the conversation and that `recall` can return, the newest ' +
+  'first: id, tool, key parameter, outcome and size of each. Use it to find the id of a result that ' +
+  'you know was there and for which you see no placeholder.';
+
+const SEVERAL_SESSIONS =
+  'Nothing can be given back: what was removed belongs to several conversations, and this server was not told which one ' +
+  'is yours. Run the tool again if you need its result, and tell the user to start ctxfold mcp with --session.';
+
+const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+
+/**
+ * Makes the server. Each call reads the removal logs as they are then, so that one that grows, or is made only
+ * later, is seen.
+ */
+export function createRecallServer(source: RecallSource, version: string): McpServer {
+  const server = new McpServer({ name: 'ctxfold', version });
+  server.registerTool(
+    'recall',
+    {
+      title: 'Recall a removed result',
+      description: RECALL_DESCRIPTION,
+      inputSchema: z.object({
+        id: z.string().describe('The id that the placeholder has in quotes, without the quotes.'),
+      }),
+      annotations: READ_ONLY,
+    },
+    ({ id }) => recall(source, id),
+  );
+  server.registerTool(
+    'list_removed',
+    {
+      title: 'List removed results',
+      description: LIST_DESCRIPTION,
+      inputSchema: z.object({
+        limit: z.number().int().min(1).max(MAX_PAGE).default(DEFAULT_PAGE).describe('How many.'),
+        cursor: z.string().optional().describe('Where the page before said to go on.'),
+      }),
+      annotations: READ_ONLY,
+    },
+    ({ limit, cursor }) => list(source, limit, cursor),
+  );
+  return server;
+}
+
+async function recall(source: RecallSource, id: string): Promise<CallToolResult> {
+  const found = await latestOf(source, id).catch(() => 'unread' as const);
+  if (typeof found === 'object') return answer(originalText(found));
+  if (found === 'several') return refusal(SEVERAL_SESSIONS);
+  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
+  return refusal(
+    found === 'unread'
+      ? `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`
+      : `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
+          'else ask list_removed for the ids that there are, or run the tool again.',
+  );
+}
+
+/** Returns the original that was recorded last, or why there is none; `unread`: a file that may have it could not be read. */
+async function latestOf(
+  source: RecallSource,
+  id: string,
+): Promise<RestoredResponse | 'none' | 'several' | 'unread'> {
+  const choice = await chooseRecall(source);
+  if (typeof choice === 'string') return choice;
+  const outcomes = await Promise.allSettled(source.paths.map((path) => restore(path, id, choice)));
+  let latest: RestoredResponse | undefined;
+  const failures: unknown[] = [];
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') failures.push(outcome.reason);
+    else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
+  }
+  if (latest !== undefined) return latest;
+  const isUnread = failures.some((failure) => !isAbsent(failure) && !isMissingFile(failure));
+  return isUnread ? 'unread' : 'none';
+}
+
+/** Texts are given as they are, anything else as JSON. A tool that failed may have said so in its error alone. */
+function originalText({ response: { result, error } }: RestoredResponse): string {
+  const isSilent = result === undefined || result === null || result === '';
+  const original = isSilent && error !== undefined ? error : result;
+  return typeof original === 'string' ? original : JSON.stringify(original ?? null);
+}
+
+async function list(
+  source: RecallSource,
+  limit: number,
+  cursor: string | undefined,
+): Promise<CallToolResult> {
+  try {
+    const page = await readRemovedPage(source, limit, cursor);
+    return page === 'several' ? refusal(SEVERAL_SESSIONS) : answer(pageText(page));
+  } catch (thrown) {
+    return refusal(
+      thrown instanceof RangeError
+        ? `${thrown.message} Leave it out to begin with the newest.`
+        : 'What was removed cannot be listed just now. `recall` may work with an id from a placeholder.',
+    );
+  }
+}
+
+function pageText({ results, total, nextCursor }: RemovedPage): string {
+  if (total === 0) return 'Nothing was removed so far.';
+  const lines = results.map(
+    ({ callId, line, removedAt }) =>
+      `${JSON.stringify(callId)} ${line} removed ${new Date(removedAt).toISOString()}`,
+  );
+  const more =
+    nextCursor === undefined
+      ? []
+      : [`Older ones: list_removed with cursor ${JSON.stringify(nextCursor)}.`];
+  return [`${results.length} of ${total}:`, ...lines, ...more].join('\n');
+}
+
+function answer(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }] };
+}
+
+function refusal(text: string): CallToolResult {
+  return { ...answer(text), isError: true };
+}

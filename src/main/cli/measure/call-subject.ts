@@ -1,0 +1,80 @@
+// What a tool call is about, for a person: the path it names, or else the parameter that tells most.
+
+import type { FileUse, ToolCallBlock, ToolCatalog } from '../../../index.js';
+
+/** What a call is about. */
+export interface CallSubject {
+  /** The file, or the first one with the number of further ones; `null` when none is named. */
+  readonly path: string | null;
+  /** The parameter that tells most when there is no path: content of the session. */
+  readonly parameter: string | null;
+}
+
+const PATH_KEYS = ['file_path', 'absolute_path', 'notebook_path', 'path', 'filename'];
+const PATH_LIST_KEYS = ['paths', 'files', 'include'];
+const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', 'prompt'];
+const MAX_PARAMETER_LENGTH = 200;
+const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File): (.+)$/gm;
+
+/** Returns what a call is about, by the agent's catalog first and by common keys otherwise. */
+export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSubject {
+  const { name, parameters } = call;
+  if (typeof parameters === 'string') return { path: null, parameter: clipped(parameters) };
+  if (typeof parameters !== 'object' || parameters === null) return { path: null, parameter: null };
+  const values = parameters as Readonly<Record<string, unknown>>;
+  const uses = (Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : []).filter(
+    (use): use is FileUse => use.access === 'read' || use.access === 'write',
+  );
+  const keys = (kind: 'pathKeys' | 'pathListKeys' | 'patchKeys'): readonly string[] =>
+    uses.flatMap((use) => use[kind] ?? []);
+  const path =
+    firstText(values, [...keys('pathKeys'), ...PATH_KEYS]) ??
+    namePaths(patchedPaths(firstText(values, keys('patchKeys')) ?? '')) ??
+    namePaths(firstList(values, [...keys('pathListKeys'), ...PATH_LIST_KEYS]));
+  if (path !== null) return { path, parameter: null };
+  const words = firstText(values, TELLING_KEYS) ?? firstList(values, TELLING_KEYS).join(' ');
+  return { path: null, parameter: clipped(words === '' ? anyText(values) : words) };
+}
+
+/** Names some files in one text: the first one, and how many more there are; `null` for none. */
+export function namePaths(paths: readonly string[]): string | null {
+  const [first, ...more] = new Set(paths);
+  if (first === undefined) return null;
+  return more.length === 0 ? first : `${first} +${more.length}`;
+}
+
+function firstText(
+  values: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+): string | null {
+  for (const key of keys) {
+    const value = values[key];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return null;
+}
+
+function firstList(
+  values: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+): readonly string[] {
+  for (const key of keys) {
+    const value = values[key];
+    if (!Array.isArray(value)) continue;
+    const words = value.filter((word) => typeof word === 'string');
+    if (words.length > 0) return words;
+  }
+  return [];
+}
+
+function anyText(values: Readonly<Record<string, unknown>>): string {
+  return Object.values(values).find((value): value is string => typeof value === 'string') ?? '';
+}
+
+function patchedPaths(patch: string): readonly string[] {
+  return Array.from(patch.matchAll(PATCHED_FILE), (match) => match[1]?.trim() ?? '');
+}
+
+function clipped(text: string): string | null {
+  return text === '' ? null : text.slice(0, MAX_PARAMETER_LENGTH);
+}

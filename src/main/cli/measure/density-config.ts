@@ -1,0 +1,25 @@
+// How the history of a transcript is pruned: by what is known of its agent, and what the command line says.
+
+import { DEFAULT_DENSITY_CONFIG } from '../../../index.js';
+import type { DensityConfig, Transcript } from '../../../index.js';
+
+/** What the command line says about pruning. */
+export interface PruningOptions {
+  /** Results to keep per tool; switches recency pruning on. */
+  readonly recencyRetention?: number | undefined;
+  /** Where relative paths start. @default what the transcript recorded, else the working directory */
+  readonly workspaceRoot?: string | undefined;
+}
+
+/** Returns the configuration of the passes that a session of the transcript's agent makes. */
+export function densityConfigOf(
+  transcript: Pick<Transcript, 'preset' | 'workspaceRoot'>,
+  { recencyRetention, workspaceRoot }: PruningOptions,
+): DensityConfig {
+  return {
+    ...DEFAULT_DENSITY_CONFIG,
+    ...transcript.preset,
+    workspaceRoot: workspaceRoot ?? transcript.workspaceRoot ?? process.cwd(),
+    ...(recencyRetention !== undefined && { recencyPruning: true, recencyRetention }),
+  };
+}

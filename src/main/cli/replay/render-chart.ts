@@ -1,0 +1,81 @@
+// The chart of tokens per model call: what is sent as solid bars, what ctxfold saves as shade above
+// them. Text only, so that it reads without colours too.
+
+import type { TokenPair } from './replay-report.js';
+import { formatCompact } from '../terminal/text-layout.js';
+import type { Paint } from '../terminal/text-layout.js';
+
+const ROWS = 10;
+
+/** Columns for one model call at most. */
+const MAX_COLUMNS_PER_CALL = 6;
+
+/** Bars of a row's height in eighths, from one to eight. */
+const EIGHTHS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** Draws the calls in at most `width` columns; no lines when there is nothing to draw. */
+export function renderChart(
+  calls: readonly TokenPair[],
+  width: number,
+  paint: Paint,
+): readonly string[] {
+  const top = niceCeiling(Math.max(0, ...calls.flatMap((call) => [call.without, call.with])));
+  if (top === 0) return [];
+  const labels = Array.from({ length: ROWS + 1 }, (_, row) =>
+    row % 5 === 0 ? formatCompact((top * (ROWS - row)) / ROWS) : '',
+  );
+  const margin = Math.max(...labels.map((label) => label.length));
+  const columns = sampled(calls, width - margin - 2);
+  const lines = Array.from({ length: ROWS }, (_, row) => {
+    const cells = columns.map((call) => cellOf(call, ROWS - 1 - row, top / ROWS));
+    const axis = labels[row] === '' ? '│' : '┤';
+    return `${(labels[row] ?? '').padStart(margin)} ${axis}${paintRuns(cells, paint)}`.trimEnd();
+  });
+  return [
+    ...lines,
+    `${(labels[ROWS] ?? '').padStart(margin)} └${'─'.repeat(columns.length)}`,
+    `${' '.repeat(margin + 2)}${caption(calls.length, columns.length)}`,
+  ];
+}
+
+/** Numbers the first and the last call, and names the axis where there is room. */
+function caption(calls: number, width: number): string {
+  if (calls === 1) return '1';
+  const last = String(calls);
+  const between = width - 1 - last.length;
+  const name = between >= 14 ? 'model call' : '';
+  const left = Math.floor((between - name.length) / 2);
+  return `1${' '.repeat(Math.max(1, left))}${name}${last.padStart(between - left - name.length + last.length)}`;
+}
+
+/** Spreads calls over columns, or picks one for each column when there are more calls than columns. */
+function sampled(calls: readonly TokenPair[], width: number): readonly TokenPair[] {
+  const length = Math.min(calls.length * MAX_COLUMNS_PER_CALL, width);
+  return Array.from({ length }, (_, column) => {
+    // Ends on the last call, whichever way the rounding goes.
+    const at = Math.ceil(((column + 1) * calls.length) / length) - 1;
+    return calls[at] ?? { without: 0, with: 0 };
+  });
+}
+
+/** The cell of a call in a row counted from below, whose height stands for `step` tokens. */
+function cellOf(call: TokenPair, row: number, step: number): string {
+  const filled = Math.round((call.with / step - row) * 8);
+  const bar = EIGHTHS[Math.min(filled, 8) - 1];
+  if (bar !== undefined) return bar;
+  return call.without / step - row >= 0.5 ? '░' : ' ';
+}
+
+function paintRuns(cells: readonly string[], paint: Paint): string {
+  return cells
+    .join('')
+    .replace(/[▁-█]+/g, (bars) => paint('cyan', bars))
+    .replace(/░+/g, (shade) => paint('dim', shade));
+}
+
+/** The next number above that has one or two digits that count and can be halved. */
+function niceCeiling(value: number): number {
+  if (value <= 0) return 0;
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit / 2) * unit * 2;
+}

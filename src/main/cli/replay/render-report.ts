@@ -1,0 +1,157 @@
+// The report for a person, as lines of at most the given width. Prints nothing itself.
+
+import { stopMessage } from './replay-report.js';
+import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report.js';
+import { renderChart } from './render-chart.js';
+import { renderRun } from './render-run.js';
+import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
+import { printable } from '../terminal/terminal-text.js';
+import {
+  createPaint,
+  formatCount,
+  formatNumberOf,
+  joined,
+  shortenStart,
+  wrap,
+} from '../terminal/text-layout.js';
+import type { Paint } from '../terminal/text-layout.js';
+
+/** How the report is to look. */
+export interface RenderOptions {
+  /** Columns of the terminal. */
+  readonly width: number;
+  readonly isColoured: boolean;
+}
+
+const MIN_WIDTH = 60;
+const MAX_WIDTH = 100;
+
+/** Returns the report as text that ends with a line break. */
+export function renderReport(report: ReplayReport, options: RenderOptions): string {
+  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, options.width));
+  const paint = createPaint(options.isColoured);
+  const sections = [
+    headline(report, width, paint),
+    ...(report.entries === 0
+      ? [['The transcript holds no entries: there is nothing to replay.']]
+      : []),
+    ...(report.entries === 0 ? [] : figures(report, width, paint)),
+    renderWarnings(report.warnings, width, paint),
+  ].filter((lines) => lines.length > 0);
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function headline(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+  const { file, format, entries, playedEntries, modelCalls } = report;
+  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
+  const facts = [
+    format,
+    played + formatNumberOf(entries, 'entry', 'entries'),
+    formatNumberOf(modelCalls.length, 'model call'),
+    ...settingsOf(report.settings),
+  ];
+  return [
+    paint('bold', `ctxfold replay ${shortenStart(printable(file), width - 15)}`),
+    ...joined(facts, width).map((line) => paint('dim', line)),
+  ];
+}
+
+function settingsOf(settings: ReplaySettings): readonly string[] {
+  const { threshold, preserveThreshold, topPreserveThreshold, recencyRetention, threads } =
+    settings;
+  return [
+    `context window ${formatCount(settings.contextLimit)}`,
+    settings.strategy,
+    ...summarizerOf(settings),
+    ...(threshold === null ? [] : [`threshold ${threshold}`]),
+    ...(preserveThreshold === null ? [] : [`preserve threshold ${preserveThreshold}`]),
+    ...(topPreserveThreshold === null ? [] : [`top preserve threshold ${topPreserveThreshold}`]),
+    ...(recencyRetention === null ? [] : [`recency ${recencyRetention}`]),
+    `offload ${settings.offload}`,
+    ...(threads === null ? [] : [formatNumberOf(threads, 'thread')]),
+  ];
+}
+
+function summarizerOf({ summarizer }: ReplaySettings): readonly string[] {
+  if (summarizer === null) return [];
+  return [
+    `summaries by ${printable(summarizer.model)} at ${printable(summarizer.baseUrl)}`,
+    `its window ${formatCount(summarizer.contextLimit)}`,
+    ...(summarizer.fallbackToTruncation ? ['truncation where it fails'] : []),
+  ];
+}
+
+function figures(
+  report: ReplayReport,
+  width: number,
+  paint: Paint,
+): readonly (readonly string[])[] {
+  const { reclaimed, largest, end } = report;
+  return [
+    renderTokens(report, paint),
+    verdict(report, width, paint),
+    chart(report, width, paint),
+    ...(reclaimed.length === 0
+      ? [['Nothing was stale, and compression was not due: the history is as it was.']]
+      : [renderTotals(reclaimed, end.tokens.without, paint)]),
+    ...(largest.length === 0 ? [] : [renderLargest(largest, width, paint)]),
+    renderRun(report, width, paint),
+  ];
+}
+
+/** What the numbers mean for the context window. */
+function verdict(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+  const { firstCallOverLimit, modelCalls, settings } = report;
+  const sentences: string[] = [];
+  const stop = stopMessage(report);
+  if (stop !== null) {
+    sentences.push(`Stopped before model call ${modelCalls.length + 1}: ${printable(stop)}`);
+  }
+  if (firstCallOverLimit !== null) {
+    sentences.push(
+      `Without ctxfold, model call ${firstCallOverLimit} would not have fitted the window of ` +
+        `${formatCount(settings.contextLimit)} tokens.`,
+    );
+  }
+  return sentences.flatMap((text) => wrap(text, width)).map((line) => paint('yellow', line));
+}
+
+function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): readonly string[] {
+  const lines = renderChart(
+    modelCalls.map(({ tokens }) => tokens),
+    width,
+    paint,
+  );
+  if (lines.length === 0) return [];
+  const legend = `${paint('cyan', '█')} sent with ctxfold  ${paint('dim', '░')} sent without`;
+  return [`${paint('dim', 'tokens per model call')}   ${legend}`, ...lines];
+}
+
+const MAX_WARNINGS = 8;
+
+/** What the transcript's reader said; no lines when it said nothing. */
+export function renderWarnings(
+  groups: readonly WarningGroup[],
+  width: number,
+  paint: Paint,
+): readonly string[] {
+  if (groups.length === 0) return [];
+  const total = groups.reduce((sum, { count }) => sum + count, 0);
+  const more = groups.length - MAX_WARNINGS;
+  return [
+    paint('yellow', `${formatNumberOf(total, 'warning')} of the transcript's reader`),
+    ...groups
+      .slice(0, MAX_WARNINGS)
+      .flatMap((group) =>
+        wrap(warningText(group), width - 4).map((line, at) => (at === 0 ? '  - ' : '    ') + line),
+      ),
+    ...(more > 0 ? [`  and ${formatCount(more)} more kinds; --json lists all`] : []),
+  ];
+}
+
+function warningText({ message, count, places }: WarningGroup): string {
+  const times = count === 1 ? '' : ` (${formatCount(count)} times)`;
+  const where =
+    places.length === 0 ? '' : ` [${places.join(', ')}${count > places.length ? ', …' : ''}]`;
+  return printable(message + times + where);
+}

@@ -1,0 +1,106 @@
+// The part of the report that tells how the replay went: compressions, summaries, event loop, work.
+
+import { groupBy } from '../measure/group-by.js';
+import type { CompressionReport, ReplayReport } from './replay-report.js';
+import { printable } from '../terminal/terminal-text.js';
+import {
+  formatCount,
+  formatMs,
+  formatNumberOf,
+  formatShare,
+  joined,
+} from '../terminal/text-layout.js';
+import type { Paint } from '../terminal/text-layout.js';
+
+const LABEL_WIDTH = 12;
+const MAX_FAILURES = 3;
+
+/** Returns the lines of the section. */
+export function renderRun(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+  const { failures } = report;
+  const kinds = Array.from(groupBy(failures, printable), ([message, { length }]) =>
+    length === 1 ? message : `${message} (${formatCount(length)} times)`,
+  );
+  const more = kinds.length - MAX_FAILURES;
+  return [
+    paint('dim', 'run'),
+    ...labelled('history', historyFacts(report), width),
+    ...labelled('summaries', summaryFacts(report), width),
+    ...labelled('kept', removalFacts(report), width),
+    ...labelled('event loop', eventLoopFacts(report), width),
+    ...labelled('work', workFacts(report), width),
+    ...kinds.slice(0, MAX_FAILURES).flatMap((kind) => labelled('failure', [kind], width)),
+    ...(more > 0 ? labelled('', [`and ${formatCount(more)} more; --json lists all`], width) : []),
+  ];
+}
+
+function historyFacts({ modelCalls, end }: ReplayReport): readonly string[] {
+  const edited = modelCalls.filter(({ edits }) => edits.length > 0).length;
+  const windows = [...modelCalls, end];
+  const compressions = windows.flatMap((window) => window.compressions);
+  const ended = (...outcomes: readonly CompressionReport['outcome'][]): number =>
+    compressions.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const applied = compressions.filter(({ outcome }) => outcome === 'applied');
+  const byModel = applied.filter(({ isByModel }) => isByModel).length;
+  const fallbacks = compressions.filter(({ fallbackFrom }) => fallbackFrom !== null).length;
+  const fitted = windows.filter((window) => window.fitted !== null).length;
+  return [
+    `edits before ${formatCount(edited)} of ${formatNumberOf(modelCalls.length, 'model call')}`,
+    formatNumberOf(applied.length, 'compression') +
+      (byModel > 0 ? `, ${formatCount(byModel)} by the model` : ''),
+    ...some(fallbacks, 'truncated instead'),
+    ...some(ended('rejected', 'stale'), 'more in vain'),
+    ...some(ended('held'), 'held back'),
+    ...some(ended('failed'), 'failed'),
+    ...(fitted > 0 ? [`made to fit ${formatNumberOf(fitted, 'time')}`] : []),
+  ];
+}
+
+function summaryFacts({ summarizer }: ReplayReport): readonly string[] {
+  const { requests, failedRequests, unmeteredRequests, inputTokens, outputTokens, waitMs } =
+    summarizer;
+  if (requests === 0) return [];
+  return [
+    formatNumberOf(requests, 'request'),
+    ...some(failedRequests, 'not answered'),
+    `${formatCount(inputTokens)} tokens read`,
+    `${formatCount(outputTokens)} written`,
+    ...some(unmeteredRequests, 'without figures of the provider'),
+    `waited ${formatMs(waitMs)}`,
+  ];
+}
+
+function removalFacts({ removals }: ReplayReport): readonly string[] {
+  if (removals === null) return [];
+  return [
+    `${formatNumberOf(removals.records, 'entry', 'entries')} as they were in ${printable(removals.file)}`,
+  ];
+}
+
+function eventLoopFacts({ mainThread }: ReplayReport): readonly string[] {
+  return [
+    `longest block ${formatMs(mainThread.longestDelayMs)}`,
+    `busy ${formatShare(mainThread.utilization, 1)} of ${formatMs(mainThread.elapsedMs)}`,
+    `all windows ${formatMs(mainThread.windowWaitMs)}, busy for ${formatMs(mainThread.windowBusyMs)} of it`,
+    `longest window ${formatMs(mainThread.longestWindowMs)}`,
+  ];
+}
+
+function workFacts({ offload }: ReplayReport): readonly string[] {
+  return [
+    `${formatNumberOf(offload.workerTasks, 'task')} in workers for ${formatMs(offload.workerMs)}`,
+    `${formatMs(offload.queueMs)} in queue`,
+    `${formatNumberOf(offload.inlineTasks, 'task')} inline`,
+    formatNumberOf(offload.fallbacks, 'fallback'),
+  ];
+}
+
+function some(count: number, what: string): readonly string[] {
+  return count === 0 ? [] : [`${formatCount(count)} ${what}`];
+}
+
+function labelled(label: string, facts: readonly string[], width: number): readonly string[] {
+  return joined(facts, width - LABEL_WIDTH).map(
+    (line, at) => (at === 0 ? label : '').padEnd(LABEL_WIDTH) + line,
+  );
+}

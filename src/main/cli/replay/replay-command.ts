@@ -1,0 +1,153 @@
+// The command `replay`: its arguments, options and help. What it does is loaded when it runs, and the
+// public API with it.
+
+import { statSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import type { OffloadMode, TranscriptFormat } from '../../../index.js';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import type { ModelArguments, ModelChoice } from './model-options.js';
+import { FORMAT_CHOICES, OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/option-choices.js';
+import { share, wholeNumber } from '../terminal/option-values.js';
+
+/** The options that say how a session is played, as the command line gives them. */
+export interface PlayArguments extends ModelArguments {
+  readonly format?: TranscriptFormat;
+  readonly threshold?: number;
+  readonly preserveThreshold?: number;
+  readonly topPreserveThreshold?: number;
+  readonly recency?: number;
+  readonly workspace?: string;
+  readonly offload: OffloadMode;
+  readonly threads?: number;
+  readonly removalLog?: string;
+}
+
+/** The options of `replay` as the command line gives them. */
+export interface ReplayArguments extends PlayArguments {
+  readonly json?: boolean;
+  /** Whether JSON hides content. */
+  readonly redact: boolean;
+}
+
+/** What `--json` holds, and what lifts that. */
+export const JSON_HELP: string =
+  'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
+  'no texts, parameters or working directory, and a tag for each path';
+export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold replay ~/.claude/projects/my-project/session.jsonl
+  ctxfold replay rollout.jsonl --recency 3 --context-limit 128000
+  ctxfold replay chat.json --format openai-chat --json | jq .end.tokens
+  ctxfold replay session.jsonl --context-limit 50000 --strategy middle-out \\
+    --base-url https://api.openai.com/v1 --model gpt-4.1-mini \\
+    --api-key-env OPENAI_API_KEY
+  ctxfold replay session.jsonl --strategy one-shot \\
+    --base-url http://localhost:11434/v1 --model qwen3 \\
+    --summarizer-context-limit 32000
+
+${EXIT_CODES_HELP}`;
+
+/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+export function createReplayCommand(onExit: (code: number) => void): Command {
+  const command = new Command('replay')
+    .description(
+      'Plays a recorded agent session through ctxfold, turn by turn, and reports the tokens that ' +
+        'each model call would have sent without and with it. Nothing leaves the machine, but for ' +
+        'the strategies that ask a model: middle-out and one-shot send the session to --base-url ' +
+        'to have it summarized, and to no other place.',
+    )
+    .argument('<file>', 'the recorded session');
+  return addPlayOptions(command)
+    .option('--json', JSON_HELP)
+    .option('--no-redact', NO_REDACT_HELP)
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async (file: string, given: ReplayArguments, command: Command) => {
+      const model = await readModel(given, command);
+      assertOwnFile(file, given.removalLog, command);
+      const { runReplay } = await import('./run-replay.js');
+      onExit(await runReplay(file, given, model));
+    });
+}
+
+/** Adds the options that say how a session is played. */
+export function addPlayOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--format <name>', 'format of the file (default: found out)').choices(
+        FORMAT_CHOICES,
+      ),
+    )
+    .addOption(
+      new Option('--strategy <name>', 'compression strategy')
+        .choices(STRATEGY_CHOICES)
+        .default('high-density'),
+    )
+    .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
+    .option(
+      '--threshold <share>',
+      'compress at this share of the context window (default: the strategy’s)',
+      share(false),
+    )
+    .option(
+      '--preserve-threshold <share>',
+      'share of the entries, from the end, that compression leaves alone (default: 0.2)',
+      share(true),
+    )
+    .option(
+      '--top-preserve-threshold <share>',
+      'share of the entries, from the start, that middle-out leaves alone (default: 0.2)',
+      share(true),
+    )
+    .option(
+      '--recency <n>',
+      'keep only the newest n results of each tool (default: off)',
+      wholeNumber(1),
+    )
+    .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
+    .addOption(
+      new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
+    )
+    .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
+    .option(
+      '--removal-log <file>',
+      'append what edits take away to this file, as a session with a removal log does',
+    )
+    .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
+    .option('--model <name>', 'the model that writes summaries')
+    .option('--api-key-env <variable>', 'environment variable that holds the key (default: no key)')
+    .option(
+      '--summarizer-context-limit <tokens>',
+      'context window of the model that writes summaries (default: --context-limit)',
+      wholeNumber(1),
+    )
+    .option(
+      '--fallback-to-truncation',
+      'where the model or its summary fails, truncate and play on (default: stop)',
+    );
+}
+
+/** Returns the model that the options name, if they name one; options that do not fit together end the command. */
+export async function readModel(
+  given: ModelArguments,
+  command: Command,
+): Promise<ModelChoice | null> {
+  const { readModelChoice } = await import('./model-options.js');
+  return readModelChoice(given, process.env, (message) => command.error(`error: ${message}`));
+}
+
+/** What is kept must not end up in the recorded session, by whatever name. */
+export function assertOwnFile(
+  file: string,
+  kept: string | undefined,
+  command: Command,
+  option: string = '--removal-log',
+): void {
+  if (kept === undefined) return;
+  const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
+  const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
+  if (statistics === undefined || recorded === undefined) return;
+  if (statistics.ino !== recorded.ino || statistics.dev !== recorded.dev) return;
+  command.error(`error: ${option}: this is the recorded session itself; name another file.`);
+}

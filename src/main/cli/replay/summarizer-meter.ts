@@ -1,0 +1,74 @@
+// Measures what a summarizer is asked, window by window. Changes no request and no answer.
+
+import { performance } from 'node:perf_hooks';
+import type { Summarizer, SummarizerRequest, SummarizerResponse } from '../../../index.js';
+import type { SummarizerUse } from './replay-report.js';
+
+/** What is told when nothing was asked. */
+export const NO_USE: SummarizerUse = {
+  requests: 0,
+  failedRequests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  unmeteredRequests: 0,
+  waitMs: 0,
+};
+
+/** A summarizer that keeps count. */
+export class SummarizerMeter implements Summarizer {
+  readonly contextLimit: number;
+  readonly timeoutMs?: number;
+  readonly #summarizer: Summarizer;
+  #use = NO_USE;
+
+  constructor(summarizer: Summarizer) {
+    this.contextLimit = summarizer.contextLimit;
+    if (summarizer.timeoutMs !== undefined) this.timeoutMs = summarizer.timeoutMs;
+    this.#summarizer = summarizer;
+  }
+
+  async generate(request: SummarizerRequest): Promise<SummarizerResponse> {
+    const startMs = performance.now();
+    let response: SummarizerResponse | undefined;
+    try {
+      response = await this.#summarizer.generate(request);
+      return response;
+    } finally {
+      const { inputTokens, outputTokens } = response?.usage ?? {};
+      const isMetered = inputTokens !== undefined && outputTokens !== undefined;
+      this.#use = sumUse([
+        this.#use,
+        {
+          requests: 1,
+          failedRequests: response === undefined ? 1 : 0,
+          inputTokens: inputTokens ?? 0,
+          outputTokens: outputTokens ?? 0,
+          unmeteredRequests: response === undefined || isMetered ? 0 : 1,
+          waitMs: performance.now() - startMs,
+        },
+      ]);
+    }
+  }
+
+  /** Returns what was asked since the last time, and starts anew. */
+  take(): SummarizerUse {
+    const use = this.#use;
+    this.#use = NO_USE;
+    return use;
+  }
+}
+
+/** Adds up, field by field. */
+export function sumUse(uses: readonly SummarizerUse[]): SummarizerUse {
+  return uses.reduce(
+    (sum, use) => ({
+      requests: sum.requests + use.requests,
+      failedRequests: sum.failedRequests + use.failedRequests,
+      inputTokens: sum.inputTokens + use.inputTokens,
+      outputTokens: sum.outputTokens + use.outputTokens,
+      unmeteredRequests: sum.unmeteredRequests + use.unmeteredRequests,
+      waitMs: sum.waitMs + use.waitMs,
+    }),
+    NO_USE,
+  );
+}

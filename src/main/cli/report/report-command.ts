@@ -1,0 +1,46 @@
+// The command `report`: its arguments, options and help. What it does is loaded when it runs.
+
+import { Command } from 'commander';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { addPlayOptions, assertOwnFile, readModel } from '../replay/replay-command.js';
+import type { PlayArguments } from '../replay/replay-command.js';
+
+/** The options of `report` as the command line gives them. */
+export interface ReportArguments extends PlayArguments {
+  readonly output: string;
+  readonly redact: boolean;
+  readonly title?: string;
+}
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold report ~/.claude/projects/my-project/session.jsonl -o report.html
+  ctxfold report rollout.jsonl --recency 3 --title "Release 3, day 2"
+  ctxfold report chat.json --format openai-chat --no-redact -o private.html
+
+${EXIT_CODES_HELP}`;
+
+/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+export function createReportCommand(onExit: (code: number) => void): Command {
+  const command = new Command('report')
+    .description(
+      'Plays a recorded agent session as replay does, and writes one HTML page about it: tokens left ' +
+        'and saved, tokens per turn, what each tool came to, every edit, and where the work ran. The ' +
+        'page needs nothing but itself. It holds plain names of tools, ids of calls and numbers, and no ' +
+        'content of the session unless --no-redact is given: then only you may read the file.',
+    )
+    .argument('<file>', 'the recorded session')
+    .option('-o, --output <file>', 'where to write the page', 'report.html')
+    .option('--redact', 'hide content and paths', true)
+    .option('--no-redact', 'show paths, and the start of what edits took away')
+    .option('--title <text>', 'what the page calls the session (default: a tag for its file)');
+  return addPlayOptions(command)
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async (file: string, given: ReportArguments, command: Command) => {
+      const model = await readModel(given, command);
+      assertOwnFile(file, given.removalLog, command);
+      assertOwnFile(file, given.output, command, '--output');
+      const { runReport } = await import('./run-report.js');
+      onExit(await runReport(file, given, model));
+    });
+}

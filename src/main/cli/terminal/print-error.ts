@@ -1,0 +1,29 @@
+// From what was thrown to one line on stderr and an exit code. Decides nothing else.
+
+import { inspect } from 'node:util';
+import { CtxfoldError } from '../../../index.js';
+import { EXIT } from './exit-codes.js';
+import { InterruptedError } from './interrupted-error.js';
+import { printable, printableLines } from './terminal-text.js';
+
+/** Returns the exit code that says why it failed. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) return EXIT.interrupted;
+  if (!(error instanceof CtxfoldError)) return EXIT.failed;
+  switch (error.code) {
+    case 'UNKNOWN_FORMAT':
+    case 'UNREADABLE_TRANSCRIPT':
+      return EXIT.transcript;
+    case 'CONTEXT_WINDOW_EXCEEDED':
+      return EXIT.windowExceeded;
+    default:
+      return EXIT.failed;
+  }
+}
+
+/** Returns what to print for an error: one line, or with `debug` its stack and causes. */
+export function describeError(error: unknown, debug: boolean): string {
+  if (debug) return `ctxfold: ${printableLines(inspect(error))}`;
+  const message = error instanceof Error ? error.message : String(error);
+  return `ctxfold: ${printable(message)}`;
+}

@@ -1,0 +1,87 @@
+// Tolerant access to parsed JSON of unknown shape: a field of the wrong type is as good as absent.
+// Nothing here throws. Values that a host hands over in person are judged by misuse.ts.
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** The value when it is an object that is no array. */
+export function asRecord(value: unknown): JsonRecord | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
+/** Whether a value is an object that is no array. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value when it is an array, else an empty one. */
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}
+
+/** The value when it is a string. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The value when it is a string with more than white space in it. */
+export function asFilledText(value: unknown): string | undefined {
+  return typeof value === 'string' && /\S/.test(value) ? value : undefined;
+}
+
+/** The object without the fields that are undefined. */
+export function withoutUndefined<T extends object>(
+  fields: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** The parsed text, or undefined when it is no JSON. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments of a call: as they are when they are no text, parsed when they are JSON text, else the text. */
+export function parseArguments(recorded: unknown): unknown {
+  if (typeof recorded !== 'string') return recorded ?? {};
+  if (!/\S/.test(recorded)) return {};
+  const parsed = tryParseJson(recorded);
+  return parsed === undefined ? recorded : parsed;
+}
+
+/**
+ * The texts of content that is a string or a list of text parts, one after the other; undefined when
+ * anything else is in it. A part counts as text when its `type` ends in `text` or is absent.
+ */
+export function textOfParts(content: unknown, separator: string = '\n'): string | undefined {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts: string[] = [];
+  for (const part of content as readonly unknown[]) {
+    const record = asRecord(part);
+    const type = record?.['type'];
+    const isText = type === undefined || (typeof type === 'string' && type.endsWith('text'));
+    const text = typeof part === 'string' ? part : isText ? asText(record?.['text']) : undefined;
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return texts.join(separator);
+}
+
+/** Shortens a text for use in a message, never within a surrogate pair. */
+export function clip(text: string, length: number = 60): string {
+  if (text.length <= length) return text;
+  const isWithinPair = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
+  return `${text.slice(0, isWithinPair ? length - 1 : length)}…`;
+}
+
+/** The first line of a failed tool's output that says something, at most 200 characters of it. */
+export function errorLine(output: unknown): string {
+  const text = textOfParts(output) ?? '';
+  const line = /\S[^\r\n]*/.exec(text)?.[0].trimEnd();
+  return line === undefined ? 'The tool failed.' : clip(line, 200);
+}

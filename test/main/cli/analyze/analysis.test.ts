@@ -1,0 +1,314 @@
+// Analyses of recorded, random and small made-up sessions, on the calling thread.
+
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  agentPreset,
+  aiContent,
+  createCompactor,
+  humanText,
+  readTranscript,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../../src/index.js';
+import type { IContent, Transcript, WorkingSetRules } from '../../../../src/index.js';
+import { analyzeHistory } from '../../../../src/main/cli/analyze/analysis.js';
+import type { AnalysisOptions } from '../../../../src/main/cli/analyze/analysis.js';
+import type { HistoryAnalysis } from '../../../../src/main/cli/analyze/analysis-report.js';
+import { replaySession } from '../../../../src/main/cli/replay/replay-session.js';
+import { arbitraryHistory, WORKSPACE_ROOT } from '../../../support/arbitrary-history.js';
+
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+
+const compactor = createCompactor({ offload: 'inline' });
+const session = await compactor.createSession();
+const countEach: AnalysisOptions['countEach'] = (contents) => session.history.countEach(contents);
+afterAll(() => compactor.close());
+
+/** Tokens that add up over blocks, as the library's do. */
+const countBlocks: AnalysisOptions['countEach'] = async (contents) =>
+  contents.map(({ blocks }) =>
+    blocks.reduce((total, block) => total + JSON.stringify(block).length, 3),
+  );
+
+function sum<Value>(values: readonly Value[], of: (value: Value) => number): number {
+  return values.reduce((total, value) => total + of(value), 0);
+}
+
+function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis): void {
+  const saved = tokens.without - tokens.with;
+  const applied = rules.filter(({ isOn }) => isOn);
+  expect(sum(categories, (figures) => figures.tokens)).toBe(tokens.without);
+  expect(sum(categories, (figures) => figures.reclaimedTokens)).toBe(saved);
+  expect(sum(applied, (report) => report.tokens)).toBe(saved);
+  expect(sum(stays, (figures) => figures.tokens)).toBe(tokens.with);
+  for (const { rule, tokens: ofRule } of applied) {
+    if (rule === 'file-dedupe') continue;
+    const ofTools = tools.flatMap(({ reclaimed }) =>
+      reclaimed.filter((each) => each.rule === rule),
+    );
+    expect(sum(ofTools, (figures) => figures.tokens)).toBe(ofRule);
+  }
+}
+
+/** Keeps every result. */
+const KEEPS_ALL: WorkingSetRules = {
+  ...{ readLease: 99, touchLease: 99, nameLease: 99, searchLease: 99, outputLease: 99 },
+  ...{ excerptLease: 99, excerptTokens: 200, callLease: 99, relaxedTokens: 0, maxRelaxation: 1 },
+  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
+  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+};
+
+function transcript(
+  entries: readonly IContent[],
+  workingSet: WorkingSetRules = KEEPS_ALL,
+): Transcript {
+  const format = 'claude-code';
+  const preset = { ...agentPreset(format), workingSet };
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
+}
+
+/** A call and its response. */
+function step(id: string, tool: string, parameters: object, result: string): IContent[] {
+  return [
+    aiContent([toolCall(id, tool, parameters)]),
+    toolContent([toolResponse(id, tool, result)]),
+  ];
+}
+
+const LONG = 'one line of a long file\n'.repeat(200);
+
+const SESSION = [
+  humanText('fix it'),
+  ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
+  ...step('2', 'Write', { file_path: '/w/a.ts' }, 'done'),
+  ...step('3', 'Read', { file_path: 'b.ts' }, LONG),
+  ...step('4', 'Bash', { command: 'npm test' }, LONG),
+  ...step('5', 'Bash', { command: 'npm run lint' }, 'all good'),
+  aiContent('finished'),
+  aiContent([toolCall('6', 'Bash', { command: 'git push' })]),
+];
+
+describe('analyzeHistory', () => {
+  test.each([
+    'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
+    'codex/jdx-mise__71-b56c467073-0.jsonl',
+    'gemini-cli/session-2025-12-30T06-53-7bc58f7d.json',
+    'openai-chat/openhands-sampled__python__mypy-15976_0.json',
+    'openai-chat/swe-smith__arrow-py__arrow.1d70d009.lm_rewrite__nuzjfyur.json',
+    'swe-agent/marshmallow-1867-function-calling.traj',
+    'mini-swe-agent/pydata__xarray-7229.traj.json',
+    'cline/session.messages.json',
+  ])('gives figures that add up of %s', async (fixture) => {
+    const recorded = await readTranscript(path.join(FIXTURES, fixture));
+    expectSums(await analyzeHistory(recorded, { countEach }));
+    expectSums(await analyzeHistory(recorded, { countEach, recencyRetention: 2 }));
+  });
+
+  test('gives figures that add up of any history', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 60 }),
+        fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+        async (history, recencyRetention) => {
+          const preset = agentPreset('openai-chat');
+          const about = { entries: history, preset, workspaceRoot: WORKSPACE_ROOT };
+          const options = { countEach: countBlocks, recencyRetention };
+          expectSums(await analyzeHistory(about, options));
+        },
+      ),
+    );
+  });
+
+  test('finds what a replay reclaims that nothing but pruning shortens', async () => {
+    const file = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
+    const read = await readTranscript(file);
+    // A session prunes by what it has seen so far; only what is never of use again is the same at once.
+    const recorded = { ...read, preset: { ...read.preset, workingSet: KEEPS_ALL } };
+    const replayed = await replaySession(file, recorded, {
+      contextLimit: 10_000_000,
+      offload: 'inline',
+      strategy: 'high-density',
+    });
+    const { tokens, rules } = await analyzeHistory(recorded, { countEach });
+    expect(tokens).toEqual(replayed.end.tokens);
+    expect(
+      rules
+        .filter((report) => report.isOn && report.items > 0)
+        .map(({ rule, items, tokens: reclaimed }) => ({ rule, items, tokens: reclaimed })),
+    ).toEqual(replayed.reclaimed);
+  });
+
+  test('names the files of superseded reads', async () => {
+    const { rules } = await analyzeHistory(transcript(SESSION), { countEach });
+    expect(rules[0]).toMatchObject({
+      rule: 'read-write',
+      isOn: true,
+      items: 1,
+      examples: [{ tool: 'Read', path: 'a.ts' }],
+    });
+  });
+
+  test('tells what recency pruning would do while it is off, and counts it in nowhere', async () => {
+    const steps = ['1', '2', '3', '4', '5'].flatMap((id) =>
+      step(id, 'Bash', { command: `job ${id}` }, LONG),
+    );
+    const { rules, tokens } = await analyzeHistory(transcript(steps), { countEach });
+    expect(rules[2]).toMatchObject({
+      rule: 'recency',
+      isOn: false,
+      recencyRetention: 3,
+      items: 2,
+      examples: [{ excerpt: 'job 1' }, { excerpt: 'job 2' }],
+    });
+    expect(rules[2]?.tokens).toBeGreaterThan(1_000);
+    expect(tokens.with).toBe(tokens.without);
+  });
+
+  test('says why what is left stays', async () => {
+    const { stays } = await analyzeHistory(transcript(SESSION), { countEach });
+    expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
+      ['user-text', 1],
+      ['assistant-text', 1],
+      ['open-call', 1],
+      ['write', 1],
+      ['recent-result', 3],
+    ]);
+  });
+
+  test('tells the newest inclusion of a file from what else the user said', async () => {
+    const inclusion = `--- a.ts ---\n${LONG}--- End of content ---`;
+    const entries = [
+      humanText(`Look at @a.ts:\n${inclusion}`),
+      aiContent('seen'),
+      humanText(`Again @a.ts:\n${inclusion}`),
+      aiContent('seen'),
+      humanText('thanks'),
+    ];
+    const { stays, rules } = await analyzeHistory(transcript(entries), { countEach });
+    expect(rules[1]).toMatchObject({ rule: 'file-dedupe', items: 1 });
+    expect(rules[1]?.examples).toMatchObject([{ tool: null, path: 'a.ts' }]);
+    expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
+      ['user-text', 2],
+      ['newest-inclusion', 1],
+      ['assistant-text', 2],
+    ]);
+  });
+
+  test('tells calls apart whose id is repeated within an entry', async () => {
+    const entries = [
+      aiContent([
+        toolCall('1', 'Edit', { file_path: 'b.ts' }),
+        toolCall('1', 'Read', { file_path: 'a.ts' }),
+      ]),
+      // The first response answers the newest call with its id.
+      toolContent([toolResponse('1', 'Read', LONG), toolResponse('1', 'Edit', LONG)]),
+      ...step('2', 'Write', { file_path: 'a.ts' }, 'done'),
+      ...step('3', 'Edit', { file_path: 'c.ts' }, 'done'),
+    ];
+    const analysis = await analyzeHistory(transcript(entries), { countEach, recencyRetention: 1 });
+    expectSums(analysis);
+    const rulesOf = (name: string): readonly string[] =>
+      analysis.tools
+        .filter(({ tool }) => tool === name)
+        .flatMap(({ reclaimed }) => reclaimed.map(({ rule }) => rule));
+    expect(rulesOf('Read')).toEqual(['read-write']);
+    expect(rulesOf('Edit')).toEqual(['recency']);
+  });
+
+  test('says why what recency pruning leaves stays', async () => {
+    const { stays } = await analyzeHistory(transcript(SESSION), {
+      countEach,
+      recencyRetention: 1,
+    });
+    const items = new Map(stays.map((figures) => [figures.reason, figures.items]));
+    expect(items.get('recent-result')).toBe(2);
+    expect(items.get('pruned-result')).toBe(1);
+    expect(items.get('other-call')).toBeUndefined();
+  });
+
+  test('tells what the working set takes, and why it leaves the rest', async () => {
+    const entries = [
+      ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
+      ...step('2', 'Read', { file_path: 'b.ts' }, LONG),
+      ...step('3', 'Bash', { command: 'npm test' }, 'ok'),
+      ...step('4', 'Grep', { pattern: 'x' }, LONG),
+      ...step('5', 'Edit', { file_path: 'b.ts' }, 'done'),
+      ...step('6', 'Glob', { pattern: 'y' }, LONG),
+      aiContent('finished'),
+    ];
+    const workingSet = {
+      ...KEEPS_ALL,
+      ...{ readLease: 1, searchLease: 1, touchLease: 2, outputLease: 1, excerptLease: 3 },
+      minTokens: 10,
+    };
+    const analysis = await analyzeHistory(transcript(entries, workingSet), { countEach });
+    expectSums(analysis);
+    expect(analysis.rules[3]).toMatchObject({
+      rule: 'working-set',
+      isOn: true,
+      items: 2,
+      examples: [
+        { tool: 'Read', path: 'a.ts' },
+        { tool: 'Grep', excerpt: 'x' },
+      ],
+    });
+    expect(analysis.stays.map(({ reason, items }) => [reason, items])).toEqual([
+      ['assistant-text', 1],
+      ['write', 1],
+      ['recent-result', 1],
+      ['touched-read', 1],
+      ['small-result', 1],
+      ['shortened-result', 1],
+      ['pruned-result', 1],
+    ]);
+  });
+
+  test('tells what waits for an edit to be worth it', async () => {
+    const entries = [...step('1', 'Read', { file_path: 'a.ts' }, LONG), aiContent('finished')];
+    const workingSet = {
+      ...KEEPS_ALL,
+      readLease: 0,
+      minReclaimTokens: 100_000,
+      minTailReclaim: 100_000,
+    };
+    const { stays, tokens } = await analyzeHistory(transcript(entries, workingSet), { countEach });
+    expect(stays.map(({ reason }) => reason)).toEqual(['assistant-text', 'waiting-result']);
+    expect(tokens.with).toBe(tokens.without);
+  });
+
+  test('tells what recency pruning would take besides the working set', async () => {
+    const steps = ['1', '2', '3', '4', '5'].flatMap((id) =>
+      step(id, 'Bash', { command: `job ${id}` }, id === '1' ? LONG : 'a short output'),
+    );
+    const workingSet = { ...KEEPS_ALL, outputLease: 0, excerptLease: 0, minTokens: 10 };
+    const { rules } = await analyzeHistory(transcript(steps, workingSet), { countEach });
+    expect(rules[2]).toMatchObject({ rule: 'recency', isOn: false, items: 1 });
+    expect(rules[3]).toMatchObject({ rule: 'working-set', items: 1 });
+  });
+
+  test('lists the largest entries that stay by their place in the session', async () => {
+    const { largestStaying } = await analyzeHistory(transcript(SESSION), { countEach });
+    expect(largestStaying).toHaveLength(5);
+    expect(
+      largestStaying.slice(0, 2).map(({ entry, tool, reason }) => [entry, tool, reason]),
+    ).toEqual([
+      [8, 'Bash', 'recent-result'],
+      [6, 'Read', 'recent-result'],
+    ]);
+  });
+
+  test('gives the largest result of each tool', async () => {
+    const { tools } = await analyzeHistory(transcript(SESSION), { countEach });
+    const bash = tools.find(({ tool }) => tool === 'Bash');
+    expect(bash).toMatchObject({ calls: 3, largestResult: { path: null, excerpt: 'npm test' } });
+    expect(tools.map(({ tool }) => tool)).toEqual(['Read', 'Bash', 'Write']);
+  });
+
+  test('finds nothing in an empty session', async () => {
+    const analysis = await analyzeHistory(transcript([]), { countEach });
+    expect(analysis).toMatchObject({ entries: 0, tokens: { without: 0, with: 0 }, tools: [] });
+  });
+});

@@ -1,0 +1,88 @@
+// Folders of recorded sessions, counted on the calling thread.
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { analyzeFiles } from '../../../../src/main/cli/analyze/analyze-sessions.js';
+import type { AnalyzeOptions } from '../../../../src/main/cli/analyze/analyze-sessions.js';
+import { findSources } from '../../../../src/main/cli/analyze/analyze-sources.js';
+
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+const SMALL = path.join(FIXTURES, 'claude-code/0ccf1a04-subagent-a9cad17.jsonl');
+const LARGER = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+const OPTIONS: AnalyzeOptions = { offload: 'inline', skipsUnreadable: true };
+
+function scratchFile(name: string, content: string): string {
+  const file = path.join(scratch, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+describe('analyzeFiles', () => {
+  test('sorts sessions by their tokens and names what it cannot read', async () => {
+    const text = scratchFile('files/notes.md', '# Notes');
+    const damaged = scratchFile('files/damaged.json', '{"messages": [');
+    const done: number[] = [];
+    const { sessions, unread } = await analyzeFiles([text, SMALL, damaged, LARGER], {
+      ...OPTIONS,
+      onProgress: (files) => void done.push(files),
+    });
+    expect(sessions.map(({ file, format }) => [file, format])).toEqual([
+      [LARGER, 'swe-agent'],
+      [SMALL, 'claude-code'],
+    ]);
+    expect(unread.map(({ file, code }) => [file, code])).toEqual([
+      [text, 'UNKNOWN_FORMAT'],
+      [damaged, 'UNREADABLE_TRANSCRIPT'],
+    ]);
+    expect(done).toEqual([1, 2, 3, 4]);
+  });
+
+  test('rejects for a file that must be read', async () => {
+    const text = scratchFile('files/single.md', '# Notes');
+    const analyzed = analyzeFiles([text], { ...OPTIONS, skipsUnreadable: false });
+    await expect(analyzed).rejects.toMatchObject({ code: 'UNKNOWN_FORMAT' });
+  });
+
+  test('rejects with the reason of its signal', async () => {
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(analyzeFiles([SMALL], { ...OPTIONS, signal })).rejects.toBe(reason);
+  });
+
+  test('takes a format as it is given', async () => {
+    const wrong = await analyzeFiles([LARGER], { ...OPTIONS, format: 'cline' });
+    expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
+    const right = await analyzeFiles([LARGER], { ...OPTIONS, format: 'swe-agent' });
+    expect(right.sessions).toMatchObject([{ file: LARGER, format: 'swe-agent' }]);
+  });
+});
+
+describe('findSources', () => {
+  test('lists the files of a folder and of those below, and no others', async () => {
+    const folder = path.join(scratch, 'tree');
+    cpSync(SMALL, path.join(folder, 'b/session.jsonl'));
+    const first = scratchFile('tree/a.json', '{}');
+    scratchFile('tree/.git/config', '');
+    scratchFile('tree/node_modules/package.json', '{}');
+    symlinkSync(folder, path.join(folder, 'c'));
+    symlinkSync(first, path.join(folder, 'd.json'));
+    expect(await findSources(folder)).toEqual({
+      isFolder: true,
+      files: ['a.json', 'b/session.jsonl', 'd.json'].map((name) => path.join(folder, name)),
+    });
+  });
+
+  test('takes anything else for one file', async () => {
+    expect(await findSources(SMALL)).toEqual({ isFolder: false, files: [SMALL] });
+    expect(await findSources('/nowhere')).toEqual({ isFolder: false, files: ['/nowhere'] });
+  });
+});

@@ -1,0 +1,96 @@
+// The explanation of an entry for a person.
+
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import {
+  AGGRESSIVE_WORKING_SET,
+  aiContent,
+  DEFAULT_DENSITY_CONFIG,
+  explainDensity,
+  humanText,
+  readsFile,
+  runsCommands,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../../src/index.js';
+import type { DensityConfig, IContent } from '../../../../src/index.js';
+import { renderExplanation } from '../../../../src/main/cli/explain/render-explanation.js';
+
+const PLAIN = { width: 80, isColoured: false };
+
+const CONFIG: DensityConfig = {
+  ...DEFAULT_DENSITY_CONFIG,
+  workspaceRoot: '/w',
+  toolCatalog: { Bash: runsCommands(), Read: readsFile('whole', ['path']) },
+};
+
+const RULES = {
+  ...AGGRESSIVE_WORKING_SET,
+  ...{
+    maxRelaxation: 1,
+    outputLease: 0,
+    excerptLease: 1,
+    minTokens: 0,
+    minReclaimTokens: 0,
+    minReclaimShare: 0,
+  },
+};
+
+function render(
+  entries: readonly IContent[],
+  index: number,
+  config: Partial<DensityConfig> = {},
+  options = PLAIN,
+): string {
+  const { explain } = explainDensity(entries, { ...CONFIG, ...config });
+  const explanation = explain(index);
+  const about = { file: 's.jsonl', format: 'claude-code', entries: entries.length } as const;
+  return renderExplanation({ reportVersion: 1, ...about, explanation }, options);
+}
+
+const RUN = [
+  humanText('run it'),
+  aiContent([toolCall('b1', 'Bash', { command: 'npm test' })]),
+  toolContent([toolResponse('b1', 'Bash', 'one line of output\n'.repeat(100))]),
+  aiContent('done'),
+];
+
+describe('renderExplanation', () => {
+  test('says what becomes of each block, by which rule and why', () => {
+    expect(render(RUN, 2, { workingSet: RULES })).toBe(
+      [
+        'ctxfold analyze s.jsonl',
+        'claude-code · entry 2 of 4, counted from 0 · tool · stays in part',
+        '',
+        'block 0, tool response: becomes an excerpt',
+        '  Bash · b1',
+        '  It is long and no longer new: the model was sent it once, and it stays whole',
+        '  for 0 model calls. An excerpt takes its place.',
+        '  working-set: aged · sent 1 time, of 0 · leases of reads × 1.0',
+        '  about 475 tokens · unused in all 325 of 0 needed',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('says of what no rule looks at that it stays', () => {
+    expect(render(RUN, 0)).toContain(
+      'human · stays as it is\n\nblock 0, text: stays\n  No rule takes it away.\n  none: no-rule\n',
+    );
+    expect(render([aiContent([])], 0)).toContain('The entry holds nothing.');
+  });
+
+  test('keeps to its width, and to characters that steer no terminal', () => {
+    const path = `/w/${'long/'.repeat(40)}\u001b[31mred.ts`;
+    const text = render([aiContent([toolCall('r\u001b1', 'Read', { path })])], 0);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(text).not.toContain('\u001b');
+  });
+
+  test('says the same with colours and without', () => {
+    const coloured = render(RUN, 2, { workingSet: RULES }, { ...PLAIN, isColoured: true });
+    expect(coloured).not.toBe(render(RUN, 2, { workingSet: RULES }));
+    expect(stripVTControlCharacters(coloured)).toBe(render(RUN, 2, { workingSet: RULES }));
+  });
+});

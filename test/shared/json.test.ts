@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { clip, errorLine, textOfParts } from '../../src/shared/json.js';
+
+describe('clip', () => {
+  it('never cuts within a surrogate pair', () => {
+    expect([clip('ab', 2), clip('abc', 2), clip('a\u{1F600}b', 2)]).toEqual(['ab', 'ab…', 'a…']);
+  });
+});
+
+describe('errorLine', () => {
+  it.each([
+    ['\n  first \r\nsecond', 'first'],
+    [[{ type: 'text', text: 'first' }], 'first'],
+    ['', 'The tool failed.'],
+    [{ output: 1 }, 'The tool failed.'],
+  ])('takes of %j what can be said in one line', (output, line) => {
+    expect(errorLine(output)).toBe(line);
+  });
+});
+
+describe('textOfParts', () => {
+  it.each([
+    ['a', 'a'],
+    [[{ type: 'text', text: 'a' }, { type: 'input_text', text: 'b' }, 'c'], 'a\nb\nc'],
+    [[], ''],
+    [[{ type: 'text', text: 'a' }, { type: 'image' }], undefined],
+    [[null], undefined],
+    [7, undefined],
+  ])('reads %j', (content, text) => {
+    expect(textOfParts(content)).toBe(text);
+  });
+});
