@@ -2,7 +2,7 @@
 // public API with it.
 
 import { Command, Option } from 'commander';
-import type { TranscriptFormat } from '../../index.js';
+import type { TranscriptFormat } from '../../transcripts.js';
 import { EXIT_CODES_HELP } from './exit-codes.js';
 import { FORMAT_CHOICES } from './option-choices.js';
 import { wholeNumber } from './option-values.js';

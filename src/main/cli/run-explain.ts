@@ -2,7 +2,8 @@
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { explainDensity, readTranscript } from '../../index.js';
+import { explainDensity } from '../../density.js';
+import { readTranscript } from '../../transcripts.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import { densityConfigOf } from './density-config.js';
 import { EXIT } from './exit-codes.js';

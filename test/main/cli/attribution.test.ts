@@ -1,17 +1,10 @@
 // Which rule took what: edits as density passes and compressions make them, attributed.
 
 import { describe, expect, test } from 'vitest';
-import {
-  aiContent,
-  applyDensityResult,
-  humanText,
-  listRuleEdits,
-  optimize,
-  toolCall,
-  toolContent,
-  toolResponse,
-} from '../../../src/index.js';
-import type { DensityConfig, EntryChange, IContent } from '../../../src/index.js';
+import { aiContent, humanText, toolCall, toolContent, toolResponse } from '../../../src/index.js';
+import { applyDensityResult, listRuleEdits, optimize } from '../../../src/density.js';
+import type { EntryChange, IContent } from '../../../src/index.js';
+import type { DensityConfig } from '../../../src/density.js';
 import { attributeCompression, attributePass } from '../../../src/main/cli/attribution.js';
 import type { Attribution } from '../../../src/main/cli/attribution.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';

@@ -3,10 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
-  AGGRESSIVE_WORKING_SET,
   aiContent,
-  DEFAULT_DENSITY_CONFIG,
-  explainDensity,
   humanText,
   readsFile,
   runsCommands,
@@ -14,7 +11,13 @@ import {
   toolContent,
   toolResponse,
 } from '../../../src/index.js';
-import type { DensityConfig, IContent } from '../../../src/index.js';
+import {
+  AGGRESSIVE_WORKING_SET,
+  DEFAULT_DENSITY_CONFIG,
+  explainDensity,
+} from '../../../src/density.js';
+import type { IContent } from '../../../src/index.js';
+import type { DensityConfig } from '../../../src/density.js';
 import { renderExplanation } from '../../../src/main/cli/render-explanation.js';
 
 const PLAIN = { width: 80, isColoured: false };

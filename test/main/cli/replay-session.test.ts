@@ -4,13 +4,15 @@ import { describe, expect, test } from 'vitest';
 import {
   agentPreset,
   aiContent,
-  DEFAULT_WORKING_SET,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../../src/index.js';
-import type { IContent, Transcript, WorkingSetRules } from '../../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../../src/density.js';
+import type { IContent } from '../../../src/index.js';
+import type { WorkingSetRules } from '../../../src/density.js';
+import type { Transcript } from '../../../src/transcripts.js';
 import { createRedactedLabel } from '../../../src/main/cli/report/content-label.js';
 import { jsonText } from '../../../src/main/cli/terminal-text.js';
 import { replaySession } from '../../../src/main/cli/replay-session.js';

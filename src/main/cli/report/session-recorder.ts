@@ -1,16 +1,16 @@
 // Looks on while a session is played, and works out afterwards what its history consisted of at each
 // turn and what every edit did. While it looks on it takes references and nothing else.
 
-import { explainDensity } from '../../../index.js';
+import { explainDensity } from '../../../density.js';
 import type {
   CompressionStrategyName,
-  DensityConfig,
   IContent,
   LandingReason,
   PrunedEvent,
   ToolCatalog,
   Session,
 } from '../../../index.js';
+import type { DensityConfig } from '../../../density.js';
 import { attributeCompression, attributePass } from '../attribution.js';
 import type { Attribution } from '../attribution.js';
 import { CATEGORIES, Composition } from '../composition.js';
