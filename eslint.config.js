@@ -5,10 +5,14 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import { noFolderCycle } from './scripts/no-folder-cycle.js';
+import { packageEntries } from './scripts/package-entries.js';
 
 const NO_PACKAGES = '^(?!\\.)';
 const NO_WORKER = { regex: '(^|/)worker/', message: 'Reach the worker by new URL(…) alone.' };
-const NO_ROOT = { regex: '^(\\.\\./)+index\\.js$', message: 'Only the CLI sees the public API.' };
+const NO_ROOT = {
+  regex: `^(\\.\\./)+(${packageEntries().join('|')})\\.js$`,
+  message: 'Only the CLI sees the public API.',
+};
 const NO_SELF = { regex: '^ctxfold($|/)', message: 'Only tests and benchmarks are consumers.' };
 
 /** Restricts the imports of some files; a later call for the same file replaces an earlier one. */
@@ -55,7 +59,7 @@ const NO_SDK_AT_RUN_TIME = {
   allowTypeImports: true,
 };
 
-const CLI_ONLY = 'The CLI imports its own folder, packages and ../../index.js.';
+const CLI_ONLY = 'The CLI imports its own folder, packages and the entries of this one.';
 const STRATEGIES_ONLY = {
   regex: '(^|/)(history-service|compactor)(/|\\.js$)|(^|/)offload/',
   message: 'Strategies receive what they need: neither history nor pool nor compactor.',
@@ -173,8 +177,8 @@ export default defineConfig(
     ADAPTERS_ONLY,
     STRATEGIES_ONLY,
   ),
-  imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./index\\.js$')),
-  imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./index\\.js$')),
+  imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./[a-z-]+\\.js$')),
+  imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./[a-z-]+\\.js$')),
   { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },
   imports(['src/main/cli/report/client/*.ts'], {
     regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
@@ -187,14 +191,16 @@ export default defineConfig(
     message: FORMATS_APART,
   }),
   {
-    files: ['src/adapters/**/*.ts', 'src/{ai-sdk,anthropic,google,langchain,openai}.ts'],
+    files: ['src/adapters/**/*.ts', 'src/*.ts'],
+    ignores: ['src/otel.ts'],
     rules: {
       '@typescript-eslint/no-restricted-imports': ['error', { patterns: [NO_SDK_AT_RUN_TIME] }],
     },
   },
 
   {
-    files: ['src/{index,ai-sdk,anthropic,google,langchain,openai}.ts'],
+    files: ['src/*.ts'],
+    ignores: ['src/otel.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

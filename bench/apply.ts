@@ -1,7 +1,7 @@
 // Applying an edit with many removals.
 
-import { applyDensityResult } from '../src/index.js';
-import type { DensityResult } from '../src/index.js';
+import { applyDensityResult } from '../src/density.js';
+import type { DensityResult } from '../src/density.js';
 import { check } from './support/check.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { historyOf, runsFor } from './support/sessions.js';

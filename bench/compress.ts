@@ -1,7 +1,10 @@
 // A whole compression by high-density that has to truncate, on a history whose entries are counted.
 
-import { findViolations, HighDensityStrategy, HistoryService } from '../src/index.js';
-import type { CompressionContext, IContent } from '../src/index.js';
+import { findViolations } from '../src/validate.js';
+import { HighDensityStrategy } from '../src/strategies.js';
+import { HistoryService } from '../src/index.js';
+import type { CompressionContext } from '../src/strategies.js';
+import type { IContent } from '../src/index.js';
 import { SILENT_LOGGER } from '../src/main/host/logger.js';
 import { createAgentRuntimeContext } from '../src/main/settings/runtime-context.js';
 import { Settings } from '../src/main/settings/settings.js';

@@ -1,12 +1,9 @@
 // One density pass on the calling thread, warm (back to back) and cold (as when seconds lie between).
 
-import {
-  applyDensityResult,
-  findViolations,
-  isEmptyDensityResult,
-  optimize,
-} from '../src/index.js';
-import type { DensityResult, IContent } from '../src/index.js';
+import { applyDensityResult, isEmptyDensityResult, optimize } from '../src/density.js';
+import { findViolations } from '../src/validate.js';
+import type { IContent } from '../src/index.js';
+import type { DensityResult } from '../src/density.js';
 import { naiveOptimize } from '../test/support/naive-optimize.js';
 import { check, checkSameHistory } from './support/check.js';
 import { valueOf } from './support/measurement.js';

@@ -3,8 +3,9 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { findViolations } from '../src/index.js';
-import type { IContent, ViolationRule } from '../src/index.js';
+import { findViolations } from '../src/validate.js';
+import type { IContent } from '../src/index.js';
+import type { ViolationRule } from '../src/validate.js';
 import { check, checkSameHistory } from './support/check.js';
 import { timeThread } from './support/main-thread.js';
 import type { ThreadTime } from './support/main-thread.js';

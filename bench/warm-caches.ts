@@ -3,8 +3,10 @@
 
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { CtxfoldError, createCompactor, readTranscript } from '../src/index.js';
-import type { Compactor, IContent, Transcript, Session } from '../src/index.js';
+import { CtxfoldError, createCompactor } from '../src/index.js';
+import { readTranscript } from '../src/transcripts.js';
+import type { Compactor, IContent, Session } from '../src/index.js';
+import type { Transcript } from '../src/transcripts.js';
 import { findSources } from '../src/main/cli/analyze/analyze-sources.js';
 import { ContextMeter } from './fidelity/context-meter.js';
 import { percentText } from './fidelity/policy-table.js';

@@ -2,17 +2,20 @@
 // history lives in a worker.
 
 import {
-  applyDensityResult,
   createCompactor,
   DEFAULT_TOOL_CATALOG,
-  DEFAULT_WORKING_SET,
   extendToolCatalog,
-  findViolations,
-  isEmptyDensityResult,
-  optimize,
   runsCommands,
 } from '../src/index.js';
-import type { Compactor, DensityConfig, IContent, WorkingSetRules } from '../src/index.js';
+import {
+  applyDensityResult,
+  DEFAULT_WORKING_SET,
+  isEmptyDensityResult,
+  optimize,
+} from '../src/density.js';
+import { findViolations } from '../src/validate.js';
+import type { Compactor, IContent } from '../src/index.js';
+import type { DensityConfig, WorkingSetRules } from '../src/density.js';
 import { check } from './support/check.js';
 import { timeThread } from './support/main-thread.js';
 import { valueOf } from './support/measurement.js';

@@ -6,7 +6,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCompactor, toolCall, TurnLoop } from 'ctxfold';
+import { createCompactor, toolCall } from 'ctxfold';
+import { TurnLoop } from 'ctxfold/turn-loop';
 
 const workspaceRoot = await mkdtemp(join(tmpdir(), 'ctxfold-example-'));
 await writeFile(join(workspaceRoot, 'greeting.txt'), 'Hello, world.\n'.repeat(200));
@@ -46,8 +47,8 @@ try {
   for await (const event of loop.sendMessageStream('Please shorten the greeting.')) {
     if (event.type === 'window') {
       const { pruned, totalTokens } = event.result;
-      const pruned = pruned?.metadata.readWritePairsPruned ?? 0;
-      console.log(`before the model call: ${totalTokens} tokens, ${pruned} stale reads removed`);
+      const stale = pruned?.metadata.readWritePairsPruned ?? 0;
+      console.log(`before the model call: ${totalTokens} tokens, ${stale} stale reads removed`);
     } else if (event.type === 'tool-responses') {
       for (const { toolName } of event.content.blocks) console.log(`tool: ${toolName}`);
     } else if (event.type === 'chunk' && event.chunk.type === 'text') {

@@ -421,12 +421,7 @@ describe('instrumentCtxfold', () => {
       steps
         .map((span) => `${parentOf(span) ?? ''}: ${String(span.attributes['ctxfold.step'])}`)
         .sort(),
-    ).toEqual([
-      'turn 0: compressed',
-      'turn 0: pruned',
-      'turn 1: compressed',
-      'turn 1: pruned',
-    ]);
+    ).toEqual(['turn 0: compressed', 'turn 0: pruned', 'turn 1: compressed', 'turn 1: pruned']);
   });
 
   it('follows a session whose compression fails', async () => {

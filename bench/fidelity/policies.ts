@@ -8,8 +8,9 @@ import {
   DEFAULT_WORKING_SET,
   isEmptyDensityResult,
   optimize,
-} from '../../src/index.js';
-import type { DensityConfig, IContent, WorkingSetRules } from '../../src/index.js';
+} from '../../src/density.js';
+import type { IContent } from '../../src/index.js';
+import type { DensityConfig, WorkingSetRules } from '../../src/density.js';
 import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';

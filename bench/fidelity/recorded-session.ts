@@ -1,7 +1,8 @@
 // A recorded session as the measurement sees it: its entries, the edits that the agent made, and what
 // shows the lines that they replaced. Reads no file.
 
-import type { ContentBlock, Transcript } from '../../src/index.js';
+import type { ContentBlock } from '../../src/index.js';
+import type { Transcript } from '../../src/transcripts.js';
 import { NumberedLines } from './numbered-lines.js';
 import { replacedTexts } from './replaced-texts.js';
 import { shellEdits } from './shell-edits.js';

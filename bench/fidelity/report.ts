@@ -1,7 +1,7 @@
 // What the measurement found out about a set of sessions: figures by policy, over all, over the formats
 // that the targets are set for, and per format. Plain data, as `--json` prints it.
 
-import type { TranscriptFormat } from '../../src/index.js';
+import type { TranscriptFormat } from '../../src/transcripts.js';
 import { costShare, measure, retainedShare, savedShare, sumFigures } from './measure.js';
 import type { Figures } from './measure.js';
 import { POLICIES } from './policies.js';

@@ -2,14 +2,9 @@
 // call stays. Which ones is for a rule to say.
 
 import { posix } from 'node:path';
-import { PRUNED_POINTER } from '../../src/index.js';
-import type {
-  ContentBlock,
-  IContent,
-  ToolCallBlock,
-  ToolResponseBlock,
-  Transcript,
-} from '../../src/index.js';
+import { PRUNED_POINTER } from '../../src/density.js';
+import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../src/index.js';
+import type { Transcript } from '../../src/transcripts.js';
 import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
 
 /** A result whose payload is in the context. */

@@ -4,7 +4,8 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { CtxfoldError, readTranscript } from '../../src/index.js';
+import { CtxfoldError } from '../../src/index.js';
+import { readTranscript } from '../../src/transcripts.js';
 import { findSources } from '../../src/main/cli/analyze/analyze-sources.js';
 import { drawChart } from './chart.js';
 import { withFigures } from './figures-page.js';

@@ -1,19 +1,19 @@
 // The pure functions of the package as subjects, and the state that workers keep.
 
+import { estimateEntryTokens } from '../../src/index.js';
 import {
   applyDensityResult,
   DEFAULT_DENSITY_CONFIG,
   DEFAULT_WORKING_SET,
-  estimateEntryTokens,
   explainDensity,
-  findViolations,
   mapIndex,
   optimize,
-  PROVIDER_PROFILES,
-  validate,
   validateDensityResult,
-} from '../../src/index.js';
-import type { DensityConfig, IContent, ProviderProfile } from '../../src/index.js';
+} from '../../src/density.js';
+import { findViolations, PROVIDER_PROFILES, validate } from '../../src/validate.js';
+import type { IContent } from '../../src/index.js';
+import type { DensityConfig } from '../../src/density.js';
+import type { ProviderProfile } from '../../src/validate.js';
 import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import type { DensityBase } from '../../src/shared/density.js';

@@ -1,7 +1,7 @@
 // The readers of recorded sessions as subjects, one for each format.
 
-import { streamTranscript, TRANSCRIPT_FORMATS } from '../../src/index.js';
-import type { TranscriptFormat } from '../../src/index.js';
+import { streamTranscript, TRANSCRIPT_FORMATS } from '../../src/transcripts.js';
+import type { TranscriptFormat } from '../../src/transcripts.js';
 import { recordingOf } from './recordings.js';
 import type { Subject } from './subject.js';
 

@@ -1,7 +1,8 @@
 // Histories as the agents record them: one writer for each format that a reader knows. Ids that are empty are
 // left out, as agents do.
 
-import type { ContentBlock, IContent, TranscriptFormat } from '../../src/index.js';
+import type { ContentBlock, IContent } from '../../src/index.js';
+import type { TranscriptFormat } from '../../src/transcripts.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -7,18 +7,15 @@ import { join } from 'node:path';
 import {
   COMPRESSION_STRATEGIES,
   createCompactor,
-  DEFAULT_WORKING_SET,
   estimateEntryTokens,
   HistoryService,
   isToolResponseBlock,
-  listRemoved,
-  readRemovals,
-  restore,
-  TurnLoop,
   CtxfoldError,
 } from '../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../src/density.js';
+import { listRemoved, readRemovals, restore } from '../../src/removal-log.js';
+import { TurnLoop } from '../../src/turn-loop.js';
 import type {
-  ChatChunk,
   Compactor,
   CompactorOptions,
   CompressionStrategyName,
@@ -26,6 +23,7 @@ import type {
   Summarizer,
   Session,
 } from '../../src/index.js';
+import type { ChatChunk } from '../../src/turn-loop.js';
 import type { Subject } from './subject.js';
 
 const SUMMARIZER: Summarizer = {

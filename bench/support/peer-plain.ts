@@ -3,7 +3,8 @@
 
 import { resolve } from 'node:path';
 import { countTokens } from 'gpt-tokenizer';
-import type { ContentBlock, DensityResult, IContent, ToolCallBlock } from '../../src/index.js';
+import type { ContentBlock, IContent, ToolCallBlock } from '../../src/index.js';
+import type { DensityResult } from '../../src/density.js';
 import { blockTexts, fixedEntryTokens } from '../../src/shared/tokens/content-text.js';
 import type { Peer } from './peer.js';
 import type { PeerBudget } from './peer-budget.js';

@@ -3,8 +3,8 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { applyDensityResult } from '../../src/index.js';
-import type { DensityResult } from '../../src/index.js';
+import { applyDensityResult } from '../../src/density.js';
+import type { DensityResult } from '../../src/density.js';
 import type { Peer } from './peer.js';
 
 export const WORKER_PEER: Peer = {

@@ -1,7 +1,8 @@
 // The histories that all scopes share, made once per length, and sessions that play on them.
 
-import type { DensityConfig, IContent } from '../../src/index.js';
-import { DEFAULT_DENSITY_CONFIG } from '../../src/index.js';
+import type { IContent } from '../../src/index.js';
+import type { DensityConfig } from '../../src/density.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../src/density.js';
 import { entryCharacters } from '../../src/shared/tokens/estimate.js';
 import { generateHistory } from './generate-history.js';
 

@@ -2,7 +2,8 @@
 // one agent. Reads by the public API, and changes nothing but what no provider would take.
 
 import { fileURLToPath } from 'node:url';
-import { agentPreset, extendToolCatalog, readTranscript } from 'ctxfold';
+import { agentPreset, extendToolCatalog } from 'ctxfold';
+import { readTranscript } from 'ctxfold/transcripts';
 
 const SESSIONS = [
   'claude-code-remove-command.jsonl',

@@ -8,18 +8,17 @@ import { afterAll, describe, expect, it, test } from 'vitest';
 import {
   createCompactor,
   fromLanguageModel,
-  getCompressionStrategy,
   HistoryService,
   humanText,
-  optimize,
-  parseCompressionStrategyName,
-  parseEphemeralSettings,
-  streamTranscript,
   toolCall,
-  TRANSCRIPT_FORMATS,
-  validate,
 } from '../../src/index.js';
-import type { IContent, TranscriptFormat } from '../../src/index.js';
+import { optimize } from '../../src/density.js';
+import { parseEphemeralSettings } from '../../src/settings.js';
+import { getCompressionStrategy, parseCompressionStrategyName } from '../../src/strategies.js';
+import { streamTranscript, TRANSCRIPT_FORMATS } from '../../src/transcripts.js';
+import { validate } from '../../src/validate.js';
+import type { IContent } from '../../src/index.js';
+import type { TranscriptFormat } from '../../src/transcripts.js';
 import { recordingOf } from '../../bench/scaling/recordings.js';
 import { messageCompactor } from '../../src/ai-sdk.js';
 import { printable, printableLines } from '../../src/main/cli/terminal/terminal-text.js';

@@ -4,11 +4,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as ctxfold from 'ctxfold';
+import * as root from 'ctxfold';
+import * as density from 'ctxfold/density';
+import * as removalLog from 'ctxfold/removal-log';
+import * as settings from 'ctxfold/settings';
+import * as strategies from 'ctxfold/strategies';
+import * as transcripts from 'ctxfold/transcripts';
+import * as turnLoop from 'ctxfold/turn-loop';
+import * as validity from 'ctxfold/validate';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fingerprint, outcomeOf } from '../support/hostile-outcome.js';
 import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
 import { TEST_SCALE } from '../support/scale.js';
+
+/** All entries but those for an SDK. */
+const ctxfold = {
+  ...{ ...root, ...density, ...removalLog, ...settings },
+  ...{ ...strategies, ...transcripts, ...turnLoop, ...validity },
+};
 
 /** A function as a caller has it: valid arguments, made anew, and what is done with them. */
 interface Row {
@@ -44,7 +57,7 @@ const history = (): unknown[] => [
   { speaker: 'ai', blocks: [structuredClone(CALL)] },
   { speaker: 'tool', blocks: [structuredClone(RESPONSE)] },
 ];
-const density = (): Record<string, unknown> => ({
+const densityOptions = (): Record<string, unknown> => ({
   workspaceRoot: '/w',
   toolCatalog: {
     read_file: [
@@ -58,7 +71,7 @@ const density = (): Record<string, unknown> => ({
 });
 const config = (): unknown => ({
   ...ctxfold.DEFAULT_DENSITY_CONFIG,
-  ...density(),
+  ...densityOptions(),
   recencyPruning: true,
   placeholder: 'pointer',
 });
@@ -128,7 +141,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       args: () => [
         {
           history: history(),
-          density: density(),
+          density: densityOptions(),
           removalLogPath: undefined,
           activeTodos: () => [],
           overheadTokens: 0,
@@ -368,7 +381,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   extendToolCatalog: [
     {
-      args: () => [density()['toolCatalog'], density()['toolCatalog']],
+      args: () => [densityOptions()['toolCatalog'], densityOptions()['toolCatalog']],
       call: (...args) => ctxfold.extendToolCatalog(...(args as [never, never])),
     },
   ],

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadProfile } from '../../src/index.js';
+import { loadProfile } from '../../src/settings.js';
 import type { TranscriptFormat } from '../../src/main/formats/transcript.js';
 import { assertIngestible } from '../../src/shared/ingestion.js';
 import { CtxfoldError } from '../../src/shared/errors.js';

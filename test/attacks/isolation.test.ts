@@ -11,12 +11,11 @@ import {
   aiContent,
   createCompactor,
   humanText,
-  listRemoved,
-  restore,
   toolCall,
   toolContent,
   toolResponse,
 } from 'ctxfold';
+import { listRemoved, restore } from 'ctxfold/removal-log';
 import type { IContent } from 'ctxfold';
 import type { TelemetryMessages } from '../../src/main/telemetry/channels.js';
 import { Canaries } from '../support/canaries.js';

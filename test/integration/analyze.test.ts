@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { EntryExplanation } from 'ctxfold';
+import type { EntryExplanation } from 'ctxfold/density';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';

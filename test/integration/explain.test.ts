@@ -1,8 +1,10 @@
 // What a session says about its next pass, held against that pass, wherever that is planned; through the
 // package's own name. `npm run build` comes first.
 
-import { createCompactor, readTranscript } from 'ctxfold';
-import type { EntryChange, OffloadMode, Transcript, Session } from 'ctxfold';
+import { createCompactor } from 'ctxfold';
+import { readTranscript } from 'ctxfold/transcripts';
+import type { EntryChange, OffloadMode, Session } from 'ctxfold';
+import type { Transcript } from 'ctxfold/transcripts';
 import { describe, expect, it } from 'vitest';
 
 const FIXTURE = new URL(

@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCompactor, isToolResponseBlock, readRemovals, restore } from 'ctxfold';
+import { createCompactor, isToolResponseBlock } from 'ctxfold';
+import { readRemovals, restore } from 'ctxfold/removal-log';
 import type { IContent, OffloadMode, ToolResponseBlock, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';

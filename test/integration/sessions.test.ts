@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { createCompactor, findViolations } from 'ctxfold';
+import { createCompactor } from 'ctxfold';
+import { findViolations } from 'ctxfold/validate';
 import type { Compactor, CompactorOptions, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';

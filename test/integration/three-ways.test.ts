@@ -1,7 +1,8 @@
 // Wherever a session's work runs, its history and its totals come out the same.
 
 import { readdirSync } from 'node:fs';
-import { agentPreset, createCompactor, readTranscript } from 'ctxfold';
+import { agentPreset, createCompactor } from 'ctxfold';
+import { readTranscript } from 'ctxfold/transcripts';
 import type { Compactor, IContent, OffloadMode, PlaceholderStyle, SessionOptions } from 'ctxfold';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';

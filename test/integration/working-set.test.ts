@@ -1,14 +1,15 @@
 // Sessions with a working set: which rules they go by, on this thread and in a worker, and when those change.
 
+import { createCompactor } from 'ctxfold';
 import {
   AGGRESSIVE_WORKING_SET,
   applyDensityResult,
-  createCompactor,
   DEFAULT_DENSITY_CONFIG,
   DEFAULT_WORKING_SET,
   optimize,
-} from 'ctxfold';
-import type { Compactor, IContent, OffloadMode, WorkingSetRules } from 'ctxfold';
+} from 'ctxfold/density';
+import type { Compactor, IContent, OffloadMode } from 'ctxfold';
+import type { WorkingSetRules } from 'ctxfold/density';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WORKING_TOOLS } from '../support/arbitrary-working-history.js';
 import { workingHistory } from '../support/working-notation.js';

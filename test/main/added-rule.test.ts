@@ -1,13 +1,11 @@
 // What a rule gets for standing in the list: everything that goes by rule knows it, and no file of the product names it.
 
 import { describe, expect, it, vi } from 'vitest';
-import {
-  DEFAULT_DENSITY_CONFIG,
-  humanText,
-  listRuleEdits,
-  SETTINGS_REGISTRY,
-} from '../../src/index.js';
-import type { DensityConfig, PrunedEvent } from '../../src/index.js';
+import { DEFAULT_DENSITY_CONFIG, listRuleEdits } from '../../src/density.js';
+import { humanText } from '../../src/index.js';
+import { SETTINGS_REGISTRY } from '../../src/settings.js';
+import type { DensityConfig } from '../../src/density.js';
+import type { PrunedEvent } from '../../src/index.js';
 import { analyzeHistory } from '../../src/main/cli/analyze/analysis.js';
 import { sumAnalyses } from '../../src/main/cli/analyze/analysis-totals.js';
 import { renderAnalysis } from '../../src/main/cli/analyze/render-analysis.js';

@@ -3,13 +3,15 @@
 import {
   agentPreset,
   aiContent,
-  DEFAULT_WORKING_SET,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../src/index.js';
-import type { IContent, Transcript, WorkingSetRules } from '../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../src/density.js';
+import type { IContent } from '../../src/index.js';
+import type { WorkingSetRules } from '../../src/density.js';
+import type { Transcript } from '../../src/transcripts.js';
 import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client-asset.js';
 import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/terminal/content-label.js';
 import { renderPage } from '../../src/main/cli/report/render-page.js';

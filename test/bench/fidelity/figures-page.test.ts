@@ -8,7 +8,7 @@ import { OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { reportFidelity } from '../../../bench/fidelity/report.js';
 import type { FidelityReport } from '../../../bench/fidelity/report.js';
-import { readTranscript } from '../../../src/index.js';
+import { readTranscript } from '../../../src/transcripts.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
 const CLAUDE = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');

@@ -8,12 +8,9 @@ import { measure, retainedShare, savedShare, sumFigures } from '../../../bench/f
 import { POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
-import {
-  agentPreset,
-  estimateEntryTokens,
-  PRUNED_POINTER,
-  readTranscript,
-} from '../../../src/index.js';
+import { agentPreset, estimateEntryTokens } from '../../../src/index.js';
+import { PRUNED_POINTER } from '../../../src/density.js';
+import { readTranscript } from '../../../src/transcripts.js';
 import type { IContent, ToolResponseBlock } from '../../../src/index.js';
 import { naiveMeasure } from './naive-fidelity.js';
 

@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { editsOf } from '../../../bench/fidelity/recorded-session.js';
 import { agentPreset } from '../../../src/index.js';
-import type { IContent, TranscriptFormat } from '../../../src/index.js';
+import type { IContent } from '../../../src/index.js';
+import type { TranscriptFormat } from '../../../src/transcripts.js';
 
 function edited(
   format: TranscriptFormat,

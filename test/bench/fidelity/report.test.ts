@@ -9,7 +9,7 @@ import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
 import { renderFidelity } from '../../../bench/fidelity/render.js';
 import { mainGroup, reportFidelity } from '../../../bench/fidelity/report.js';
-import { readTranscript } from '../../../src/index.js';
+import { readTranscript } from '../../../src/transcripts.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
 

@@ -1,8 +1,9 @@
 // What pruning reclaims, counted: from attributions of edits to tokens by rule and by tool. Decides
 // nothing about what goes.
 
-import { PRUNING_RULES } from '../../../index.js';
-import type { IContent, RuleName } from '../../../index.js';
+import { PRUNING_RULES } from '../../../density.js';
+import type { IContent } from '../../../index.js';
+import type { RuleName } from '../../../density.js';
 import type { RuleExample, RuleFigures, Subject } from './analysis-report.js';
 import type { Attribution } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';

@@ -1,7 +1,9 @@
 // What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
 // made from. Nothing is worked out here.
 
-import type { ErrorCode, RuleName, Speaker, TranscriptFormat } from '../../../index.js';
+import type { ErrorCode, Speaker } from '../../../index.js';
+import type { RuleName } from '../../../density.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
 import type { Category } from '../measure/composition.js';
 import type { TokenPair, WarningGroup } from '../replay/replay-report.js';
 

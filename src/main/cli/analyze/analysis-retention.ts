@@ -1,14 +1,13 @@
 // Why what pruning leaves of a history stays: the explanations of the pass in the words of the report.
 
-import { explainDensity } from '../../../index.js';
+import { explainDensity } from '../../../density.js';
 import type {
   BlockExplanation,
-  ContentBlock,
   DensityConfig,
   DensityExplanation,
-  IContent,
   WorkingSetReason,
-} from '../../../index.js';
+} from '../../../density.js';
+import type { ContentBlock, IContent } from '../../../index.js';
 import type { StayReason } from './analysis-report.js';
 import { categoryOf } from '../measure/composition.js';
 

@@ -1,7 +1,7 @@
 // The tables of an analysis: by category, tool, rule, reason and session. Prints nothing.
 
-import { PRUNING_RULES } from '../../../index.js';
-import type { RuleName } from '../../../index.js';
+import { PRUNING_RULES } from '../../../density.js';
+import type { RuleName } from '../../../density.js';
 import type {
   AnalysisFigures,
   CategoryFigures,

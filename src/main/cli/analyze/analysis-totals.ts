@@ -1,7 +1,7 @@
 // Sums the analyses of several sessions up into one. Adds and sorts, nothing else.
 
-import { PRUNING_RULES } from '../../../index.js';
-import type { RuleName } from '../../../index.js';
+import { PRUNING_RULES } from '../../../density.js';
+import type { RuleName } from '../../../density.js';
 import { STAY_REASONS } from './analysis-report.js';
 import type {
   AnalysisFigures,

@@ -7,8 +7,10 @@ import {
   explainDensity,
   listRuleEdits,
   PRUNING_RULES,
-} from '../../../index.js';
-import type { ContentBlock, DensityConfig, IContent, Transcript } from '../../../index.js';
+} from '../../../density.js';
+import type { ContentBlock, IContent } from '../../../index.js';
+import type { DensityConfig } from '../../../density.js';
+import type { Transcript } from '../../../transcripts.js';
 import { countAttributions, figuresByRule, largestExamples } from './analysis-reclaim.js';
 import type { CountedAttribution, CountEach } from './analysis-reclaim.js';
 import { STAY_REASONS } from './analysis-report.js';

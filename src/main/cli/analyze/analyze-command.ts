@@ -2,7 +2,7 @@
 // public API with it.
 
 import { Command, Option } from 'commander';
-import type { TranscriptFormat } from '../../../index.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { FORMAT_CHOICES } from '../terminal/option-choices.js';
 import { wholeNumber } from '../terminal/option-values.js';

@@ -2,8 +2,10 @@
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import { CtxfoldError, createCompactor, readTranscript } from '../../../index.js';
-import type { Compactor, OffloadMode, Transcript, TranscriptFormat } from '../../../index.js';
+import { CtxfoldError, createCompactor } from '../../../index.js';
+import { readTranscript } from '../../../transcripts.js';
+import type { Compactor, OffloadMode } from '../../../index.js';
+import type { Transcript, TranscriptFormat } from '../../../transcripts.js';
 import { analyzeHistory } from './analysis.js';
 import type { CountEach } from './analysis-reclaim.js';
 import type { HistoryAnalysis, SessionAnalysis, UnreadFile } from './analysis-report.js';

@@ -1,11 +1,7 @@
 // The explanation of one entry for a person, as lines of at most the given width. Prints nothing itself.
 
-import type {
-  BlockExplanation,
-  EntryExplanation,
-  TranscriptFormat,
-  WorkingSetFinding,
-} from '../../../index.js';
+import type { BlockExplanation, EntryExplanation, WorkingSetFinding } from '../../../density.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
 import type { RenderOptions } from '../replay/render-report.js';
 import { printable } from '../terminal/terminal-text.js';
 import {

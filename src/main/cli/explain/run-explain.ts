@@ -2,7 +2,8 @@
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { explainDensity, readTranscript } from '../../../index.js';
+import { explainDensity } from '../../../density.js';
+import { readTranscript } from '../../../transcripts.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { densityConfigOf } from '../measure/density-config.js';
 import { EXIT } from '../terminal/exit-codes.js';

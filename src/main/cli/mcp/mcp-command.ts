@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import type { SessionScope } from '../../../index.js';
+import type { SessionScope } from '../../../removal-log.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 
 const EXAMPLES_HELP = `

@@ -1,8 +1,8 @@
 // Whose results a server gives back when removal logs may hold those of many sessions: the session's that it was told,
 // or the only one's that there is. Never guesses between two, and names none of them.
 
-import { readRemovals } from '../../../index.js';
-import type { SessionScope } from '../../../index.js';
+import { readRemovals } from '../../../removal-log.js';
+import type { SessionScope } from '../../../removal-log.js';
 import { isMissingFile } from './recall-failures.js';
 
 /** What is read, and whose results are given. */

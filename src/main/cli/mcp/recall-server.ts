@@ -4,8 +4,8 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { restore } from '../../../index.js';
-import type { RestoredResponse } from '../../../index.js';
+import { restore } from '../../../removal-log.js';
+import type { RestoredResponse } from '../../../removal-log.js';
 import { chooseRecall } from './recall-choice.js';
 import type { RecallSource } from './recall-choice.js';
 import { isAbsent, isMissingFile } from './recall-failures.js';

@@ -1,7 +1,7 @@
 // What was removed, out of several removal logs, in pages that do not shift while these grow.
 
-import { listRemoved } from '../../../index.js';
-import type { RemovedResult, SessionScope } from '../../../index.js';
+import { listRemoved } from '../../../removal-log.js';
+import type { RemovedResult, SessionScope } from '../../../removal-log.js';
 import { chooseRecall } from './recall-choice.js';
 import type { RecallSource } from './recall-choice.js';
 import { isMissingFile } from './recall-failures.js';

@@ -1,15 +1,9 @@
 // Which rule took what from a history: pure functions from edits to attributions. Tokens are not
 // counted here; each attribution names the entries whose counts tell its own.
 
-import { PRUNING_RULES } from '../../../index.js';
-import type {
-  ContentBlock,
-  EntryChange,
-  EntryExplanation,
-  IContent,
-  RuleEdit,
-  RuleName,
-} from '../../../index.js';
+import { PRUNING_RULES } from '../../../density.js';
+import type { ContentBlock, EntryChange, IContent } from '../../../index.js';
+import type { EntryExplanation, RuleEdit, RuleName } from '../../../density.js';
 import { blockDifferences, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
 import { groupBy } from './group-by.js';

@@ -1,7 +1,8 @@
 // How the history of a transcript is pruned: by what is known of its agent, and what the command line says.
 
-import { DEFAULT_DENSITY_CONFIG } from '../../../index.js';
-import type { DensityConfig, Transcript } from '../../../index.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../density.js';
+import type { DensityConfig } from '../../../density.js';
+import type { Transcript } from '../../../transcripts.js';
 
 /** What the command line says about pruning. */
 export interface PruningOptions {

@@ -1,6 +1,6 @@
 // Puts equal warnings of a transcript's reader together, so that a damaged file fills no screen.
 
-import type { TranscriptWarning } from '../../../index.js';
+import type { TranscriptWarning } from '../../../transcripts.js';
 import { groupBy } from './group-by.js';
 import type { WarningGroup } from '../replay/replay-report.js';
 

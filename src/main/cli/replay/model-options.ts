@@ -1,7 +1,8 @@
 // From the options of the command line to the model that writes summaries: what must be given
 // together, and the key, which is read from the environment alone and never shown.
 
-import { fromLanguageModel, getCompressionStrategy } from '../../../index.js';
+import { fromLanguageModel } from '../../../index.js';
+import { getCompressionStrategy } from '../../../strategies.js';
 import type { CompressionStrategyName, Summarizer } from '../../../index.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
 

@@ -2,7 +2,8 @@
 // that, so that a replay measures ctxfold and not its own bookkeeping.
 
 import { DEFAULT_TOOL_CATALOG } from '../../../index.js';
-import type { EntryChange, IContent, RuleEdit, ToolCatalog } from '../../../index.js';
+import type { EntryChange, IContent, ToolCatalog } from '../../../index.js';
+import type { RuleEdit } from '../../../density.js';
 import { attributePass, RECLAIM_RULES } from '../measure/attribution.js';
 import type { Attribution } from '../measure/attribution.js';
 import { namePaths, subjectOfCall } from '../measure/call-subject.js';

@@ -3,7 +3,8 @@
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import type { OffloadMode, TranscriptFormat } from '../../../index.js';
+import type { OffloadMode } from '../../../index.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments, ModelChoice } from './model-options.js';
 import { FORMAT_CHOICES, OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/option-choices.js';

@@ -10,8 +10,8 @@ import type {
   OffloadStats,
   Speaker,
   SummaryRejectionReason,
-  TranscriptFormat,
 } from '../../../index.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import type { EventLoopFigures } from './loop-monitor.js';
 

@@ -1,17 +1,18 @@
 // Makes a session like the one that was recorded, has the transcript played through it, and returns
 // what came of it as a value. Prints nothing.
 
-import { createCompactor, readRemovals } from '../../../index.js';
+import { createCompactor } from '../../../index.js';
+import { readRemovals } from '../../../removal-log.js';
 import type {
   CompressionStrategyName,
-  DensityConfig,
   EphemeralSettings,
   IContent,
   OffloadMode,
   Summarizer,
-  Transcript,
   Session,
 } from '../../../index.js';
+import type { DensityConfig } from '../../../density.js';
+import type { Transcript } from '../../../transcripts.js';
 import { densityConfigOf } from '../measure/density-config.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';

@@ -2,8 +2,8 @@
 // of the process while that goes on.
 
 import { resolve } from 'node:path';
-import { readTranscript } from '../../../index.js';
-import type { Transcript } from '../../../index.js';
+import { readTranscript } from '../../../transcripts.js';
+import type { Transcript } from '../../../transcripts.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { InterruptedError } from '../terminal/interrupted-error.js';
 import { createSummarizer } from './model-options.js';

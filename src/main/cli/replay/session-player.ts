@@ -8,7 +8,8 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../../index.js';
-import type { CompressionStrategyName, IContent, Transcript, Session } from '../../../index.js';
+import type { CompressionStrategyName, IContent, Session } from '../../../index.js';
+import type { Transcript } from '../../../transcripts.js';
 import { attributeCompression } from '../measure/attribution.js';
 import { startStretch } from './loop-monitor.js';
 import { ReclaimLedger } from './reclaim-ledger.js';

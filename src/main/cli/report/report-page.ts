@@ -1,6 +1,6 @@
 // What the page shows, as one value: the replay, what was recorded of it, and how things are named.
 
-import { getCompressionStrategy, parseCompressionStrategyName } from '../../../index.js';
+import { getCompressionStrategy, parseCompressionStrategyName } from '../../../strategies.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';

@@ -1,10 +1,9 @@
 // Looks on while a session is played, and works out afterwards what its history consisted of at each
 // turn and what every edit did. While it looks on it takes references and nothing else.
 
-import { explainDensity } from '../../../index.js';
+import { explainDensity } from '../../../density.js';
 import type {
   CompressionStrategyName,
-  DensityConfig,
   IContent,
   LandingReason,
   PrunedEvent,
@@ -18,6 +17,7 @@ import type { Category, ToolShare } from '../measure/composition.js';
 import { subjectOfCall } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
 import type { ReplayObserver } from '../replay/replay-session.js';
+import type { DensityConfig } from '../../../density.js';
 
 /** Why an edit was made. */
 export type EditCause =

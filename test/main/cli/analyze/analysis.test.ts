@@ -8,12 +8,14 @@ import {
   aiContent,
   createCompactor,
   humanText,
-  readTranscript,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../../../src/index.js';
-import type { IContent, Transcript, WorkingSetRules } from '../../../../src/index.js';
+import { readTranscript } from '../../../../src/transcripts.js';
+import type { IContent } from '../../../../src/index.js';
+import type { Transcript } from '../../../../src/transcripts.js';
+import type { WorkingSetRules } from '../../../../src/density.js';
 import { analyzeHistory } from '../../../../src/main/cli/analyze/analysis.js';
 import type { AnalysisOptions } from '../../../../src/main/cli/analyze/analysis.js';
 import type { HistoryAnalysis } from '../../../../src/main/cli/analyze/analysis-report.js';

@@ -4,9 +4,11 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
   AGGRESSIVE_WORKING_SET,
-  aiContent,
   DEFAULT_DENSITY_CONFIG,
   explainDensity,
+} from '../../../../src/density.js';
+import {
+  aiContent,
   humanText,
   readsFile,
   runsCommands,
@@ -14,7 +16,8 @@ import {
   toolContent,
   toolResponse,
 } from '../../../../src/index.js';
-import type { DensityConfig, IContent } from '../../../../src/index.js';
+import type { DensityConfig } from '../../../../src/density.js';
+import type { IContent } from '../../../../src/index.js';
 import { renderExplanation } from '../../../../src/main/cli/explain/render-explanation.js';
 
 const PLAIN = { width: 80, isColoured: false };

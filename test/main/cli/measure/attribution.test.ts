@@ -3,15 +3,14 @@
 import { describe, expect, test } from 'vitest';
 import {
   aiContent,
-  applyDensityResult,
   humanText,
-  listRuleEdits,
-  optimize,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../../../src/index.js';
-import type { DensityConfig, EntryChange, IContent } from '../../../../src/index.js';
+import { applyDensityResult, listRuleEdits, optimize } from '../../../../src/density.js';
+import type { DensityConfig } from '../../../../src/density.js';
+import type { EntryChange, IContent } from '../../../../src/index.js';
 import {
   attributeCompression,
   attributePass,

@@ -4,13 +4,15 @@ import { describe, expect, test } from 'vitest';
 import {
   agentPreset,
   aiContent,
-  DEFAULT_WORKING_SET,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
 } from '../../../../src/index.js';
-import type { IContent, Transcript, WorkingSetRules } from '../../../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
+import type { IContent } from '../../../../src/index.js';
+import type { Transcript } from '../../../../src/transcripts.js';
+import type { WorkingSetRules } from '../../../../src/density.js';
 import { createRedactedLabel } from '../../../../src/main/cli/terminal/content-label.js';
 import { jsonText } from '../../../../src/main/cli/terminal/terminal-text.js';
 import { replaySession } from '../../../../src/main/cli/replay/replay-session.js';

@@ -1,7 +1,8 @@
 // That what is recorded adds up to what the replay counts, whatever kind of edit there was.
 
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_WORKING_SET, humanText } from '../../../../src/index.js';
+import { humanText } from '../../../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
 import { longSession, record, step } from '../../../support/report-documents.js';
 
 const LONG = 'one line of a long file\n'.repeat(200);

@@ -1,7 +1,8 @@
 // That the choices of options are what the public API knows, in its order.
 
 import { describe, expect, test } from 'vitest';
-import { COMPRESSION_STRATEGIES, TRANSCRIPT_FORMATS } from '../../../../src/index.js';
+import { COMPRESSION_STRATEGIES } from '../../../../src/index.js';
+import { TRANSCRIPT_FORMATS } from '../../../../src/transcripts.js';
 import {
   FORMAT_CHOICES,
   STRATEGY_CHOICES,

@@ -1,0 +1,13 @@
+// The registry of settings, their check, and profile files: names, nothing else.
+
+export type { SettingAlias } from './main/settings/ephemeral-settings.js';
+export { parseEphemeralSettings } from './main/settings/parse-ephemeral-settings.js';
+export { loadProfile, saveProfile } from './main/settings/profile.js';
+export { SETTINGS_REGISTRY } from './main/settings/settings-registry.js';
+export type {
+  BooleanSettingSpec,
+  EnumSettingSpec,
+  NumberSettingSpec,
+  SettingSpec,
+  StringSettingSpec,
+} from './main/settings/settings-registry.js';

@@ -1,0 +1,22 @@
+// The strategies of compression, for those who call one or write one: names, nothing else.
+
+export { getCompressionPrompt } from './main/prompts/compression-prompt.js';
+export { PromptResolver } from './main/prompts/prompt-resolver.js';
+export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
+export { HighDensityStrategy } from './main/strategies/high-density.js';
+export { MiddleOutStrategy } from './main/strategies/middle-out.js';
+export { OneShotStrategy } from './main/strategies/one-shot.js';
+export {
+  getCompressionStrategy,
+  parseCompressionStrategyName,
+} from './main/strategies/registry.js';
+export type {
+  AgentRuntimeContext,
+  CompressionContext,
+  CompressionResult,
+  CompressionResultMetadata,
+  CompressionStrategy,
+  RuntimeEphemerals,
+  StrategyTrigger,
+} from './main/strategies/strategy.js';
+export { TopDownTruncationStrategy } from './main/strategies/top-down-truncation.js';

@@ -1,0 +1,12 @@
+// Sessions that agents have recorded: names, nothing else.
+
+export { readTranscript, streamTranscript } from './main/formats/read-transcript.js';
+export type { ReadTranscriptOptions, Transcript } from './main/formats/read-transcript.js';
+export type { TranscriptChunks } from './main/formats/transcript-text.js';
+export { TRANSCRIPT_FORMATS } from './main/formats/transcript.js';
+export type {
+  TranscriptEvent,
+  TranscriptFormat,
+  TranscriptPlace,
+  TranscriptWarning,
+} from './main/formats/transcript.js';
