@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
-import { firstDifference, holdsReasoning } from '../../src/main/pre-send/reasoning-policy.js';
-import type { PreSendResult } from '../../src/main/pre-send/pre-send-result.js';
+import type { EditOptions } from '../../src/main/preflight/edit-options.js';
+import { firstDifference, holdsReasoning } from '../../src/main/preflight/reasoning-policy.js';
+import type { PreflightResult } from '../../src/main/preflight/session-events.js';
 import { SILENT_LOGGER } from '../../src/main/logger.js';
 import type { Session } from '../../src/main/session.js';
 import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
@@ -43,7 +43,7 @@ async function sentRead(edits: EditOptions, parts: BenchParts = {}): Promise<Ses
   return session;
 }
 
-async function write(session: Session, pendingTokens = 0): Promise<PreSendResult> {
+async function write(session: Session, pendingTokens = 0): Promise<PreflightResult> {
   session.history.addAll(historyOf(WRITE));
   return session.ensureCompressionBeforeSend('second', pendingTokens);
 }

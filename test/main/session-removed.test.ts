@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { RemovedEvent } from '../../src/main/pre-send/session-events.js';
+import type { RemovedEvent } from '../../src/main/preflight/session-events.js';
 import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
 import type { Session } from '../../src/main/session.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../src/shared/content.js';

@@ -8,7 +8,7 @@ import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { HistoryService } from '../history-service.js';
-import type { Admission } from './edit-gate.js';
+import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import { tokensOf } from './reclaimed-tokens.js';

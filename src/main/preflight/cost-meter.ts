@@ -71,7 +71,7 @@ export class CostMeter {
   }
 
   /** Adds the request that the history makes as it stands; to be told before what was sent last is forgotten. */
-  windowCloses(): void {
+  preflightCloses(): void {
     const { isRewritten, isCacheCold, intactEntries, reclaimedTokens } = this.#sent;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;

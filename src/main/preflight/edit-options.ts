@@ -1,9 +1,9 @@
 // When the edits of a session may land, as its options say it, and their check.
 
+import { assertTokens } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { EditPolicy } from './edit-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
-import { assertTokens } from './token-budget.js';
 
 /** When the edits of a session may land, and what they do to reasoning. */
 export interface EditOptions {

@@ -1,10 +1,11 @@
-// What a session tells whoever listens to it.
+// What a session tells whoever listens to it, and whoever asked for a preflight.
 
 import type { DensityResultMetadata } from '../../shared/density.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { EntryChange } from '../entry-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-policy.js';
 import type { HoldReason } from './progress-guard.js';
 
@@ -94,4 +95,18 @@ export interface SessionEvents {
   removed: [RemovedEvent];
   /** Work meant for a worker ran on the calling thread, because workers failed. */
   fallback: [FallbackEvent];
+}
+
+/** What a preflight did. */
+export interface PreflightResult {
+  /** The density pass, or `null` when it found nothing or was not needed. */
+  readonly pruned: PrunedEvent | null;
+  /** The compression that was due, or `null`. */
+  readonly compressed: CompressedEvent | null;
+  /** The last resort, or `null` when the history fits without it. */
+  readonly fitted: FittedEvent | null;
+  /** Tokens of the history that can be sent now, as the session's tokenizer counts them. */
+  readonly totalTokens: number;
+  /** How these were found; `session.contextUsage()` has them in the model's own tokens. */
+  readonly tokenSource: Exclude<TokenSource, 'reported'>;
 }

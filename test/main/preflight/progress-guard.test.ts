@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ProgressGuard } from '../../../src/main/pre-send/progress-guard.js';
-import type { ProgressGuardOptions } from '../../../src/main/pre-send/progress-guard.js';
+import { ProgressGuard } from '../../../src/main/preflight/progress-guard.js';
+import type { ProgressGuardOptions } from '../../../src/main/preflight/progress-guard.js';
 import { runs } from '../../support/scale.js';
 
 interface TimedGuard {

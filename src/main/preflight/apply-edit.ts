@@ -1,4 +1,4 @@
-// Applies one edit of the pre-send window: what it takes away is kept first, then it lands whole.
+// Applies one edit of a preflight: what it takes away is kept first, then it lands whole. Tells nobody but `sent`.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -10,6 +10,25 @@ import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
 import { tokensOf } from './reclaimed-tokens.js';
 import type { SessionParts } from './session-parts.js';
+
+/** What a step came to. A failure beside an event came after the edit had landed, which stands all the same. */
+export interface StepOutcome<Event> {
+  readonly event: Event;
+  readonly failure?: Failure | undefined;
+}
+
+/** What was thrown, which may be anything. */
+export interface Failure {
+  readonly thrown: unknown;
+}
+
+/** Returns what a promise rejects with, or `undefined`. */
+export function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
+  return promise.then(
+    () => undefined,
+    (thrown: unknown) => ({ thrown }),
+  );
+}
 
 /** An edit that was applied. Token totals are those of the whole history. */
 export interface AppliedEdit {
@@ -23,43 +42,33 @@ export interface AppliedEdit {
  * behind it. Aborting before it lands leaves the history as it was; once it has landed, the wait for
  * its tokens is no longer called off.
  *
- * @param tell hears of the edit once it stands, also when counting its tokens failed
- * @returns the edit, or `null` when it has to be computed again, because the history was rewritten while
+ * @returns the edit, with the failure of counting its tokens; or `null` when it has to be computed again, because the history was rewritten while
  * it was being recorded, or reasoning came in that would stand behind it
  */
 export async function applyEdit(
   parts: SessionParts,
   found: DensityResult,
   foundBase: DensityBase,
-  tell: (edit: AppliedEdit) => void,
   signal: AbortSignal | undefined,
-): Promise<AppliedEdit | null> {
-  const { history } = parts;
+): Promise<StepOutcome<AppliedEdit> | null> {
+  const { history, recorder, sent } = parts;
   const tokensBefore = history.getTotalTokens();
   const { result, base } = withReasoning(parts, found, foundBase);
   const changes = listChanges(history.getRawHistory(), result);
-  if (parts.recordChanges !== undefined) {
-    await abortable(parts.recordChanges('pruned', changes, signal), signal);
-  }
+  if (recorder !== undefined) await abortable(recorder.record('pruned', changes, signal), signal);
   if (history.revision !== base.revision) return null;
   if (strips(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const changedTokens = sumOf(changes, ({ before }) => before, history);
   const applied = history.applyDensityResult(result, base);
   const toRevision = history.revision;
-  let edit: AppliedEdit;
-  try {
-    await applied;
-  } finally {
-    parts.noteRewrite?.({
-      fromRevision: base.revision,
-      toRevision,
-      intactEntries: changes[0]?.index ?? base.length,
-      reclaimedTokens: changedTokens - sumOf(changes, ({ after }) => after, history),
-    });
-    edit = { changes, tokensBefore, tokensAfter: history.getTotalTokens() };
-    tell(edit);
-  }
-  return edit;
+  const failure = await failureOf(applied);
+  sent.noteRewrite({
+    fromRevision: base.revision,
+    toRevision,
+    intactEntries: changes[0]?.index ?? base.length,
+    reclaimedTokens: changedTokens - sumOf(changes, ({ after }) => after, history),
+  });
+  return { event: { changes, tokensBefore, tokensAfter: history.getTotalTokens() }, failure };
 }
 
 /**
@@ -77,17 +86,19 @@ export async function stripLateReasoning(
   while (strips(parts) && history.revision === revision) {
     const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
     if (isEmptyDensityResult(result)) return;
-    try {
-      await applyEdit(parts, result, history.base, () => undefined, signal);
-    } catch (thrown) {
-      if (isWriteFailure(thrown)) return;
-      throw thrown;
-    }
+    const landed = await applyEdit(parts, result, history.base, signal).catch(
+      (thrown: unknown) => ({
+        failure: { thrown },
+      }),
+    );
+    if (landed?.failure === undefined) continue;
+    if (isWriteFailure(landed.failure.thrown)) return;
+    throw landed.failure.thrown;
   }
 }
 
-function strips({ reasoning = 'keep' }: SessionParts): boolean {
-  return reasoning !== 'keep';
+function strips({ edits }: SessionParts): boolean {
+  return edits.reasoning !== 'keep';
 }
 
 /** What is stripped may stand behind the base that the edit was found on: the history has grown since. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { completeEditOptions } from '../../../src/main/pre-send/edit-options.js';
+import { completeEditOptions } from '../../../src/main/preflight/edit-options.js';
 
 describe('completeEditOptions', () => {
   it('fills in the defaults, and takes what is given', () => {

@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { decideEdits } from '../../../src/main/pre-send/edit-policy.js';
+import { decideEdits } from '../../../src/main/preflight/edit-policy.js';
 import type {
   EditDecision,
   EditFacts,
   EditPolicy,
-} from '../../../src/main/pre-send/edit-policy.js';
+} from '../../../src/main/preflight/edit-policy.js';
 
 const WARM = {
   isForced: false,

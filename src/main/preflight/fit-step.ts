@@ -1,4 +1,4 @@
-// The last step of the pre-send window: a history that still does not fit is made to, without a model.
+// The last step of a preflight: a history that still does not fit is made to, without a model.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -9,33 +9,25 @@ import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { WindowFit } from '../../shared/summarize/window-fit.js';
 import { abortable } from '../abortable.js';
 import { applyEdit } from './apply-edit.js';
-import type { AppliedEdit } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
+import type { TokenBudget } from './context-gauge.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
-import type { TokenBudget } from './token-budget.js';
-
-/** What the window has room for. */
-export interface WindowDemand {
-  readonly budget: TokenBudget;
-  /** Tokens of the request besides history and overhead, in the model's own tokens. */
-  readonly pendingTokens: number;
-}
 
 /**
- * Summarizes the largest tool results, then drops oldest turns, until history and pending tokens fit.
+ * Summarizes the largest tool results, then drops oldest turns, until the history fits the model's window beside the
+ * overhead and the model's `pendingTokens`.
  *
- * @param tell hears of what changed, also when counting its tokens fails
  * @returns what changed, or `null` when nothing had to
  * @throws ContextWindowExceededError that says which part cannot fit; nothing has changed then.
  */
 export async function fitHistory(
   parts: SessionParts,
-  demand: WindowDemand,
-  tell: (event: FittedEvent) => void,
+  pendingTokens: number,
   signal: AbortSignal | undefined,
-): Promise<FittedEvent | null> {
+): Promise<StepOutcome<FittedEvent | null>> {
   for (;;) {
-    const outcome = await tryFit(parts, demand, tell, signal);
+    const outcome = await tryFit(parts, pendingTokens, signal);
     if (outcome !== 'stale') return outcome;
     parts.logger.debug('the history was rewritten while it was made to fit');
   }
@@ -43,13 +35,13 @@ export async function fitHistory(
 
 async function tryFit(
   parts: SessionParts,
-  demand: WindowDemand,
-  tell: (event: FittedEvent) => void,
+  pendingTokens: number,
   signal: AbortSignal | undefined,
-): Promise<FittedEvent | 'stale' | null> {
-  const { history } = parts;
+): Promise<StepOutcome<FittedEvent | null> | 'stale'> {
+  const { history, gauge } = parts;
   const { base } = history;
-  const room = demand.budget.roomTokens(demand.pendingTokens);
+  const { budget } = gauge;
+  const room = budget.roomTokens(pendingTokens);
   const entries = history.getAll();
   const { outline, callOf } = outlineHistory(entries);
   const placeholder = parts.runtimeContext.ephemerals.densityPlaceholder?.();
@@ -68,20 +60,18 @@ async function tryFit(
     const leftTokens = tokens.map((count, index) =>
       summarized.has(index) ? (summarizedTokens[index] ?? count) : count,
     );
-    throw exceeded(entries, leftTokens, fit, demand);
+    throw exceeded(entries, leftTokens, fit, budget, pendingTokens);
   }
   const replacements = fit.summarized.flatMap((index) => {
     const summary = summaries[index];
     return summary === undefined ? [] : [[index, summary] as const];
   });
   const result = { ...NO_EDITS, removals: fit.dropped, replacements: new Map(replacements) };
-  if (isEmptyDensityResult(result)) return null;
+  if (isEmptyDensityResult(result)) return { event: null };
+  const landed = await applyEdit(parts, result, base, signal);
+  if (landed === null) return 'stale';
   const counts = { summarizedEntries: fit.summarized.length, droppedEntries: fit.dropped.length };
-  const tellEdit = (applied: AppliedEdit): void => {
-    tell({ ...counts, ...applied });
-  };
-  const applied = await applyEdit(parts, result, base, tellEdit, signal);
-  return applied === null ? 'stale' : { ...counts, ...applied };
+  return { event: { ...counts, ...landed.event }, failure: landed.failure };
 }
 
 /**
@@ -92,7 +82,8 @@ function exceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
   { dropped, tokens: leftTokens }: WindowFit,
-  { budget, pendingTokens }: WindowDemand,
+  budget: TokenBudget,
+  pendingTokens: number,
 ): ContextWindowExceededError {
   const gone = new Set(dropped);
   const left = entries.flatMap((entry, index) => (gone.has(index) ? [] : [{ entry, index }]));

@@ -40,7 +40,7 @@ export class SentHistory {
     this.#cacheTtlMs = cacheTtlMs;
     this.#now = now;
     this.#revision = history.revision;
-    if (isTakenUp) this.windowCloses();
+    if (isTakenUp) this.preflightCloses();
   }
 
   /** Entries from the start of the history that stand as they were sent last. */
@@ -74,7 +74,7 @@ export class SentHistory {
   }
 
   /** Notes that the history is sent now as it stands. */
-  windowCloses(): void {
+  preflightCloses(): void {
     this.#catchUp(this.#history.revision);
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;

@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { assertTokens, TokenBudget } from '../../../src/main/pre-send/token-budget.js';
+import { TokenBudget } from '../../../src/main/preflight/context-gauge.js';
+import { assertTokens } from '../../../src/shared/misuse.js';
 import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 

@@ -16,6 +16,7 @@ import { signatureOf } from '../../shared/density/index/call-signature.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../entry-change.js';
+import type { StepReport } from './preflight.js';
 import type { RemovedEvent } from './session-events.js';
 import type { DensityOptions } from './session-parts.js';
 
@@ -37,6 +38,17 @@ export class RemovedReads {
 
   constructor(options: DensityOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Returns what went with a step, or `null` when nothing did. To be asked once per step, in their order.
+   *
+   * @param entries the history after it
+   */
+  ofStep(report: StepReport, entries: readonly IContent[]): RemovedContent | null {
+    if (report.step === 'none' || !report.event) return null;
+    if (report.step !== 'compressed') return this.ofChanges(report.event.changes, entries);
+    return report.event.outcome === 'applied' ? this.ofRewrite(report.former, entries) : null;
   }
 
   /**

@@ -7,19 +7,16 @@ import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../logger.js';
 import { nextTurn } from '../offload/event-loop-turn.js';
-import type { BatchPoints } from './batch-points.js';
-import { EditGate } from './edit-gate.js';
-import type { Admission } from './edit-gate.js';
-import type { CompleteEditOptions } from './edit-options.js';
+import { EditGate } from './edit-policy.js';
+import type { Admission, BatchPoints, LandingReason } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
-import type { LandingReason } from './edit-policy.js';
 import { findHere } from './found-edit.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What is kept of a session that was let go: a few numbers that say which edits of its history have landed. */
-export interface FormerWindows {
-  /** By entries that had been added before a window, why edits landed in it. */
+export interface FormerPreflights {
+  /** By entries that had been added before a preflight, why edits landed in it. */
   readonly landings: ReadonlyMap<number, LandingReason>;
   /** When the history was sent last, in milliseconds since the epoch. */
   readonly sentAt: number;
@@ -27,12 +24,11 @@ export interface FormerWindows {
 
 export interface ReplayOptions {
   readonly parts: SessionParts;
-  readonly edits: CompleteEditOptions;
   /** `undefined` when only the history itself can tell. */
-  readonly former: FormerWindows | undefined;
+  readonly former: FormerPreflights | undefined;
   /** Counted tokens at which a history would have been compressed. */
   readonly thresholdTokens: number;
-  /** Fresh ones: they hear of all windows that there have been. */
+  /** Fresh ones: they hear of all preflights that there have been. */
   readonly points: BatchPoints;
   readonly signal: AbortSignal | undefined;
 }
@@ -43,12 +39,12 @@ export interface Replay extends Admission {
   readonly base: DensityBase;
   /** Which rule took what of it. */
   readonly ruleEdits: readonly RuleEdit[];
-  /** By entries that had been added before a window, why edits landed in it; the present one among them. */
+  /** By entries that had been added before a preflight, why edits landed in it; the present one among them. */
   readonly landings: ReadonlyMap<number, LandingReason>;
 }
 
-/** A window, before an answer of the model or now. */
-interface Window {
+/** A preflight, before an answer of the model or now. */
+interface FormerPreflight {
   /** Entries that had been added. */
   readonly at: number;
   readonly isNow: boolean;
@@ -60,14 +56,15 @@ interface Window {
 const ENTRIES_PER_TURN = 4_096;
 
 /**
- * Plays the windows of a history once more, on a list of its own: one before each answer of the model, and the
- * present one. A former window that found no way below the threshold was followed by a compression, and nothing
+ * Plays the preflights of a history once more, on a list of its own: one before each answer of the model, and the
+ * present one. A former one that found no way below the threshold was followed by a compression, and nothing
  * tells what that made: of those behind it, only the present one is played.
  *
  * @throws the signal's reason.
  */
 export async function replayEdits(options: ReplayOptions): Promise<Replay> {
-  const { parts, edits, former, thresholdTokens, points, signal } = options;
+  const { parts, former, thresholdTokens, points, signal } = options;
+  const { edits } = parts;
   const { base } = parts.history;
   const config = currentDensityConfig(parts);
   const strategy = currentStrategy(parts);
@@ -77,7 +74,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const gate = new EditGate({
     ...edits,
     sent,
-    parts: { ...parts, history: copy, logger: SILENT_LOGGER },
+    history: copy,
+    logger: SILENT_LOGGER,
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth' && former === undefined;
@@ -85,7 +83,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   let isCompressed = false;
   let scanned = 0;
   let admission: Admission | undefined;
-  for (const { at, isNow, idleMs } of windowsOf(given, former)) {
+  for (const { at, isNow, idleMs } of preflightsOf(given, former)) {
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
     sent.isCacheCold = idleMs >= edits.cacheTtlMs;
@@ -118,10 +116,10 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   return { result, ruleEdits, isWhole, base, landings, ...(reason !== undefined && { reason }) };
 }
 
-function* windowsOf(
+function* preflightsOf(
   given: readonly IContent[],
-  former: FormerWindows | undefined,
-): Generator<Window, void, undefined> {
+  former: FormerPreflights | undefined,
+): Generator<FormerPreflight, void, undefined> {
   /** The last answer before an entry, and the entry before that. */
   let answer: IContent | undefined;
   let last: IContent | undefined;

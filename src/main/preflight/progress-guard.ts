@@ -1,6 +1,8 @@
 // Keeps automatic compressions from going round in circles: bookkeeping about how the last ones
 // ended, with the clock handed in.
 
+import type { StepReport } from './preflight.js';
+
 /** Why no automatic compression may run now. */
 export type HoldReason =
   /** The last one did not get under the threshold, and the history has not grown much since. */
@@ -41,6 +43,24 @@ export class ProgressGuard {
   holdReason(totalTokens: number): HoldReason | null {
     if (this.#now() < this.#pausedUntilMs) return 'cooling-down';
     return totalTokens < this.#floorTokens ? 'no-growth' : null;
+  }
+
+  /** Notes how a step of a preflight ended. A compression that somebody asked for says nothing of automatic ones. */
+  noteStep(report: StepReport): void {
+    switch (report.step) {
+      case 'pruned':
+        if (report.event) this.noteShrunk(report.event.tokensAfter);
+        return;
+      case 'fitted':
+        if (report.event) this.noteCut(report.event.tokensBefore, report.event.tokensAfter);
+        return;
+      case 'compressed':
+        if (report.isUnderThreshold === undefined || report.isAborted) return;
+        if (report.failure !== undefined) this.noteFailure();
+        else if (report.event) this.noteEnd(report.event.tokensAfter, report.isUnderThreshold);
+        return;
+      case 'none':
+    }
   }
 
   /** Notes a compression that ran to its end, whether its result was taken or not. */

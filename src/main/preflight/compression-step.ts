@@ -1,16 +1,18 @@
-// The second step of the pre-send window: one compression by a strategy, taken only when it helps.
+// The second step of a preflight: one compression by a strategy, taken only when it helps.
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { abortable } from '../abortable.js';
+import { withContextLimit } from '../settings/runtime-context.js';
 import type {
   CompressionContext,
   CompressionResult,
   CompressionStrategy,
 } from '../strategies/strategy.js';
 import type { EntryChange } from '../entry-change.js';
-import { stripLateReasoning } from './apply-edit.js';
+import { failureOf, stripLateReasoning } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
 import { firstDifference, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
@@ -19,19 +21,16 @@ import type { SessionParts } from './session-parts.js';
  * Compresses the history and puts the result in place when it is smaller. What is added meanwhile
  * waits, and stands behind the result.
  *
- * @param buildContext makes what a strategy is given, from the history as it stands when asked
- * @param tell hears how it ended
  * @throws what the strategy threw, unless truncation may take its place; or the signal's reason. The
  * history is as before then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
   strategy: CompressionStrategy,
-  buildContext: (strategy: CompressionStrategy) => CompressionContext,
-  tell: (event: CompressedEvent) => void,
+  promptId: string,
   signal: AbortSignal | undefined,
-): Promise<CompressedEvent> {
-  const { history } = parts;
+): Promise<StepOutcome<CompressedEvent>> {
+  const { history, recorder, sent } = parts;
   const { base } = history;
   const tokensBefore = history.getTotalTokens();
   history.startCompression();
@@ -39,7 +38,7 @@ export async function runCompressionStep(
   let outcome: CompressedEvent['outcome'];
   let newLength: number;
   try {
-    compression = await compress(parts, strategy, buildContext, signal);
+    compression = await compress(parts, strategy, promptId, signal);
     const { knownTokens = NO_TOKENS } = compression.result;
     const newHistory = withoutStaleReasoning(parts, compression.result.newHistory);
     newLength = newHistory.length;
@@ -48,50 +47,48 @@ export async function runCompressionStep(
     if (tokensAfter >= tokensBefore) {
       outcome = 'rejected';
     } else {
-      if (parts.recordChanges !== undefined) {
-        const changes = listChanges(history.getRawHistory(), newHistory);
-        await abortable(parts.recordChanges('compressed', changes, signal), signal);
+      if (recorder !== undefined) {
+        const changes = listRewritten(history.getRawHistory(), newHistory);
+        await abortable(recorder.record('compressed', changes, signal), signal);
       }
       const intactEntries = firstDifference(newHistory, history.getRawHistory());
       outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
       if (outcome === 'applied') {
         const revisions = { fromRevision: base.revision, toRevision: history.revision };
         const reclaimedTokens = tokensBefore - tokensAfter;
-        parts.noteRewrite?.({ ...revisions, intactEntries, reclaimedTokens });
+        sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
       }
     }
   } finally {
     history.endCompression();
   }
+  const isApplied = outcome === 'applied';
+  const failure =
+    (isApplied && (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
+    (await failureOf(history.waitForTokenUpdates()));
   const { result, by, fallbackFrom } = compression;
-  let event: CompressedEvent;
-  try {
-    if (outcome === 'applied') await stripLateReasoning(parts, newLength, signal);
-    await history.waitForTokenUpdates();
-  } finally {
-    // What stands is told, also when counting its tokens failed.
-    event = {
-      strategy: by.name,
-      outcome,
-      ...(fallbackFrom !== undefined && { fallbackFrom }),
-      llmCallMade: result.metadata.llmCallMade,
-      tokensBefore,
-      tokensAfter: history.getTotalTokens(),
-      entriesBefore: base.length,
-      entriesAfter: history.length,
-    };
-    tell(event);
-  }
-  return event;
+  const event = {
+    strategy: by.name,
+    outcome,
+    ...(fallbackFrom !== undefined && { fallbackFrom }),
+    llmCallMade: result.metadata.llmCallMade,
+    tokensBefore,
+    tokensAfter: history.getTotalTokens(),
+    entriesBefore: base.length,
+    entriesAfter: history.length,
+  };
+  return { event, failure };
 }
 
 const NO_TOKENS: ReadonlyMap<IContent, number> = new Map<IContent, number>();
 
 function withoutStaleReasoning(
-  { history, reasoning = 'keep' }: SessionParts,
+  { history, edits }: SessionParts,
   newHistory: readonly IContent[],
 ): readonly IContent[] {
-  return reasoning === 'keep' ? newHistory : stripRewritten(newHistory, history.getRawHistory());
+  return edits.reasoning === 'keep'
+    ? newHistory
+    : stripRewritten(newHistory, history.getRawHistory());
 }
 
 interface Compression {
@@ -103,12 +100,11 @@ interface Compression {
 async function compress(
   parts: SessionParts,
   strategy: CompressionStrategy,
-  buildContext: (strategy: CompressionStrategy) => CompressionContext,
+  promptId: string,
   signal: AbortSignal | undefined,
 ): Promise<Compression> {
   try {
-    const result = await abortable(strategy.compress(buildContext(strategy)), signal);
-    return { by: strategy, result };
+    return { by: strategy, result: await compressBy(strategy, parts, promptId, signal) };
   } catch (thrown) {
     signal?.throwIfAborted();
     if (!strategy.requiresLLM || !parts.runtimeContext.ephemerals.fallbackToTruncation())
@@ -116,16 +112,69 @@ async function compress(
     const error = asError(thrown);
     parts.logger.warn(`${strategy.name} failed, truncating instead`, { error });
     const truncation = parts.resolveStrategy('top-down-truncation');
-    const result = await abortable(truncation.compress(buildContext(truncation)), signal);
+    const result = await compressBy(truncation, parts, promptId, signal);
     return { by: truncation, result, fallbackFrom: { strategy: strategy.name, error } };
   }
+}
+
+async function compressBy(
+  strategy: CompressionStrategy,
+  parts: SessionParts,
+  promptId: string,
+  signal: AbortSignal | undefined,
+): Promise<CompressionResult> {
+  const context = compressionContext(parts, strategy, promptId, signal);
+  return abortable(strategy.compress(context), signal);
+}
+
+/** The part of a compression's context that comes from the history and the call. */
+type HistoryContext = Pick<
+  CompressionContext,
+  | 'history'
+  | 'runtimeContext'
+  | 'estimateTokens'
+  | 'countEach'
+  | 'currentTokenCount'
+  | 'logger'
+  | 'planCompression'
+  | 'promptId'
+  | 'signal'
+>;
+
+/** The part that the host knows. */
+export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
+
+/** What a strategy is given to compress the history as it stands. */
+export function compressionContext(
+  parts: SessionParts,
+  { requiresLLM }: CompressionStrategy,
+  promptId: string,
+  signal: AbortSignal | undefined,
+): CompressionContext {
+  const { history, offload, logger, gauge, compressionInputs } = parts;
+  const { base } = history;
+  return {
+    // The host is not asked for what a strategy without a model has no use for.
+    ...(requiresLLM && compressionInputs?.()),
+    history: history.getCurated(),
+    // To a strategy the window is as large as it is in the tokens that are counted.
+    runtimeContext: withContextLimit(parts.runtimeContext, gauge.budget.windowTokens),
+    estimateTokens: (contents) => history.estimateTokensForContents(contents),
+    countEach: (contents) => history.countEach(contents),
+    planCompression: (request) =>
+      offload.planCompression?.(base, request, signal) ?? Promise.resolve(undefined),
+    currentTokenCount: history.getTotalTokens(),
+    logger,
+    promptId,
+    ...(signal !== undefined && { signal }),
+  };
 }
 
 /**
  * The entries that the new history does not hold as they are, those with tool responses together with
  * what answers the same calls now: a removal log has to tell such stand-ins from originals.
  */
-function listChanges(
+function listRewritten(
   history: readonly IContent[],
   newHistory: readonly IContent[],
 ): readonly EntryChange[] {

@@ -10,7 +10,7 @@ import {
   stripBehind,
   stripReasoning,
   stripRewritten,
-} from '../../../src/main/pre-send/reasoning-policy.js';
+} from '../../../src/main/preflight/reasoning-policy.js';
 import { applyDensityResult, NO_EDITS } from '../../../src/shared/density.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { optimize } from '../../../src/shared/density/plan/optimize.js';
