@@ -134,7 +134,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Whether history, overhead and pending tokens together reach the threshold. */
   shouldCompress(pendingTokens: number = 0): boolean {
     assertTokens('pendingTokens', pendingTokens);
-    return this.#parts.gauge.isDue(pendingTokens);
+    return this.#parts.gauge.shouldCompress(pendingTokens);
   }
 
   /**

@@ -107,7 +107,7 @@ export class ContextGauge {
   }
 
   /** Whether the history reaches that threshold. What does not fit does: the threshold is a share of the window. */
-  isDue(pendingTokens: number): boolean {
+  shouldCompress(pendingTokens: number): boolean {
     return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
   }
 

@@ -120,7 +120,7 @@ export class DensityPruner {
         const { found, base } = edit;
         if (found.firstEntry === Infinity) return { event: null, isSettled: true };
         const admission = this.#gate.admit(found, {
-          isForced: gauge.isDue(pendingTokens),
+          isForced: history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens),
           isBatchPoint,
         });
         const editsOf = rowsBy(admission.result);

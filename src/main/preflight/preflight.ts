@@ -128,7 +128,7 @@ export class Preflight {
       signal,
     );
     const progress =
-      pendingTokens === undefined ? {} : { isUnderThreshold: !gauge.isDue(pendingTokens) };
+      pendingTokens === undefined ? {} : { isUnderThreshold: !gauge.shouldCompress(pendingTokens) };
     yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
     return eventOf(end);
   }
@@ -163,7 +163,7 @@ export class Preflight {
     if (!gauge.fits(pendingTokens)) {
       return yield* this.#compressOverLimit(promptId, pendingTokens, options);
     }
-    if (!gauge.isDue(pendingTokens)) return null;
+    if (!gauge.shouldCompress(pendingTokens)) return null;
     try {
       return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
     } catch (thrown) {
