@@ -55,7 +55,7 @@ export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
 export { parseEphemeralSettings } from './main/settings/parse-ephemeral-settings.js';
 export { loadProfile, saveProfile } from './main/settings/profile.js';
 export type { Settings } from './main/settings/settings.js';
-export type { PlaceholderStyle } from './main/settings/placeholder-style.js';
+export type { PlaceholderStyle } from './main/settings/density-settings.js';
 export { SETTINGS_REGISTRY } from './main/settings/settings-registry.js';
 export type {
   BooleanSettingSpec,

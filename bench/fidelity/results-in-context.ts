@@ -10,7 +10,7 @@ import type {
   ToolResponseBlock,
   Transcript,
 } from '../../src/index.js';
-import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
+import { fileAccess } from '../../src/shared/density/index/call-use.js';
 
 /** A result whose payload is in the context. */
 export interface ResultInContext {

@@ -64,22 +64,17 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#telemetry = new SessionTelemetry(options);
   }
 
-  /**
-   * Whether content was added that no density pass has seen, or one found edits in it that are held.
-   * What compaction itself does is no content.
-   */
+  /** Whether content was added (not by compaction) that no density pass has seen, or in which one found edits that are held. */
   get densityDirty(): boolean {
     return this.#preflight.pruner.isDirty;
   }
 
   /**
-   * Makes the history ready to be sent: settles its tokens, prunes, compresses when it is over the
-   * threshold, and sees to it that it fits. A second call waits for the first. Each edit lands whole
-   * or not at all; a signal that aborts between two of them keeps the first.
+   * Makes the history ready to be sent: settles its tokens, prunes, compresses when it is over the threshold, and has it
+   * fit. A second call waits for the first. Each edit lands whole or not at all; aborting between two keeps the first.
    *
-   * @param promptId names the turn, for logs
+   * @param promptId names the turn, for logs and monitoring, as `source` names who asks
    * @param pendingTokens the model's tokens that the request will hold besides history and overhead
-   * @param source who asks, for logs
    * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `REMOVAL_LOG_WRITE_FAILED`
    * when the history does not fit without an edit that cannot be recorded.
    */
@@ -98,9 +93,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Takes what the provider reported for the request that the last preflight made ready. From
-   * then on the session, and all of its compactor that talk to the same model, judge by the model's
-   * own tokens. To be called before the response is added, for `contextUsage` to be `reported`.
+   * Takes what the provider reported for the request that the last preflight made ready. From then on all sessions of
+   * the compactor that talk to this model judge by its own tokens. To be called before the response is added.
    *
    * @returns `learned`, or why nothing was
    * @throws TypeError or RangeError for what is no number of tokens.
@@ -123,12 +117,11 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * The first step alone: prunes a dirty history as far as the session's `edits` and `reasoning` let edits land now.
-   * Returns what changed, or `null`. Not to be called while another step is under way.
+   * The first step alone: prunes a dirty history as far as `edits` and `reasoning` let edits land now. Returns what
+   * changed, or `null`. Not to be called while another step is under way.
    */
   async ensureDensityOptimized(given: AbortOptions = {}): Promise<PrunedEvent | null> {
-    const options = readAbortOptions(given);
-    return this.#tellEach(this.#preflight.prune(0, options));
+    return this.#tellEach(this.#preflight.prune(0, readAbortOptions(given)));
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
@@ -144,14 +137,12 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws what the strategy threw; `CLOSED` when the session is. The history is as before.
    */
   async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
-    const options = readCall(promptId, given);
-    return this.#tellEach(this.#preflight.compress(promptId, options));
+    return this.#tellEach(this.#preflight.compress(promptId, readCall(promptId, given)));
   }
 
   /**
-   * Sees to it that history and pending tokens fit the context window: prunes, then compresses, then
-   * summarizes the largest tool results and drops the oldest turns. What compressing throws is
-   * told by the `compressionFailed` event and does not end this.
+   * Has history and pending tokens fit the context window: prunes, compresses, summarizes the largest tool results
+   * and drops the oldest turns. What compressing throws is told by `compressionFailed` and does not end this.
    *
    * @throws ContextWindowExceededError that says which part cannot fit.
    */
@@ -220,7 +211,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#telemetry.watchPreflight(details, this.#tellEach(steps));
   }
 
-  /** Runs steps to their end, telling of each before the next begins. */
   async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
     this.history.assertOpen();
     for (;;) {
@@ -236,8 +226,8 @@ export class Session extends SafeEmitter<SessionEvents> {
       this.notify('compressionFailed', { error: report.compressionFailure });
       return;
     }
-    const { step, event, recordingFailure } = report;
-    if (recordingFailure) this.notify('recordingFailed', { error: recordingFailure });
+    const { step, event, recordingFailure: error } = report;
+    if (error) this.notify('recordingFailed', { error });
     this.#telemetry.noteStep(report);
     this.#parts.guard.noteStep(report);
     if (!event) return;

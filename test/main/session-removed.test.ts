@@ -11,7 +11,7 @@ import type { Session } from '../../src/main/session.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../src/shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
+import { fileAccess } from '../../src/shared/density/index/call-use.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { placeholderKind } from '../../src/shared/summarize/placeholder.js';
 import { findViolations } from '../../src/shared/validity.js';

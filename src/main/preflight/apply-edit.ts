@@ -8,7 +8,7 @@ import type { EntryChange } from '../entry-change.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
-import { tokensOf } from './reclaimed-tokens.js';
+import { tokensOf } from './cost-meter.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What a step came to. A failure beside an event came after the edit had landed, which stands all the same. */

@@ -1,9 +1,11 @@
-// What a session's requests come to in tokens, with its edits and without: an estimate from what the
-// windows made ready. It has no effect on what it measures, and knows no prices.
+// What requests and edits come to in tokens, as far as counts are known: an estimate from what the preflights made ready.
+// Has no effect on what it measures, counts nothing itself, and knows no prices.
 
 import type { HistoryService } from '../history-service.js';
-import { PrefixTokens } from './prefix-tokens.js';
 import type { SentHistory } from './sent-history.js';
+import type { IContent } from '../../shared/content.js';
+import type { DensityResult } from '../../shared/density.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 
 /** Counted tokens of a history, summed over requests; overhead and pending tokens are not among them. */
 export interface RequestTokens {
@@ -109,4 +111,100 @@ class TokenTally {
     this.#sentTokens += tokens;
     this.#lastTokens = tokens;
   }
+}
+
+/** Entries between two sums, so that few are kept and few entries have to be added up. */
+const MARK_ENTRIES = 256;
+
+interface Mark {
+  readonly entries: number;
+  readonly tokens: number;
+}
+
+/** Sums of one history. Rewrites are told by `keep`. */
+export class PrefixTokens {
+  readonly #countedTokens: CountedTokens;
+  /** Ascending. */
+  readonly #marks: Mark[] = [];
+
+  constructor(countedTokens: CountedTokens) {
+    this.#countedTokens = countedTokens;
+  }
+
+  /** Forgets all but the sums of these first entries: the others were rewritten. */
+  keep(entries: number): void {
+    while ((this.#marks.at(-1)?.entries ?? 0) > entries) this.#marks.pop();
+  }
+
+  /** Notes what the first entries hold. */
+  mark(entries: number, tokens: number): void {
+    const last = this.#marks.at(-1)?.entries ?? 0;
+    if (entries - last >= MARK_ENTRIES) this.#marks.push({ entries, tokens });
+  }
+
+  /**
+   * Adds up the first entries of a history, from the last sum before them or from the end.
+   *
+   * @param entries no less than the last sum that is kept
+   * @param totalTokens of the whole history
+   */
+  sum(history: readonly IContent[], entries: number, totalTokens: number): number {
+    const from = this.#marks.at(-1) ?? { entries: 0, tokens: 0 };
+    if (history.length - entries < entries - from.entries) {
+      const tokens = totalTokens - this.#add(history, entries, history.length);
+      this.mark(entries, tokens);
+      return tokens;
+    }
+    let { tokens } = from;
+    for (let start = from.entries; start < entries; start += MARK_ENTRIES) {
+      const end = Math.min(entries, start + MARK_ENTRIES);
+      tokens += this.#add(history, start, end);
+      this.mark(end, tokens);
+    }
+    return tokens;
+  }
+
+  #add(history: readonly IContent[], start: number, end: number): number {
+    let tokens = 0;
+    for (let index = start; index < end; index += 1) {
+      const entry = history[index];
+      if (entry !== undefined) tokens += tokensOf(entry, this.#countedTokens);
+    }
+    return tokens;
+  }
+}
+
+/** Returns the tokens of an entry, or `undefined` when nobody has counted it. */
+export type CountedTokens = (entry: IContent) => number | undefined;
+
+/** Tokens of an entry, counted or else estimated. */
+export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
+  return countedTokens(entry) ?? estimateEntryTokens(entry);
+}
+
+/**
+ * About how many tokens a history loses by an edit. An entry that is put in place and was not counted
+ * is taken to have as many per character as the one that it replaces.
+ */
+export function reclaimedTokens(
+  { removals, replacements }: DensityResult,
+  history: readonly IContent[],
+  countedTokens: CountedTokens,
+): number {
+  let reclaimed = 0;
+  for (const index of removals) {
+    const before = history[index];
+    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
+  }
+  for (const [index, after] of replacements) {
+    const before = history[index];
+    if (before === undefined) continue;
+    const tokens = tokensOf(before, countedTokens);
+    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
+  }
+  return Math.round(reclaimed);
+}
+
+function shareOf(after: IContent, before: IContent): number {
+  return estimateEntryTokens(after) / Math.max(1, estimateEntryTokens(before));
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../logger.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import { reclaimedTokens } from './reclaimed-tokens.js';
+import { reclaimedTokens } from './cost-meter.js';
 import type { SentHistory } from './sent-history.js';
 
 /**

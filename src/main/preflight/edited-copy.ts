@@ -11,7 +11,7 @@ import type { HistoryService } from '../history-service.js';
 import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
-import { tokensOf } from './reclaimed-tokens.js';
+import { tokensOf } from './cost-meter.js';
 
 /** A list that begins empty, takes in entries of a history in their order, and is edited. */
 export class EditedCopy {

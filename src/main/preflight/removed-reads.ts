@@ -11,7 +11,7 @@ import type {
   ToolResponseBlock,
 } from '../../shared/content.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../shared/density/index/tool-paths.js';
+import { fileAccess } from '../../shared/density/index/call-use.js';
 import { signatureOf } from '../../shared/density/index/call-signature.js';
 import { placeholderKind } from '../../shared/summarize/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';

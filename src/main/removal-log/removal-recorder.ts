@@ -33,7 +33,7 @@ export class RemovalRecorder {
   async record(
     kind: 'pruned' | 'compressed',
     changes: readonly EntryChange[],
-    signal?: AbortSignal | undefined,
+    signal?: AbortSignal,
   ): Promise<void> {
     const { sessionId, removalLog, logger } = this.#options;
     const drafts = changes.map(({ index, before, after }): RemovalDraft => ({
