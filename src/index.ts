@@ -9,13 +9,12 @@ export type {
   TokenSource,
   UsageReport,
   UsageReportOutcome,
-} from './main/pre-send/context-gauge.js';
-export type { CostReport, RequestTokens } from './main/pre-send/cost-meter.js';
-export type { EditOptions } from './main/pre-send/edit-options.js';
-export type { EditPolicy, LandingReason } from './main/pre-send/edit-policy.js';
-export type { PreSendResult } from './main/pre-send/pre-send-result.js';
-export type { HoldReason } from './main/pre-send/progress-guard.js';
-export type { ReasoningPolicy } from './main/pre-send/reasoning-policy.js';
+} from './main/preflight/context-gauge.js';
+export type { CostReport, RequestTokens } from './main/preflight/cost-meter.js';
+export type { EditOptions } from './main/preflight/edit-options.js';
+export type { EditPolicy, LandingReason } from './main/preflight/edit-policy.js';
+export type { HoldReason } from './main/preflight/progress-guard.js';
+export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
 export type { EntryChange } from './main/entry-change.js';
 export type {
   CompressedEvent,
@@ -24,8 +23,9 @@ export type {
   PrunedEvent,
   RemovedEvent,
   SessionEvents,
-} from './main/pre-send/session-events.js';
-export type { AbortOptions, DensityOptions } from './main/pre-send/session-parts.js';
+  PreflightResult,
+} from './main/preflight/session-events.js';
+export type { AbortOptions, DensityOptions } from './main/preflight/session-parts.js';
 export { agentPreset } from './main/formats/presets.js';
 export type { AgentPreset } from './main/formats/presets.js';
 export { HistoryService } from './main/history-service.js';
@@ -39,7 +39,7 @@ export type {
   SettingName,
 } from './main/settings/ephemeral-settings.js';
 export type { Settings } from './main/settings/settings.js';
-export type { PlaceholderStyle } from './main/settings/placeholder-style.js';
+export type { PlaceholderStyle } from './main/settings/density-settings.js';
 export { COMPRESSION_STRATEGIES } from './main/strategies/strategy.js';
 export type { CompressionStrategyName } from './main/strategies/strategy.js';
 export { fromLanguageModel } from './main/summarizer/language-model.js';
@@ -63,7 +63,7 @@ export type {
   FallbackMessage,
   PassMessage,
   TelemetryMessages,
-  WindowMessage,
+  PreflightMessage,
 } from './main/telemetry/channels.js';
 export {
   aiContent,

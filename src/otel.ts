@@ -17,7 +17,7 @@ import type {
   FallbackMessage,
   PassMessage,
   TelemetryMessages,
-  WindowMessage,
+  PreflightMessage,
 } from './main/telemetry/channels.js';
 import { PassLedger } from './main/telemetry/pass-ledger.js';
 import type { PassTimes } from './main/telemetry/pass-ledger.js';
@@ -32,7 +32,7 @@ export interface InstrumentCtxfoldOptions {
 }
 
 /**
- * Makes a span `compact_context` of every step of a pre-send window, under the span that is active
+ * Makes a span `compact_context` of every step of a preflight, under the span that is active
  * there, and keeps metrics. Covers all sessions of the process. Nothing of what a history says is in
  * them, and ids of sessions are in spans only. What a tracer or a meter throws is told to `diag` once for each
  * kind of message, and fails nothing.
@@ -65,9 +65,9 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
         if (!wasHeld(message)) recordCompaction(instruments, message);
       },
     ),
-    listen('ctxfold:window', (message) => {
+    listen('ctxfold:preflight', (message) => {
       passes.close(message.sessionId);
-      recordWindow(instruments, message);
+      recordPreflight(instruments, message);
     }),
   ];
   return () => {
@@ -130,7 +130,7 @@ function assertTracer(tracer: Tracer): void {
 
 interface Instruments {
   readonly compactionDuration: Histogram;
-  readonly windowDuration: Histogram;
+  readonly preflightDuration: Histogram;
   readonly passMainThread: Histogram;
   readonly tokensReclaimed: Counter;
   readonly fallbacks: Counter;
@@ -155,11 +155,11 @@ function createInstruments(meter: Meter): Instruments {
   return {
     compactionDuration: meter.createHistogram(
       names.METRIC_COMPACTION_DURATION,
-      inSeconds('Time that a step of a pre-send window took.', STEP_SECONDS),
+      inSeconds('Time that a step of a preflight took.', STEP_SECONDS),
     ),
-    windowDuration: meter.createHistogram(
-      names.METRIC_WINDOW_DURATION,
-      inSeconds('Time that a pre-send window was open.', STEP_SECONDS),
+    preflightDuration: meter.createHistogram(
+      names.METRIC_PREFLIGHT_DURATION,
+      inSeconds('Time that a preflight took.', STEP_SECONDS),
     ),
     passMainThread: meter.createHistogram(
       names.METRIC_PASS_MAIN_THREAD,
@@ -249,9 +249,9 @@ function recordFallback(instruments: Instruments, { task, code }: FallbackMessag
   });
 }
 
-function recordWindow(instruments: Instruments, message: WindowMessage): void {
+function recordPreflight(instruments: Instruments, message: PreflightMessage): void {
   const { durationMs, outcome, code } = message;
-  instruments.windowDuration.record(
+  instruments.preflightDuration.record(
     durationMs / 1_000,
     withoutUndefined({
       [names.ATTRIBUTE_OUTCOME]: outcome,

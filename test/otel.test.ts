@@ -31,12 +31,12 @@ import {
   publishCompaction,
   publishFallback,
   publishPass,
-  publishWindow,
+  publishPreflight,
 } from '../src/main/telemetry/channels.js';
 import type {
   CompactionMessage,
   PassMessage,
-  WindowMessage,
+  PreflightMessage,
 } from '../src/main/telemetry/channels.js';
 import { instrumentCtxfold } from '../src/otel.js';
 import { CompressionExecutionError } from '../src/shared/errors.js';
@@ -77,7 +77,7 @@ const PASS: PassMessage = {
   bytesSent: 300,
 };
 
-const WINDOW: WindowMessage = {
+const WINDOW: PreflightMessage = {
   sessionId: 's1',
   promptId: 'p1',
   source: 'send',
@@ -231,7 +231,7 @@ describe('instrumentCtxfold', () => {
     publishPass(() => ({ ...PASS, task: 'count', runMs: 7 }));
     publishCompaction(() => COMPACTION);
     publishPass(() => PASS);
-    publishWindow(() => WINDOW);
+    publishPreflight(() => WINDOW);
     publishCompaction(() => COMPACTION);
     const [first, second] = spans();
     expect(first?.attributes).toMatchObject({
@@ -246,14 +246,14 @@ describe('instrumentCtxfold', () => {
     const { points, metric } = watch();
     publishCompaction(() => COMPACTION);
     publishCompaction(() => COMPACTION);
-    publishWindow(() => WINDOW);
-    publishWindow(() => ({ ...WINDOW, outcome: 'failed', code: 'CONTEXT_WINDOW_EXCEEDED' }));
+    publishPreflight(() => WINDOW);
+    publishPreflight(() => ({ ...WINDOW, outcome: 'failed', code: 'CONTEXT_WINDOW_EXCEEDED' }));
     publishPass(() => PASS);
     const step = { 'ctxfold.step': 'compressed', 'ctxfold.strategy': 'one-shot' };
     expect(await points('ctxfold.compaction.duration')).toEqual([
       [{ ...step, 'ctxfold.outcome': 'applied' }, 3],
     ]);
-    expect(await points('ctxfold.window.duration')).toEqual([
+    expect(await points('ctxfold.preflight.duration')).toEqual([
       [{ 'ctxfold.outcome': 'done' }, 2],
       [{ 'ctxfold.outcome': 'failed', 'error.type': 'CONTEXT_WINDOW_EXCEEDED' }, 2],
     ]);
@@ -393,7 +393,7 @@ describe('instrumentCtxfold', () => {
         publishPass(() => PASS);
         publishCompaction(() => COMPACTION);
         publishFallback(() => ({ task: 'compress', code: 'UNKNOWN' }) as never);
-        publishWindow(() => WINDOW);
+        publishPreflight(() => WINDOW);
         stop();
       }
     }

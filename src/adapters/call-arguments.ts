@@ -1,8 +1,8 @@
 // What a caller of an adapter hands over with each call, checked before anything is done with it. Messages are
 // checked by the reader of their format.
 
-import { completeEditOptions } from '../main/pre-send/edit-options.js';
-import { assertTokens } from '../main/pre-send/token-budget.js';
+import { completeEditOptions } from '../main/preflight/edit-options.js';
+import { assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
 
 /**

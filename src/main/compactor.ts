@@ -9,7 +9,13 @@ import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
-import { assertArray, assertFunction, assertString, readOptions } from '../shared/misuse.js';
+import {
+  assertArray,
+  assertFunction,
+  assertString,
+  readOptions,
+  assertTokens,
+} from '../shared/misuse.js';
 import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
@@ -30,12 +36,11 @@ import {
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
-import type { CompressionInputs } from './pre-send/compression-context.js';
-import { completeEditOptions } from './pre-send/edit-options.js';
-import type { CompleteEditOptions, EditOptions } from './pre-send/edit-options.js';
-import { currentDensityConfig } from './pre-send/session-parts.js';
-import type { DensityOptions } from './pre-send/session-parts.js';
-import { assertTokens } from './pre-send/token-budget.js';
+import type { CompressionInputs } from './preflight/compression-step.js';
+import { completeEditOptions } from './preflight/edit-options.js';
+import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
+import { currentDensityConfig } from './preflight/session-parts.js';
+import type { DensityOptions, SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { createAgentRuntimeContext } from './settings/runtime-context.js';
 import { Settings } from './settings/settings.js';
@@ -52,7 +57,6 @@ import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.j
 import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
-import type { SessionInit } from './session-init.js';
 
 /** What a session starts with. */
 export interface SessionOptions extends EditOptions {
@@ -250,10 +254,10 @@ class ThreadedCompactor implements Compactor {
       },
       removalLog,
       takenUp: isTakenUp ? (this.#former.find(restored) ?? null) : undefined,
-      onClose: (windows) => {
+      onClose: (preflights) => {
         offload.close?.();
         this.#sessions.delete(session);
-        if (about.edits !== 'every-turn') this.#former.keep(history.trace, windows);
+        if (about.edits !== 'every-turn') this.#former.keep(history.trace, preflights);
       },
       logger,
     });

@@ -93,6 +93,17 @@ export function assertNumber(name: string, value: unknown): void {
   throw new TypeError(`Expected ${name} to be a number, got ${kindOf(value)}.`);
 }
 
+/**
+ * Checks a number of tokens that a caller names.
+ *
+ * @throws TypeError when it is no number; RangeError when it is negative or not finite.
+ */
+export function assertTokens(name: string, tokens: number): void {
+  assertNumber(name, tokens);
+  if (tokens >= 0 && Number.isFinite(tokens)) return;
+  throw new RangeError(`Expected ${name} of at least 0, got ${tokens}.`);
+}
+
 /** What kind of value that is, in a few words. */
 export function kindOf(value: unknown): string {
   switch (typeof value) {

@@ -2,9 +2,8 @@
 // entries themselves, and the lines that will stand in for their results.
 
 import { placeholderOf } from '../shared/density.js';
-import { NONE } from '../shared/density/index/history-columns.js';
+import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
-import { IntColumn } from '../shared/density/index/int-column.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { planCompression } from '../shared/summarize/plan-compression.js';

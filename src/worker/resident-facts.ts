@@ -3,9 +3,8 @@
 // Rows are those of the index; nothing here pairs or plans.
 
 import type { IContent } from '../shared/content.js';
-import { NONE } from '../shared/density/index/history-columns.js';
+import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
-import { IntColumn } from '../shared/density/index/int-column.js';
 import type { Stretch } from '../shared/density/index/stretches.js';
 import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
 import { SummaryFacts } from './summary-facts.js';

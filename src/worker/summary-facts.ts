@@ -2,9 +2,8 @@
 // summary line says of their calls and responses. A few bytes each; of texts, their numbers in a table.
 
 import { carriesContent } from '../shared/content.js';
-import { NONE } from '../shared/density/index/history-columns.js';
+import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
-import { IntColumn } from '../shared/density/index/int-column.js';
 import type { Stretch } from '../shared/density/index/stretches.js';
 import { TextTable } from '../shared/density/index/text-table.js';
 import { entryFlags } from '../shared/summarize/history-outline.js';

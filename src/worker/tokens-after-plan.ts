@@ -1,8 +1,7 @@
 // Foretells what entries will hold once a plan is carried out, from the counts of their parts.
 
-import { NONE } from '../shared/density/index/history-columns.js';
+import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
-import { IntColumn } from '../shared/density/index/int-column.js';
 import { PlanCursor } from '../shared/density/plan/plan.js';
 import type { DensityPlan } from '../shared/density/plan/plan.js';
 import { ACTION } from '../shared/density/rules/marks.js';

@@ -4,8 +4,7 @@
 import { hasSubstance } from '../shared/content.js';
 import type { ContentBlock } from '../shared/content.js';
 import { NONE } from '../shared/density/index/history-columns.js';
-import { findReasoning } from '../shared/density/plan/orphaned-reasoning.js';
-import { sharesFate } from '../shared/density/plan/shared-fate.js';
+import { findReasoning, sharesFate } from '../shared/density/plan/materialize.js';
 
 /**
  * Returns, by block, what an ai entry loses when the call there is dropped and the entry stays: the

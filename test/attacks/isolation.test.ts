@@ -53,7 +53,7 @@ function marksIn(canaries: Canaries<string>, kind: RegExp): string[] {
 
 describe('conversations of many users over one compactor', () => {
   it('never have anything of each other in what comes out', async () => {
-    const names = ['ctxfold:pass', 'ctxfold:fallback', 'ctxfold:compaction', 'ctxfold:window'];
+    const names = ['ctxfold:pass', 'ctxfold:fallback', 'ctxfold:compaction', 'ctxfold:preflight'];
     const heard = names.map((name) => hear(name as keyof TelemetryMessages));
     const seen = { recalled: 0, sent: 0, events: 0, told: 0, requests: 0 };
     const schedule = fc.record({

@@ -25,7 +25,7 @@ import { describeHistory, historyOf } from '../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../support/scripted-summarizer.js';
 import { deferred, openSession, strategyOf } from '../support/session-bench.js';
-import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
+import { FULL_WINDOW_LIMIT, fullHistory } from './preflight/full-window.js';
 import { recover, temporaryPath } from './removal-log/recording.js';
 
 const ENOUGH = new Error('the turn was called off');

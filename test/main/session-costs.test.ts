@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { CostReport, RequestTokens } from '../../src/main/pre-send/cost-meter.js';
-import { firstDifference } from '../../src/main/pre-send/reasoning-policy.js';
+import type { CostReport, RequestTokens } from '../../src/main/preflight/cost-meter.js';
+import { firstDifference } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';

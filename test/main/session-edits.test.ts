@@ -2,10 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-
-import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
-import { firstDifference, holdsReasoning } from '../../src/main/pre-send/reasoning-policy.js';
-import type { PreSendResult } from '../../src/main/pre-send/pre-send-result.js';
+import type { EditOptions } from '../../src/main/preflight/edit-options.js';
+import { firstDifference, holdsReasoning } from '../../src/main/preflight/reasoning-policy.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { Session } from '../../src/main/session.js';
 import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
@@ -25,6 +23,7 @@ import {
 import type { BenchParts } from '../support/session-bench.js';
 import { temporaryPath } from './removal-log/recording.js';
 import { runs } from '../support/scale.js';
+import type { PreflightResult } from '../../src/main/preflight/session-events.js';
 
 /** A read, and the write that makes it stale. */
 const READ = 'h a:r1 t:r1';
@@ -43,7 +42,7 @@ async function sentRead(edits: EditOptions, parts: BenchParts = {}): Promise<Ses
   return session;
 }
 
-async function write(session: Session, pendingTokens = 0): Promise<PreSendResult> {
+async function write(session: Session, pendingTokens = 0): Promise<PreflightResult> {
   session.history.addAll(historyOf(WRITE));
   return session.ensureCompressionBeforeSend('second', pendingTokens);
 }

@@ -22,7 +22,7 @@ import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 import { deferred, outcomeOf } from '../support/session-bench.js';
-import { FULL_WINDOW_LIMIT, fullHistory } from './pre-send/full-window.js';
+import { FULL_WINDOW_LIMIT, fullHistory } from './preflight/full-window.js';
 import { openWith, systemError, temporaryPath } from './removal-log/recording.js';
 import { runs } from '../support/scale.js';
 import { arbitraryRatio } from '../support/arbitrary-ratio.js';

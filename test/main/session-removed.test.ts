@@ -5,13 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { RemovedEvent } from '../../src/main/pre-send/session-events.js';
+import type { RemovedEvent } from '../../src/main/preflight/session-events.js';
 import type { CompressionStrategy } from '../../src/main/strategies/strategy.js';
 import type { Session } from '../../src/main/session.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../src/shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../src/shared/content.js';
 import { findInclusions } from '../../src/shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../src/shared/density/index/tool-paths.js';
+import { fileAccess } from '../../src/shared/density/index/call-use.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { placeholderKind } from '../../src/shared/placeholder.js';
 import { findViolations } from '../../src/shared/validity.js';

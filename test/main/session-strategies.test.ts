@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
-import type { CompressedEvent } from '../../src/main/pre-send/session-events.js';
+import type { CompressedEvent } from '../../src/main/preflight/session-events.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import { COMPRESSION_STRATEGIES } from '../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';

@@ -89,15 +89,15 @@ describe('Session', () => {
     it('learns nothing without a window before it, or while one is open', async () => {
       const session = openHundreds();
       await session.history.waitForTokenUpdates();
-      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-preflight');
       const window = session.ensureCompressionBeforeSend('p1');
       await Promise.resolve();
-      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-preflight');
       await window;
       const next = session.ensureCompressionBeforeSend('p2');
       await Promise.resolve();
       await Promise.resolve();
-      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-preflight');
       await next;
       expect(session.contextUsage()).toEqual({ tokens: 1_000, source: 'counted' });
     });
@@ -108,7 +108,7 @@ describe('Session', () => {
       await expect(session.ensureCompressionBeforeSend('p2', 20_000)).rejects.toThrow(
         ContextWindowExceededError,
       );
-      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-window');
+      expect(session.reportUsage({ inputTokens: 1_500 })).toBe('no-preflight');
     });
 
     it.each([

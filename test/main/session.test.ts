@@ -1,7 +1,8 @@
 // The pre-send window: what happens in it, in which order, and when it compresses.
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { ContextGauge } from '../../src/main/preflight/context-gauge.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
@@ -43,7 +44,8 @@ describe('Session', () => {
       note(history, 'waitForTokenUpdates');
       note(offload, 'optimize');
       note(history, 'applyDensityResult');
-      note(session, 'shouldCompress');
+      onTestFinished(() => void vi.restoreAllMocks());
+      note(ContextGauge.prototype, 'shouldCompress');
       note(history, 'startCompression');
       note(history, 'replaceAll');
       note(history, 'endCompression');
@@ -119,7 +121,7 @@ describe('Session', () => {
       const session = openNoted('h:secret', { logger });
       await session.ensureCompressionBeforeSend('p1', 3, 'tests');
       const details = { promptId: 'p1', source: 'tests', pendingTokens: 3 };
-      expect(debug).toHaveBeenCalledWith('pre-send window opens', details);
+      expect(debug).toHaveBeenCalledWith('a preflight begins', details);
       expect(JSON.stringify(debug.mock.calls)).not.toContain('secret');
     });
   });

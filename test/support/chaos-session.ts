@@ -9,7 +9,7 @@ import type { ResidentHost } from '../../src/main/offload/resident-host.js';
 import { MIN_RESIDENT_ENTRIES, ResidentOffload } from '../../src/main/offload/resident.js';
 import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
 import type { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import { currentDensityConfig } from '../../src/main/pre-send/session-parts.js';
+import { currentDensityConfig } from '../../src/main/preflight/session-parts.js';
 import { createAgentRuntimeContext } from '../../src/main/settings/runtime-context.js';
 import { Settings } from '../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';

@@ -15,11 +15,10 @@ import type {
   CompressionStrategy,
 } from '../../src/main/strategies/strategy.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
-import type { SessionInit } from '../../src/main/session-init.js';
+import type { SessionInit, DensityOptions } from '../../src/main/preflight/session-parts.js';
 import { Session } from '../../src/main/session.js';
-import type { ContextGaugeOptions } from '../../src/main/pre-send/context-gauge.js';
-import type { EditOptions } from '../../src/main/pre-send/edit-options.js';
-import type { DensityOptions } from '../../src/main/pre-send/session-parts.js';
+import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
+import type { EditOptions } from '../../src/main/preflight/edit-options.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { describeHistory, historyOf } from './notation.js';
@@ -57,7 +56,7 @@ export interface BenchParts {
   readonly logger?: Logger;
   readonly entries?: readonly IContent[];
   /** What it knows of the model's own tokens. */
-  readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'contextLimit'>;
+  readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>;
   /** When its edits land, where they are recorded, and what time it is. */
   readonly timing?: EditOptions & Pick<SessionInit, 'now' | 'removalLog'>;
 }

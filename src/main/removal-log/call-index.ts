@@ -2,7 +2,7 @@
 // whole file. Holds places as columns of small numbers, never payloads.
 
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
-import { IntColumn } from '../../shared/density/index/int-column.js';
+import { IntColumn } from '../../shared/density/index/history-columns.js';
 import type { LocatedRemoval, RecordPlace } from './removal-reader.js';
 import { StandIns } from './stand-ins.js';
 import type { Doubt } from './stand-ins.js';

@@ -77,3 +77,11 @@ function adviceFor(cause: unknown): string {
   const advice = ADVICE[systemCode(cause) ?? ''];
   return advice === undefined ? '' : ` ${advice}`;
 }
+
+/** Says that a session has nothing to restore from. */
+export function keepsNoRemovalLog(callId: string): CtxfoldError {
+  return new CtxfoldError(
+    `The session keeps no removal log to restore call ${JSON.stringify(callId)} from; create it with removalLogDirectory or removalLogPath.`,
+    'NOT_IN_REMOVAL_LOG',
+  );
+}

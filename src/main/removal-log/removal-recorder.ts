@@ -1,42 +1,65 @@
-// The port through which the pre-send window puts on record what it is about to take away, and its
-// form on a removal log.
+// Puts on record what the edits of a session take away, and remembers when that begins to fail. What becomes of an
+// edit that cannot be recorded, the steps of the preflight decide.
 
 import type { EntryChange } from '../entry-change.js';
-import type { RemovalDraft } from './removal-record.js';
+import type { Logger } from '../host/logger.js';
+import { isWriteFailure } from './removal-log-errors.js';
 import type { RemovalLog } from './removal-log.js';
+import type { RemovalDraft } from './removal-record.js';
 
-/** Whose history changes, and through what. */
-export interface RecordContext {
+export interface RemovalRecorderOptions {
   readonly sessionId: string;
-  /** `pruned` by a density pass, entry by entry, or `compressed` together with others. */
-  readonly kind: 'pruned' | 'compressed';
-  /** Takes the changes off the queue again, unless they are being written. */
-  readonly signal?: AbortSignal | undefined;
+  readonly removalLog: Pick<RemovalLog, 'append'>;
+  readonly logger: Logger;
 }
 
-/** Keeps what a pass takes away. */
-export interface RemovalRecorder {
+/** Records the changes of one session. */
+export class RemovalRecorder {
+  readonly #options: RemovalRecorderOptions;
+  #isFailing = false;
+  #failure: Error | undefined;
+
+  constructor(options: RemovalRecorderOptions) {
+    this.#options = options;
+  }
+
   /**
    * Resolves when the changes are on record for good; only then may they be applied.
    *
-   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` or `CLOSED`; the signal's reason. The
-   * changes must not be applied then.
+   * @param kind `pruned` entry by entry, or `compressed` together with others
+   * @param signal takes the changes off the queue again, unless they are being written
+   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` or `CLOSED`; the signal's reason. The changes must not be applied then.
    */
-  record(changes: readonly EntryChange[], context: RecordContext): Promise<void>;
-}
+  async record(
+    kind: 'pruned' | 'compressed',
+    changes: readonly EntryChange[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const { sessionId, removalLog, logger } = this.#options;
+    const drafts = changes.map(({ index, before, after }): RemovalDraft => ({
+      sessionId,
+      kind: kind === 'compressed' ? kind : after === null ? 'removed' : 'replaced',
+      index,
+      entry: before,
+      ...(after !== null && { replacement: after }),
+    }));
+    try {
+      await removalLog.append(drafts, { signal });
+      this.#isFailing = false;
+    } catch (error) {
+      if (isWriteFailure(error) && !this.#isFailing) {
+        this.#isFailing = true;
+        this.#failure = error;
+        logger.warn('the removal log cannot be written: edits are left out', { error });
+      }
+      throw error;
+    }
+  }
 
-/** Records to a removal log. */
-export function recordRemovalsTo(writer: Pick<RemovalLog, 'append'>): RemovalRecorder {
-  return {
-    record: (changes, { sessionId, kind, signal }) => {
-      const drafts = changes.map(({ index, before, after }): RemovalDraft => ({
-        sessionId,
-        kind: kind === 'compressed' ? kind : after === null ? 'removed' : 'replaced',
-        index,
-        entry: before,
-        ...(after !== null && { replacement: after }),
-      }));
-      return writer.append(drafts, { signal });
-    },
-  };
+  /** Returns the error with which writing began to fail, once; not again before it has worked. */
+  takeFailure(): Error | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
 }

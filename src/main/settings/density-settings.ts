@@ -1,7 +1,7 @@
-// How the settings of the rules of pruning are read, whatever rules there are: `compression.density.fileDedupe` by an
-// accessor `densityFileDedupe`, into the field `fileDedupe` of a pass.
+// What becomes of the settings of density: those of the rules of pruning, whatever rules there are (`compression.density.fileDedupe`
+// by an accessor `densityFileDedupe`, into the field `fileDedupe` of a pass), and what stands in place of results.
 
-import type { DensityConfig, PassSettings } from '../../shared/density.js';
+import type { DensityConfig, PassSettings, PlaceholderForm } from '../../shared/density.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
 import type { RuntimeEphemerals } from '../strategies/strategy.js';
@@ -53,4 +53,14 @@ export function ruleSettings(
 
 function accessorOf(field: string): `density${string}` {
   return `density${field.charAt(0).toUpperCase()}${field.slice(1)}`;
+}
+
+/** The values of the setting `compression.density.placeholder`. */
+export const PLACEHOLDER_STYLES = ['pointer', 'informative'] as const;
+
+export type PlaceholderStyle = (typeof PLACEHOLDER_STYLES)[number];
+
+/** Returns the form of a style in a session that has a transcript to recall from, or has none. */
+export function placeholderFormOf(style: PlaceholderStyle, canRecall: boolean): PlaceholderForm {
+  return style === 'informative' && canRecall ? 'recallable' : style;
 }

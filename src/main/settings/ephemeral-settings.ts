@@ -2,8 +2,8 @@
 // bounds, parse-ephemeral-settings.ts checks them.
 
 import type { CompressionStrategyName } from '../strategies/strategy.js';
-import type { PlaceholderStyle } from './placeholder-style.js';
-import type { WorkingSetChoice } from '../../shared/density/rules/working-set-choice.js';
+import type { PlaceholderStyle } from './density-settings.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 
 /** Settings by key, all optional: what is not given falls back to the profile, then to its default. */
 export interface EphemeralSettings {

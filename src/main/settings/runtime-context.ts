@@ -3,9 +3,8 @@
 
 import { getCompressionStrategy } from '../strategies/registry.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
-import { ruleAccessors } from './density-settings.js';
+import { placeholderFormOf, ruleAccessors } from './density-settings.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
-import { placeholderFormOf } from './placeholder-style.js';
 import { SETTING_DEFAULTS } from './settings-registry.js';
 import type { SettingKeyWithDefault } from './settings-registry.js';
 import type { Settings } from './settings.js';

@@ -7,9 +7,9 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
-import { PLACEHOLDER_STYLES } from './placeholder-style.js';
-import type { PlaceholderStyle } from './placeholder-style.js';
-import type { WorkingSetChoice } from '../../shared/density/rules/working-set-choice.js';
+import { PLACEHOLDER_STYLES } from './density-settings.js';
+import type { PlaceholderStyle } from './density-settings.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 
 /** The settings whose value is of exactly that type. */
 type KeyOf<Value> = {

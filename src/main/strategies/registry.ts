@@ -20,25 +20,22 @@ export function parseCompressionStrategyName(name: string): CompressionStrategyN
   return known;
 }
 
+/** They keep nothing between calls: one of each serves all sessions. */
+const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>> = {
+  'middle-out': new MiddleOutStrategy(),
+  'top-down-truncation': new TopDownTruncationStrategy(),
+  'one-shot': new OneShotStrategy(),
+  'high-density': new HighDensityStrategy(),
+};
+
 /**
  * Returns the strategy of that name.
  *
  * @throws UnknownStrategyError when there is none.
  */
 export function getCompressionStrategy(name: CompressionStrategyName): CompressionStrategy {
-  switch (name) {
-    case 'middle-out':
-      return new MiddleOutStrategy();
-    case 'top-down-truncation':
-      return new TopDownTruncationStrategy();
-    case 'one-shot':
-      return new OneShotStrategy();
-    case 'high-density':
-      return new HighDensityStrategy();
-    default:
-      name satisfies never;
-      throw unknownStrategy(name);
-  }
+  if (Object.hasOwn(STRATEGIES, name)) return STRATEGIES[name];
+  throw unknownStrategy(name);
 }
 
 /** At run time, names may come from anywhere, and be none. */

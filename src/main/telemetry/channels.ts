@@ -4,7 +4,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
-import type { CompressionOutcome } from '../pre-send/session-events.js';
+import type { CompressionOutcome } from '../preflight/session-events.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 
 /** The code of an error of this package; `UNKNOWN` stands for all others. */
@@ -41,7 +41,7 @@ export interface FallbackMessage {
   readonly attempts: number;
 }
 
-/** An edit of the pre-send window that landed, or a step that was to make one and ended otherwise. */
+/** An edit of a preflight that landed, or a step that was to make one and ended otherwise. */
 export interface CompactionMessage {
   readonly sessionId: string;
   /** Pruning, compressing, or the last resort over the hard limit. */
@@ -72,8 +72,8 @@ export interface CompactionMessage {
   readonly durationMs: number;
 }
 
-/** A pre-send window that has closed. */
-export interface WindowMessage {
+/** A preflight that has ended. */
+export interface PreflightMessage {
   readonly sessionId: string;
   readonly promptId: string;
   /** Who asked for it. */
@@ -82,7 +82,7 @@ export interface WindowMessage {
   readonly pendingTokens: number;
   /** Tokens of the history afterwards. */
   readonly totalTokens: number;
-  /** Time from its opening, without waiting for an earlier window of the session. */
+  /** Time from its beginning, without waiting for an earlier preflight of the session. */
   readonly durationMs: number;
   readonly outcome: 'done' | 'aborted' | 'failed';
   /** Why it failed. */
@@ -94,7 +94,7 @@ export interface TelemetryMessages {
   readonly 'ctxfold:pass': PassMessage;
   readonly 'ctxfold:fallback': FallbackMessage;
   readonly 'ctxfold:compaction': CompactionMessage;
-  readonly 'ctxfold:window': WindowMessage;
+  readonly 'ctxfold:preflight': PreflightMessage;
 }
 
 /**
@@ -115,7 +115,7 @@ function publisherOf<Name extends keyof TelemetryMessages>(
 export const publishPass: Publish<PassMessage> = publisherOf('ctxfold:pass');
 export const publishFallback: Publish<FallbackMessage> = publisherOf('ctxfold:fallback');
 export const publishCompaction: Publish<CompactionMessage> = publisherOf('ctxfold:compaction');
-export const publishWindow: Publish<WindowMessage> = publisherOf('ctxfold:window');
+export const publishPreflight: Publish<PreflightMessage> = publisherOf('ctxfold:preflight');
 
 /** The code that messages name a failure by. Codes of foreign errors could say anything, and are not passed on. */
 export function failureCode(thrown: unknown): FailureCode {

@@ -4,7 +4,7 @@
 /** The scope of all spans and metrics. */
 export const SCOPE_NAME = 'ctxfold';
 
-/** The span of one step of a pre-send window. */
+/** The span of one step of a preflight. */
 export const SPAN_COMPACT_CONTEXT = 'compact_context';
 
 /** Attributes of the conventions for generative AI, and of those for errors. */
@@ -33,7 +33,7 @@ export const ATTRIBUTE_RAN_ON = 'ctxfold.ran_on';
 
 /** Metrics. Durations are in seconds, as the conventions want them. */
 export const METRIC_COMPACTION_DURATION = 'ctxfold.compaction.duration';
-export const METRIC_WINDOW_DURATION = 'ctxfold.window.duration';
+export const METRIC_PREFLIGHT_DURATION = 'ctxfold.preflight.duration';
 export const METRIC_PASS_MAIN_THREAD = 'ctxfold.pass.main_thread';
 export const METRIC_TOKENS_RECLAIMED = 'ctxfold.tokens.reclaimed';
 export const METRIC_FALLBACKS = 'ctxfold.fallbacks';

@@ -1,11 +1,12 @@
-// Tells monitoring what one session does in its pre-send windows: measures them and their steps, and
-// publishes how they ended. It has no effect on what it watches.
+// Tells monitoring what one session does in its preflights: publishes how they and their steps ended. It has no effect
+// on what it is told of.
 
 import { performance } from 'node:perf_hooks';
 import type { HistoryService } from '../history-service.js';
-import type { CompressedEvent, FittedEvent, PrunedEvent } from '../pre-send/session-events.js';
-import { failureCode, publishCompaction, publishWindow } from './channels.js';
-import type { CompactionMessage, WindowMessage } from './channels.js';
+import type { StepReport } from '../preflight/preflight.js';
+import type { CompressedEvent, FittedEvent, PrunedEvent } from '../preflight/session-events.js';
+import { failureCode, publishCompaction, publishPreflight } from './channels.js';
+import type { CompactionMessage, PreflightMessage } from './channels.js';
 
 /** Whose telemetry it is. */
 export interface SessionTelemetryOptions {
@@ -13,23 +14,12 @@ export interface SessionTelemetryOptions {
   readonly history: Pick<HistoryService, 'getTotalTokens' | 'modelName'>;
 }
 
-/** What a window is known by. */
-export type WindowDetails = Pick<WindowMessage, 'promptId' | 'source' | 'pendingTokens'> & {
+/** What a preflight is known by. */
+export type PreflightDetails = Pick<PreflightMessage, 'promptId' | 'source' | 'pendingTokens'> & {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What a step is known by. */
-export type StepDetails = Pick<CompactionMessage, 'step' | 'strategy'> & {
-  readonly signal?: AbortSignal | undefined;
-};
-
-/** What a step tells of the edit that it made. */
-export type StepEvent = PrunedEvent | CompressedEvent | FittedEvent;
-
-/** Hears of an edit. */
-export type Tell<Event extends StepEvent> = (event: Event) => void;
-
-/** Watches one session. */
+/** Publishes what one session does. */
 export class SessionTelemetry {
   readonly #sessionId: string;
   readonly #history: SessionTelemetryOptions['history'];
@@ -39,75 +29,40 @@ export class SessionTelemetry {
     this.#history = options.history;
   }
 
-  /** Runs a window, and publishes that it has closed. Settles as `run` does. */
-  async watchWindow<Result>(details: WindowDetails, run: () => Promise<Result>): Promise<Result> {
+  /** Publishes the end of a preflight that has just begun. Settles as that does. */
+  async watchPreflight<Result>(
+    details: PreflightDetails,
+    running: Promise<Result>,
+  ): Promise<Result> {
     const start = performance.now();
     try {
-      const result = await run();
-      this.#publishWindow(details, start, { outcome: 'done' });
+      const result = await running;
+      this.#publishPreflight(details, start, { outcome: 'done' });
       return result;
     } catch (thrown) {
-      this.#publishWindow(details, start, endOf(thrown, details.signal));
+      const isAborted = details.signal?.aborted === true;
+      this.#publishPreflight(details, start, endOf(thrown, isAborted));
       throw thrown;
     }
   }
 
-  /**
-   * Runs a step with a `tell` that publishes what the given one hears, before that hears it; a step that
-   * throws without having told anything is published as well. Settles as `run` does.
-   */
-  async watchStep<Event extends StepEvent, Result>(
-    details: StepDetails,
-    tell: Tell<Event>,
-    run: (tell: Tell<Event>) => Promise<Result>,
-  ): Promise<Result> {
-    const startTimeMs = Date.now();
-    const start = performance.now();
-    const publish = (ending: () => Ending): void => {
-      publishCompaction(() => ({
-        ...this.#common(details),
-        ...ending(),
-        startTimeMs,
-        durationMs: performance.now() - start,
-      }));
-    };
-    const edit = { isTold: false };
-    try {
-      return await run((event) => {
-        edit.isTold = true;
-        publish(() => endingOf(event));
-        tell(event);
-      });
-    } catch (thrown) {
-      // An edit that has landed stands, whatever failed after it.
-      if (!edit.isTold) {
-        publish(() => ({ ...this.#unchangedTokens(), ...endOf(thrown, details.signal) }));
-      }
-      throw thrown;
-    }
-  }
-
-  /** Publishes a compression that was due and not even begun. */
-  noteHeld(event: CompressedEvent): void {
-    publishCompaction(() => ({
-      ...this.#common({ step: 'compressed' }),
-      ...endingOf(event),
-      startTimeMs: Date.now(),
-      durationMs: 0,
-    }));
-  }
-
-  #common({
-    step,
-    strategy,
-  }: StepDetails): Pick<CompactionMessage, 'sessionId' | 'step' | 'strategy' | 'modelName'> {
+  /** Publishes how a step ended, unless it had nothing to do. An edit that has landed counts, whatever failed after it. */
+  noteStep(report: StepReport): void {
+    if (report.step === 'none' || report.event === null) return;
+    const { step, event, failure, isAborted, startTimeMs, durationMs } = report;
+    const strategy = 'strategy' in report ? report.strategy : undefined;
     const { modelName } = this.#history;
-    return {
+    publishCompaction(() => ({
       sessionId: this.#sessionId,
       step,
       ...(strategy !== undefined && { strategy }),
       ...(modelName !== undefined && { modelName }),
-    };
+      ...(event === undefined
+        ? { ...this.#unchangedTokens(), ...endOf(failure?.thrown, isAborted) }
+        : endingOf(event)),
+      startTimeMs,
+      durationMs,
+    }));
   }
 
   #unchangedTokens(): Pick<CompactionMessage, 'tokensBefore' | 'tokensAfter'> {
@@ -115,12 +70,12 @@ export class SessionTelemetry {
     return { tokensBefore: tokens, tokensAfter: tokens };
   }
 
-  #publishWindow(
-    { promptId, source, pendingTokens }: WindowDetails,
+  #publishPreflight(
+    { promptId, source, pendingTokens }: PreflightDetails,
     start: number,
-    end: Pick<WindowMessage, 'outcome' | 'code'>,
+    end: Pick<PreflightMessage, 'outcome' | 'code'>,
   ): void {
-    publishWindow(() => ({
+    publishPreflight(() => ({
       sessionId: this.#sessionId,
       promptId,
       source,
@@ -137,7 +92,7 @@ type Ending = Omit<
   'sessionId' | 'step' | 'modelName' | 'startTimeMs' | 'durationMs'
 >;
 
-function endingOf(event: StepEvent): Ending {
+function endingOf(event: PrunedEvent | CompressedEvent | FittedEvent): Ending {
   const { tokensBefore, tokensAfter } = event;
   if ('changes' in event) {
     const changedEntries = event.changes.length;
@@ -161,11 +116,9 @@ function endingOf(event: StepEvent): Ending {
 /** An abort rejects with any reason the caller likes: the signal says whether it was one. */
 function endOf(
   thrown: unknown,
-  signal: AbortSignal | undefined,
+  isAborted: boolean,
 ):
   | { readonly outcome: 'aborted' }
-  | (Pick<Required<WindowMessage>, 'code'> & { readonly outcome: 'failed' }) {
-  return signal?.aborted === true
-    ? { outcome: 'aborted' }
-    : { outcome: 'failed', code: failureCode(thrown) };
+  | (Pick<Required<PreflightMessage>, 'code'> & { readonly outcome: 'failed' }) {
+  return isAborted ? { outcome: 'aborted' } : { outcome: 'failed', code: failureCode(thrown) };
 }

@@ -1,4 +1,4 @@
-// A complete turn loop over one session: the user's message, the pre-send window, the model, the
+// A complete turn loop over one session: the user's message, the preflight, the model, the
 // tools, and again until the model has nothing more to call. One message at a time.
 
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
@@ -11,14 +11,14 @@ import {
   isInstance,
   kindOf,
   readOptions,
+  assertTokens,
 } from '../../shared/misuse.js';
 import { abortable } from '../waiting/abortable.js';
-import { assertTokens } from '../pre-send/token-budget.js';
-import type { PreSendResult } from '../pre-send/pre-send-result.js';
 import { Session } from '../session.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
+import type { PreflightResult } from '../preflight/session-events.js';
 
 export interface TurnLoopOptions {
   readonly session: Session;
@@ -48,7 +48,7 @@ export interface SendOptions {
 /** What happens while a message is answered, in this order, the middle part once per model call. */
 export type TurnEvent =
   | { readonly type: 'user-message'; readonly content: IContent }
-  | { readonly type: 'window'; readonly result: PreSendResult }
+  | { readonly type: 'preflight'; readonly result: PreflightResult }
   | { readonly type: 'chunk'; readonly chunk: ChatChunk }
   | { readonly type: 'response'; readonly content: IContent }
   | { readonly type: 'tool-responses'; readonly content: IContent }
@@ -102,7 +102,7 @@ export class TurnLoop {
   /**
    * Sends a message and resolves when it is answered for good.
    *
-   * @throws the signal's reason, what the model threw, and what the pre-send window throws. The
+   * @throws the signal's reason, what the model threw, and what the preflight throws. The
    * history is valid all the same: calls that were not answered have an error as their response.
    */
   async sendMessage(message: string | IContent, options: SendOptions = {}): Promise<TurnResult> {
@@ -110,7 +110,7 @@ export class TurnLoop {
     let reason: TurnEnd = 'empty';
     let modelCalls = 0;
     for await (const event of this.sendMessageStream(message, options)) {
-      if (event.type === 'window') modelCalls += 1;
+      if (event.type === 'preflight') modelCalls += 1;
       else if (event.type === 'response') response = event.content;
       else if (event.type === 'end') reason = event.reason;
     }
@@ -162,7 +162,7 @@ export class TurnLoop {
       const result = await session.ensureCompressionBeforeSend(promptId, pendingTokens, 'turn', {
         signal,
       });
-      yield { type: 'window', result };
+      yield { type: 'preflight', result };
 
       const response = new ResponseBuilder();
       for await (const chunk of this.#stream(promptId, signal)) {

@@ -2,8 +2,7 @@
 // planned on where the history itself is not. And the one walk over a history that makes it.
 
 import type { IContent, ToolCallBlock } from '../content.js';
-import { NONE } from '../density/index/history-columns.js';
-import { IntColumn } from '../density/index/int-column.js';
+import { IntColumn, NONE } from '../density/index/history-columns.js';
 import { OpenCalls } from '../density/index/open-calls.js';
 
 /** Bits that say what an entry is: who speaks, whether it is marked a summary, and marked synthetic. */

@@ -5,7 +5,7 @@ import type { MessageFormat, PlacedEntry } from '../../../src/adapters/message-f
 import { MessageView } from '../../../src/adapters/message-view.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { hasSubstance } from '../../../src/shared/content.js';
-import { orphanedReasoning } from '../../../src/shared/density/plan/orphaned-reasoning.js';
+import { orphanedReasoning } from '../../../src/shared/density/plan/materialize.js';
 
 /** Which calls go and which results shrink: by the number of the call, over and over again. */
 export interface Edits {

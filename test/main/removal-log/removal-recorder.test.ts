@@ -1,7 +1,9 @@
 // What a change becomes on record.
 
-import { describe, expect, test } from 'vitest';
-import { recordRemovalsTo } from '../../../src/main/removal-log/removal-recorder.js';
+import { describe, expect, test, vi } from 'vitest';
+import { writeFailed } from '../../../src/main/removal-log/removal-log-errors.js';
+import { RemovalRecorder } from '../../../src/main/removal-log/removal-recorder.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { humanText } from '../../../src/shared/content.js';
 import { openWriter, recover, temporaryPath } from './recording.js';
 
@@ -10,24 +12,50 @@ const CHANGES = [
   { index: 5, before: humanText('long'), after: humanText('short') },
 ];
 
-describe('recordRemovalsTo', () => {
+async function openRecorder(path: string, sessionId: string): Promise<RemovalRecorder> {
+  return new RemovalRecorder({
+    sessionId,
+    removalLog: await openWriter(path),
+    logger: SILENT_LOGGER,
+  });
+}
+
+describe('RemovalRecorder', () => {
   test('records what stood at each place and what became of it', async () => {
     const path = await temporaryPath();
-    const recorder = recordRemovalsTo(await openWriter(path));
-    await recorder.record(CHANGES, { sessionId: 'a', kind: 'pruned' });
-    await recorder.record(CHANGES.slice(0, 1), { sessionId: 'b', kind: 'compressed' });
+    const recorder = await openRecorder(path, 'a');
+    await recorder.record('pruned', CHANGES);
+    await recorder.record('compressed', CHANGES.slice(0, 1));
     const { records } = await recover(path);
     expect(records).toMatchObject([
       { sessionId: 'a', kind: 'removed', index: 3, entry: humanText('gone') },
       { sessionId: 'a', kind: 'replaced', index: 5, entry: humanText('long') },
-      { sessionId: 'b', kind: 'compressed', index: 3, entry: humanText('gone') },
+      { sessionId: 'a', kind: 'compressed', index: 3, entry: humanText('gone') },
     ]);
   });
 
   test('passes the signal on', async () => {
-    const recorder = recordRemovalsTo(await openWriter(await temporaryPath()));
+    const recorder = await openRecorder(await temporaryPath(), 'a');
     const signal = AbortSignal.abort(new Error('enough'));
-    const context = { sessionId: 'a', kind: 'pruned', signal } as const;
-    await expect(recorder.record(CHANGES, context)).rejects.toThrow('enough');
+    await expect(recorder.record('pruned', CHANGES, signal)).rejects.toThrow('enough');
+    expect(recorder.takeFailure()).toBeUndefined();
+  });
+
+  test('gives the error with which writing began to fail once, and again after it has worked', async () => {
+    const append = vi.fn(() => Promise.resolve());
+    const removalLog = { append };
+    const recorder = new RemovalRecorder({ sessionId: 'a', removalLog, logger: SILENT_LOGGER });
+    const error = writeFailed('log', new Error('no space'));
+    const fail = async (): Promise<void> => {
+      append.mockImplementationOnce(() => Promise.reject(error));
+      await expect(recorder.record('pruned', CHANGES)).rejects.toBe(error);
+    };
+    await fail();
+    expect(recorder.takeFailure()).toBe(error);
+    await fail();
+    expect(recorder.takeFailure()).toBeUndefined();
+    await recorder.record('pruned', CHANGES);
+    await fail();
+    expect(recorder.takeFailure()).toBe(error);
   });
 });

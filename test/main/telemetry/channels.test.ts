@@ -6,7 +6,7 @@ import {
   publishCompaction,
   publishFallback,
   publishPass,
-  publishWindow,
+  publishPreflight,
 } from '../../../src/main/telemetry/channels.js';
 import type { PassMessage, Publish } from '../../../src/main/telemetry/channels.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
@@ -28,7 +28,7 @@ describe.each([
   ['ctxfold:pass', publishPass],
   ['ctxfold:fallback', publishFallback],
   ['ctxfold:compaction', publishCompaction],
-  ['ctxfold:window', publishWindow],
+  ['ctxfold:preflight', publishPreflight],
 ] as const)('the channel %s', (name, typedPublish) => {
   const publish = typedPublish as Publish<unknown>;
 

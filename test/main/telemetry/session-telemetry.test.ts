@@ -1,4 +1,4 @@
-// What a session tells monitoring: through real windows, and of the ways in which steps end otherwise.
+// What a session tells monitoring: through real preflights, and of the ways in which steps end otherwise.
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -28,9 +28,9 @@ const failing = strategyOf(() =>
 );
 
 describe('Session', () => {
-  it('publishes one message for each edit and one for the window', async () => {
+  it('publishes one message for each edit and one for the preflight', async () => {
     const compactions = hear('ctxfold:compaction');
-    const windows = hear('ctxfold:window');
+    const preflights = hear('ctxfold:preflight');
     const session = openNoted(STALE, { strategy: keepLast(1), contextLimit: 40 });
     await session.ensureCompressionBeforeSend('p1', 3, 'tests');
     expect(compactions).toEqual([
@@ -59,7 +59,7 @@ describe('Session', () => {
         durationMs: expect.any(Number),
       },
     ]);
-    expect(windows).toEqual([
+    expect(preflights).toEqual([
       {
         sessionId: 'session',
         promptId: 'p1',
@@ -72,12 +72,12 @@ describe('Session', () => {
     ]);
   });
 
-  it('publishes the window alone when there is nothing to do', async () => {
+  it('publishes the preflight alone when there is nothing to do', async () => {
     const compactions = hear('ctxfold:compaction');
-    const windows = hear('ctxfold:window');
+    const preflights = hear('ctxfold:preflight');
     await openNoted('h').ensureCompressionBeforeSend('p1');
     expect(compactions).toEqual([]);
-    expect(windows).toMatchObject([{ outcome: 'done', totalTokens: 10 }]);
+    expect(preflights).toMatchObject([{ outcome: 'done', totalTokens: 10 }]);
   });
 
   it('publishes the last resort, which is the work of no strategy', async () => {
@@ -93,9 +93,9 @@ describe('Session', () => {
     expect(compactions[1]).toMatchObject({ tokensBefore: 80, tokensAfter: 40, changedEntries: 4 });
   });
 
-  it('publishes a compression that failed, with its code, and the window that failed with it', async () => {
+  it('publishes a compression that failed, with its code, and the preflight that failed with it', async () => {
     const compactions = hear('ctxfold:compaction');
-    const windows = hear('ctxfold:window');
+    const preflights = hear('ctxfold:preflight');
     const session = openSession({ strategy: failing, entries: entries(9), contextLimit: 100 });
     expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe('COMPRESSION_FAILED');
     expect(compactions).toMatchObject([
@@ -107,19 +107,19 @@ describe('Session', () => {
         tokensAfter: 90,
       },
     ]);
-    expect(windows).toMatchObject([{ outcome: 'failed', code: 'COMPRESSION_FAILED' }]);
+    expect(preflights).toMatchObject([{ outcome: 'failed', code: 'COMPRESSION_FAILED' }]);
   });
 
-  it('publishes a compression that failed over the hard limit, and a window that is done', async () => {
+  it('publishes a compression that failed over the hard limit, and a preflight that is done', async () => {
     const compactions = hear('ctxfold:compaction');
-    const windows = hear('ctxfold:window');
+    const preflights = hear('ctxfold:preflight');
     const session = openSession({ strategy: failing, entries: entries(9), contextLimit: 50 });
     await session.ensureCompressionBeforeSend('p1');
     expect(compactions.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual([
       'compressed failed',
       'fitted applied',
     ]);
-    expect(windows).toMatchObject([{ outcome: 'done', totalTokens: 50 }]);
+    expect(preflights).toMatchObject([{ outcome: 'done', totalTokens: 50 }]);
   });
 
   it('publishes a compression that is held back', async () => {
@@ -134,7 +134,7 @@ describe('Session', () => {
 
   it('tells an abort from a failure by the signal, whatever the reason is', async () => {
     const compactions = hear('ctxfold:compaction');
-    const windows = hear('ctxfold:window');
+    const preflights = hear('ctxfold:preflight');
     const abort = new AbortController();
     const strategy = strategyOf(() => {
       abort.abort(new CompressionExecutionError('high-density', 'a reason'));
@@ -143,16 +143,16 @@ describe('Session', () => {
     const session = openSession({ strategy, entries: entries(9), contextLimit: 100 });
     const { signal } = abort;
     await outcomeOf(session.ensureCompressionBeforeSend('p1', 0, 'send', { signal }));
-    await vi.waitUntil(() => windows.length > 0);
+    await vi.waitUntil(() => preflights.length > 0);
     expect(compactions).toMatchObject([{ step: 'compressed', outcome: 'aborted' }]);
-    expect(windows).toMatchObject([{ outcome: 'aborted' }]);
+    expect(preflights).toMatchObject([{ outcome: 'aborted' }]);
     expect(compactions[0]).not.toHaveProperty('code');
-    expect(windows[0]).not.toHaveProperty('code');
+    expect(preflights[0]).not.toHaveProperty('code');
   });
 
   it('publishes an edit that landed as applied, also when counting its tokens fails', async () => {
     const compactions = hear('ctxfold:compaction');
-    const windows = hear('ctxfold:window');
+    const preflights = hear('ctxfold:preflight');
     const countEntries = vi
       .fn((contents: readonly IContent[]) => Promise.resolve(contents.map(() => 10)))
       .mockImplementationOnce((contents) => Promise.resolve(contents.map(() => 10)))
@@ -160,7 +160,7 @@ describe('Session', () => {
     const session = openNoted('h:see+@a.ts h:@a.ts', { countEntries });
     expect(await outcomeOf(session.ensureCompressionBeforeSend('p1'))).toBe('TOKEN_COUNT_FAILED');
     expect(compactions).toMatchObject([{ step: 'pruned', outcome: 'applied' }]);
-    expect(windows).toMatchObject([{ outcome: 'failed', code: 'TOKEN_COUNT_FAILED' }]);
+    expect(preflights).toMatchObject([{ outcome: 'failed', code: 'TOKEN_COUNT_FAILED' }]);
   });
 
   it('publishes also when somebody removed all listeners of the session', async () => {
@@ -180,7 +180,7 @@ describe('Session', () => {
   });
 
   it('publishes no text but ids, codes and the names of steps, strategies and outcomes', async () => {
-    const heard = [hear('ctxfold:compaction'), hear('ctxfold:window'), hear('ctxfold:fallback')];
+    const heard = [hear('ctxfold:compaction'), hear('ctxfold:preflight'), hear('ctxfold:fallback')];
     await fc.assert(
       fc.asyncProperty(arbitraryHistory({ maxEntries: 20 }), async (history) => {
         const strategy = strategyOf(() => Promise.reject(new Error(JSON.stringify(history))));
@@ -201,6 +201,9 @@ describe('Session', () => {
   });
 });
 
+/** When a step began, and how it ended. */
+const TIMES = { startTimeMs: 0, durationMs: 1, isAborted: false };
+
 describe('SessionTelemetry', () => {
   const history = { getTotalTokens: (): number => 7, modelName: undefined };
 
@@ -208,21 +211,19 @@ describe('SessionTelemetry', () => {
     const compactions = hear('ctxfold:compaction');
     const telemetry = new SessionTelemetry({ sessionId: 's', history });
     const error = new CompressionExecutionError('middle-out', 'said no');
-    await telemetry.watchStep(
-      { step: 'compressed', strategy: 'middle-out' },
-      () => {},
-      async (tell) =>
-        tell({
-          strategy: 'top-down-truncation',
-          outcome: 'applied',
-          fallbackFrom: { strategy: 'middle-out', error },
-          llmCallMade: false,
-          tokensBefore: 9,
-          tokensAfter: 7,
-          entriesBefore: 3,
-          entriesAfter: 2,
-        }),
-    );
+    telemetry.noteStep({
+      ...{ step: 'compressed', strategy: 'middle-out', former: [], ...TIMES },
+      event: {
+        strategy: 'top-down-truncation',
+        outcome: 'applied',
+        fallbackFrom: { strategy: 'middle-out', error },
+        llmCallMade: false,
+        tokensBefore: 9,
+        tokensAfter: 7,
+        entriesBefore: 3,
+        entriesAfter: 2,
+      },
+    });
     expect(compactions).toMatchObject([
       {
         strategy: 'top-down-truncation',
@@ -234,7 +235,8 @@ describe('SessionTelemetry', () => {
   it('dates a step from its beginning', async () => {
     const compactions = hear('ctxfold:compaction');
     const from = Date.now();
-    await failStep(new SessionTelemetry({ sessionId: 's', history }));
+    const session = openSession({ strategy: failing, entries: entries(9), contextLimit: 100 });
+    await outcomeOf(session.performCompression('p1'));
     const [message] = compactions as readonly [CompactionMessage];
     expect(message.startTimeMs).toBeGreaterThanOrEqual(from);
     expect(message.durationMs).toBeGreaterThanOrEqual(0);
@@ -242,14 +244,13 @@ describe('SessionTelemetry', () => {
     expect(message.startTimeMs + message.durationMs).toBeLessThanOrEqual(Date.now() + 2);
   });
 
-  it('passes on what a step and a window return and throw', async () => {
+  it('passes on what a preflight returns and throws', async () => {
     const telemetry = new SessionTelemetry({ sessionId: 's', history });
     const details = { promptId: 'p', source: 'send', pendingTokens: 0 };
-    expect(await telemetry.watchWindow(details, async () => 'result')).toBe('result');
+    const result = telemetry.watchPreflight(details, Promise.resolve('result'));
+    expect(await result).toBe('result');
     const error = new Error('as it is');
-    const fail = (): Promise<never> => Promise.reject(error);
-    await expect(telemetry.watchWindow(details, fail)).rejects.toBe(error);
-    await expect(telemetry.watchStep({ step: 'fitted' }, () => {}, fail)).rejects.toBe(error);
+    await expect(telemetry.watchPreflight(details, Promise.reject(error))).rejects.toBe(error);
   });
 
   it('asks for no totals while nobody listens', async () => {
@@ -259,17 +260,9 @@ describe('SessionTelemetry', () => {
       history: { ...history, getTotalTokens },
     });
     const details = { promptId: 'p', source: 'send', pendingTokens: 0 };
-    await telemetry.watchWindow(details, () => failStep(telemetry));
+    await telemetry.watchPreflight(details, Promise.resolve());
+    const failure = { thrown: new Error('no') };
+    telemetry.noteStep({ step: 'compressed', strategy: 'one-shot', former: [], failure, ...TIMES });
     expect(getTotalTokens).not.toHaveBeenCalled();
   });
 });
-
-async function failStep(telemetry: SessionTelemetry): Promise<void> {
-  await telemetry
-    .watchStep(
-      { step: 'compressed', strategy: 'one-shot' },
-      () => {},
-      () => Promise.reject(new Error('no')),
-    )
-    .catch(() => {});
-}

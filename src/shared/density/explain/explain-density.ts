@@ -24,14 +24,13 @@ import type {
 import { findInclusions } from '../index/file-inclusions.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
-import type { IntColumn } from '../index/int-column.js';
+import type { IntColumn } from '../index/history-columns.js';
 import { materializeDensityPlan } from '../plan/materialize.js';
-import { planMarked } from '../plan/optimize.js';
+import { markHistory, planMarked, scopeOfPass } from '../plan/optimize.js';
 import type { Judgement, RowPlaces } from '../rules/density-rule.js';
 import { DENSITY_RULES } from '../rules/density-rules.js';
 import type { RuleFinding } from '../rules/density-rules.js';
-import { markHistory, scopeOfPass } from '../rules/mark-history.js';
-import type { MarkedHistory } from '../rules/mark-history.js';
+import type { MarkedHistory } from '../plan/optimize.js';
 import { ACTION, actionOf, ruleOf } from '../rules/marks.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 

@@ -4,7 +4,7 @@
 import type { ContentBlock } from '../../content.js';
 import { resolve } from 'node:path';
 import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
-import type { DensityConfig } from '../../density.js';
+import type { DensityConfig, InclusionSyntax } from '../../density.js';
 import { filesAskedFor } from './asked-files.js';
 
 /** What a human entry says in place of inclusions when it held nothing else. */
@@ -35,6 +35,13 @@ export const INCLUSION_END = '--- End of content ---';
 /** What opens such a group. */
 export const GROUP_OPENING = '--- Content from referenced files ---';
 const HEADING = /^\s*Content from @(.+):\s*$/;
+
+/** The shapes of inclusions that are looked for. */
+export function syntaxesOf({
+  inclusionSyntaxes,
+}: Pick<DensityConfig, 'inclusionSyntaxes'>): readonly InclusionSyntax[] {
+  return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
+}
 
 /** Lists the inclusions of a human entry in their order. */
 export function findInclusions(

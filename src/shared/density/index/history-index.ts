@@ -15,6 +15,7 @@ import {
   CALL_KIND,
   CallColumns,
   InclusionColumns,
+  IntColumn,
   isGone,
   NONE,
   PartialColumns,
@@ -22,13 +23,11 @@ import {
   ResponseColumns,
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
-import { IntColumn } from './int-column.js';
 import { OpenCalls } from './open-calls.js';
 import { pairRows } from './pair-rows.js';
-import { PathTable } from './path-table.js';
+import { PathTable, TextTable } from './text-table.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
-import { TextTable } from './text-table.js';
 
 /** The index of chosen entries, and which rows of the former index its rows were. */
 export interface ChosenIndex {

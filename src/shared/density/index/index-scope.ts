@@ -2,7 +2,7 @@
 
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
 import type { ToolCatalog } from '../../tool-catalog.js';
-import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
+import { syntaxesOf } from './file-inclusions.js';
 
 /** What does not change during a session: the agent's tools, files and ways to include them. */
 export type IndexedAgent = Pick<
@@ -50,9 +50,4 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
     workingSet: true,
     isRewritable: true,
   };
-}
-
-/** The shapes of inclusions that are looked for. */
-export function syntaxesOf({ inclusionSyntaxes }: IndexedAgent): readonly InclusionSyntax[] {
-  return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
 }

@@ -1,7 +1,7 @@
 // Says what a rewritten history has of the former one: stretches of entries, or of a table's rows, that are copied
 // as they are. However long a history is, most edits leave only a few of them.
 
-import type { IntColumn } from './int-column.js';
+import type { IntColumn } from './history-columns.js';
 
 /** Entries or rows of the former history that stand side by side in the new one as well. */
 export interface Stretch {

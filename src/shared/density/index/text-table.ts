@@ -1,10 +1,10 @@
-// Gives every text one small number, and keeps it in little more than its characters. A string by itself takes
-// some 24 bytes more, a place in a map 30, and each mention of it 8; there are two or three texts per tool call.
+// Small numbers for texts and for files: a table of paths in all their spellings, and one of texts that keeps them in little
+// more than their characters. A string by itself takes some 24 bytes more, a place in a map 30, and each mention of it 8;
+// there are two or three texts per tool call.
 
 import { hashOf } from './hash.js';
-import { ownString } from './own-string.js';
-import { NONE } from './history-columns.js';
-import { IntColumn } from './int-column.js';
+import { IntColumn, NONE } from './history-columns.js';
+import { resolve } from 'node:path';
 
 /** So many texts are kept as one string, and their numbers differ in so many low bits. */
 const CHUNK = 32;
@@ -101,5 +101,44 @@ export class TextTable {
       while (this.#slots[slot] !== 0) slot = (slot + 1) & (count - 1);
       this.#slots[slot] = number + 1;
     }
+  }
+}
+
+/**
+ * A copy that is no part of a longer string. A text that was cut out of another one, or put together of
+ * several, would keep all of these in memory for as long as it is kept itself.
+ */
+export function ownString(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
+}
+
+/** Ids of paths, resolved against one root. Each spelling is resolved once; case is not folded. */
+export class PathTable {
+  readonly #root: string;
+  /** By spelling; a path that was resolved is one as well. */
+  readonly #ids = new Map<string, number>();
+  #size = 0;
+
+  /** @param root the absolute path that relative spellings start from */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Ids given so far; they are the integers below it. */
+  get size(): number {
+    return this.#size;
+  }
+
+  idOf(spelling: string): number {
+    const known = this.#ids.get(spelling);
+    if (known !== undefined) return known;
+    const path = resolve(this.#root, spelling);
+    const id = this.#ids.get(path) ?? this.#size;
+    if (id === this.#size) {
+      this.#size += 1;
+      this.#ids.set(ownString(path), id);
+    }
+    if (path !== spelling) this.#ids.set(ownString(spelling), id);
+    return id;
   }
 }

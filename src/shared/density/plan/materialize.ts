@@ -9,11 +9,9 @@ import { answeredCalls } from '../../summarize/answered-calls.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOf } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
-import { orphanedReasoning } from './orphaned-reasoning.js';
 import { ACTION } from '../rules/marks.js';
 import { countItems, PlanCursor } from './plan.js';
 import type { DensityPlan } from './plan.js';
-import { blocksOfDroppedCalls } from './shared-fate.js';
 
 /**
  * Returns the edits of a plan for the history that it was computed from (or one that only grew since).
@@ -142,3 +140,66 @@ function pointerText(blocks: readonly ContentBlock[]): TextBlock {
   const first = blocks.find((block) => block.type === 'text');
   return { ...first, type: 'text', text: INCLUSION_POINTER };
 }
+
+/** Reasoning, and what it led to, as places among the blocks of an entry. */
+export interface ReasoningStretch {
+  /** Thinking blocks with nothing of substance between them, ascending; at least one. */
+  readonly reasoning: readonly number[];
+  /** The blocks of substance behind them up to the next reasoning, ascending; none at an entry's end. */
+  readonly ledTo: readonly number[];
+}
+
+/** Lists the reasoning of an entry in its order. Blank text neither parts reasoning nor is led to. */
+export function findReasoning(blocks: readonly ContentBlock[]): readonly ReasoningStretch[] {
+  const stretches: { readonly reasoning: number[]; readonly ledTo: number[] }[] = [];
+  blocks.forEach((block, at) => {
+    const last = stretches.at(-1);
+    if (block.type !== 'thinking') {
+      if (last !== undefined && hasSubstance(block)) last.ledTo.push(at);
+    } else if (last?.ledTo.length === 0) {
+      last.reasoning.push(at);
+    } else {
+      stretches.push({ reasoning: [at], ledTo: [] });
+    }
+  });
+  return stretches;
+}
+
+/**
+ * Returns the places of the reasoning that goes with what is dropped: all that it led to does, and
+ * that is something. Providers refuse reasoning that ends a message or stands without its item.
+ */
+export function orphanedReasoning(
+  blocks: readonly ContentBlock[],
+  isDropped: (at: number) => boolean,
+): readonly number[] {
+  return findReasoning(blocks).flatMap(({ reasoning, ledTo }) =>
+    ledTo.length > 0 && ledTo.every(isDropped) ? reasoning : [],
+  );
+}
+
+/** Returns the places of the opaque blocks whose call is dropped, and no other of that id stays. */
+export function blocksOfDroppedCalls(
+  blocks: readonly ContentBlock[],
+  isDropped: (at: number) => boolean,
+): readonly number[] {
+  if (!blocks.some(sharesFate)) return NOWHERE;
+  const dropped = new Set<string>();
+  const kept = new Set<string>();
+  blocks.forEach((block, at) => {
+    if (block.type === 'tool_call') (isDropped(at) ? dropped : kept).add(block.id);
+  });
+  return blocks.flatMap((block, at) => {
+    const callId = sharesFate(block) ? block.callId : undefined;
+    return callId !== undefined && dropped.has(callId) && !kept.has(callId) ? at : [];
+  });
+}
+
+/** Whether a block is bound to a call. */
+export function sharesFate(
+  block: ContentBlock,
+): block is ContentBlock & { readonly type: 'opaque'; readonly callId: string } {
+  return block.type === 'opaque' && block.callId !== undefined;
+}
+
+const NOWHERE: readonly number[] = [];

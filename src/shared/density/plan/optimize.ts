@@ -6,16 +6,19 @@ import type { DensityConfig, DensityResult, PassSettings } from '../../density.j
 import { assertDensityConfig } from '../../density-problems.js';
 import { overEntries } from '../../ingestion.js';
 import { NONE } from '../index/history-columns.js';
-import type { InclusionColumns } from '../index/history-columns.js';
+import type { InclusionColumns, IntColumn } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
-import type { IntColumn } from '../index/int-column.js';
-import { markHistory, scopeOfPass } from '../rules/mark-history.js';
-import { ACTION, actionOf, markOf, ruleOf } from '../rules/marks.js';
+import { ACTION, actionOf, markOf, noMarks, ruleOf } from '../rules/marks.js';
 import type { Marks } from '../rules/marks.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 import { materializeDensityPlan } from './materialize.js';
 import { ROW_LENGTH } from './plan.js';
 import type { DensityPlan } from './plan.js';
+import { syntaxesOf } from '../index/file-inclusions.js';
+import type { IndexPart, IndexScope } from '../index/index-scope.js';
+import type { Judgement } from '../rules/density-rule.js';
+import { DENSITY_RULES } from '../rules/density-rules.js';
+import type { RuleFinding } from '../rules/density-rules.js';
 
 /**
  * Finds what is stale in a history and returns the edits that remove it. Never changes its input;
@@ -147,4 +150,46 @@ class RowWriter {
   toPlan(): DensityPlan {
     return this.#rows.slice(0, this.#length);
   }
+}
+
+/** What the rules have marked. */
+export interface MarkedHistory {
+  readonly marks: Marks;
+  /** What each rule has to say, in their order; `undefined` for those that are off. */
+  readonly judgements: readonly (Judgement<RuleFinding> | undefined)[];
+}
+
+/**
+ * Marks what the rules take that are on. The index notes what they look at.
+ *
+ * @param isExplained whether the rules will be asked what they went by
+ */
+export function markHistory(
+  index: HistoryIndex,
+  settings: PassSettings,
+  isExplained: boolean = false,
+): MarkedHistory {
+  const marks = noMarks(index);
+  const judgements = DENSITY_RULES.map((rule, place) => {
+    if (!rule.isOn(settings)) return undefined;
+    const mark = (action: number): number => markOf(action, place);
+    return rule.mark({ index, settings, marks, mark, isExplained });
+  });
+  return { marks, judgements };
+}
+
+/** What an index has to note for one pass that no other follows. */
+export function scopeOfPass(config: DensityConfig): IndexScope {
+  const parts = new Set<IndexPart>(
+    DENSITY_RULES.flatMap((rule) => (rule.isOn(config) ? rule.reads : [])),
+  );
+  return {
+    workspaceRoot: config.workspaceRoot,
+    toolCatalog: config.toolCatalog,
+    inclusionSyntaxes: parts.has('inclusions') ? syntaxesOf(config) : [],
+    calls: parts.has('calls'),
+    recency: parts.has('recency'),
+    workingSet: parts.has('workingSet'),
+    isRewritable: false,
+  };
 }

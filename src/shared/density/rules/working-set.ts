@@ -9,8 +9,7 @@ import type { WorkingSet } from './judge-working-set.js';
 import { ACTION, actionOf, isLeaving, markOf, ruleOf } from './marks.js';
 import type { Marks } from './marks.js';
 import { sayWorkingSet } from './say-working-set.js';
-import { WORKING_SET_CHOICES, workingSetOf } from './working-set-choice.js';
-import type { WorkingSetChoice } from './working-set-choice.js';
+import { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './working-set-rules.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 import { reclaimOf } from './worth-a-rewrite.js';
 
@@ -54,6 +53,32 @@ export interface WorkingSetFinding {
   readonly staleTokens: number;
   /** What they have to, for those to leave that stand far ahead of the end. Estimated tokens. */
   readonly neededTokens: number;
+}
+
+/** The values of the setting `compression.density.workingSet`. */
+export const WORKING_SET_CHOICES = ['preset', 'off', 'default', 'aggressive'] as const;
+
+export type WorkingSetChoice = (typeof WORKING_SET_CHOICES)[number];
+
+/**
+ * Returns the rules of a choice; `undefined` is no working set.
+ *
+ * @param preset the rules that a session was created with
+ */
+export function workingSetOf(
+  choice: WorkingSetChoice,
+  preset: WorkingSetRules | undefined,
+): WorkingSetRules | undefined {
+  switch (choice) {
+    case 'preset':
+      return preset;
+    case 'off':
+      return undefined;
+    case 'default':
+      return DEFAULT_WORKING_SET;
+    case 'aggressive':
+      return AGGRESSIVE_WORKING_SET;
+  }
 }
 
 /** Takes away results that left the working set. */

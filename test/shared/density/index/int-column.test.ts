@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IntColumn } from '../../../../src/shared/density/index/int-column.js';
+import { IntColumn } from '../../../../src/shared/density/index/history-columns.js';
 import { EntryStretches } from '../../../../src/shared/density/index/stretches.js';
 
 /** Most values are small, and those next to where a width ends are as likely as others. */

@@ -1,7 +1,7 @@
 // Ids of files, however they are spelled.
 
 import { describe, expect, it } from 'vitest';
-import { PathTable } from '../../../../src/shared/density/index/path-table.js';
+import { PathTable } from '../../../../src/shared/density/index/text-table.js';
 
 describe('PathTable', () => {
   it('gives every spelling of a file one id', () => {

@@ -8,7 +8,7 @@ import type { ContentBlock } from '../../../../src/shared/content.js';
 import {
   findReasoning,
   orphanedReasoning,
-} from '../../../../src/shared/density/plan/orphaned-reasoning.js';
+} from '../../../../src/shared/density/plan/materialize.js';
 import { historyOf } from '../../../support/notation.js';
 import { runs, sightings } from '../../../support/scale.js';
 

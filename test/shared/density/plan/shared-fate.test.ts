@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOfDroppedCalls } from '../../../../src/shared/density/plan/shared-fate.js';
+import { blocksOfDroppedCalls } from '../../../../src/shared/density/plan/materialize.js';
 import { toolCall } from '../../../../src/shared/content.js';
 import type { ContentBlock } from '../../../../src/shared/content.js';
 

@@ -5,7 +5,7 @@ import type { IContent } from '../../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../../src/shared/density.js';
 import { excerptOf } from '../../../../src/shared/density/index/excerpt.js';
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
-import { scopeOfPass } from '../../../../src/shared/density/rules/mark-history.js';
+import { scopeOfPass } from '../../../../src/shared/density/plan/optimize.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import {

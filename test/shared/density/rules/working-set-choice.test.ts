@@ -1,7 +1,7 @@
 // What the setting of the working set chooses.
 
 import { describe, expect, it } from 'vitest';
-import { workingSetOf } from '../../../../src/shared/density/rules/working-set-choice.js';
+import { workingSetOf } from '../../../../src/shared/density/rules/working-set.js';
 import {
   AGGRESSIVE_WORKING_SET,
   DEFAULT_WORKING_SET,

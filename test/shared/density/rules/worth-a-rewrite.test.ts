@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
-import { scopeOfPass } from '../../../../src/shared/density/rules/mark-history.js';
+import { scopeOfPass } from '../../../../src/shared/density/plan/optimize.js';
 import { ACTION } from '../../../../src/shared/density/rules/marks.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';

@@ -1,0 +1,210 @@
+// What requests and edits come to in tokens, as far as counts are known: an estimate from what the preflights made ready.
+// Has no effect on what it measures, counts nothing itself, and knows no prices.
+
+import type { HistoryService } from '../history-service.js';
+import type { SentHistory } from './sent-history.js';
+import type { IContent } from '../../shared/content.js';
+import type { DensityResult } from '../../shared/density.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+
+/** Counted tokens of a history, summed over requests; overhead and pending tokens are not among them. */
+export interface RequestTokens {
+  readonly sentTokens: number;
+  /**
+   * What a provider's prompt cache is likely to have answered: the part that the request before began
+   * with, too, when that was less than `cacheTtlMs` ago.
+   */
+  readonly cacheReadTokens: number;
+  /** The rest of what was sent. */
+  readonly cacheWriteTokens: number;
+}
+
+/**
+ * What a session's requests came to. Every pre-send window that closed counts as one request. These are
+ * tokens: what they cost is a matter of the provider's prices, which often are about 0.1 of the input
+ * price for what is read from a cache, and 1.25 for what is written to one.
+ */
+export interface CostReport extends RequestTokens {
+  readonly requests: number;
+  /**
+   * The same had no edit ever landed: everything that was added is sent each time, and what was sent
+   * before is read from the cache while that is warm. A history that was cleared begins anew.
+   */
+  readonly uncompacted: RequestTokens;
+  /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
+  readonly rewrites: number;
+}
+
+export interface CostMeterOptions {
+  readonly history: Pick<
+    HistoryService,
+    'countedTokens' | 'getRawHistory' | 'getTotalTokens' | 'isCounted' | 'length'
+  >;
+  readonly sent: Pick<
+    SentHistory,
+    'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
+  >;
+}
+
+/** Adds up the windows of one session. */
+export class CostMeter {
+  readonly #history: CostMeterOptions['history'];
+  readonly #sent: CostMeterOptions['sent'];
+  readonly #prefixes: PrefixTokens;
+  readonly #compacted = new TokenTally();
+  readonly #uncompacted = new TokenTally();
+  #requests = 0;
+  #rewrites = 0;
+
+  constructor({ history, sent }: CostMeterOptions) {
+    this.#history = history;
+    this.#sent = sent;
+    this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
+  }
+
+  /** What was added up so far. */
+  get report(): CostReport {
+    return {
+      requests: this.#requests,
+      ...this.#compacted.tokens,
+      uncompacted: this.#uncompacted.tokens,
+      rewrites: this.#rewrites,
+    };
+  }
+
+  /** Adds the request that the history makes as it stands; to be told before what was sent last is forgotten. */
+  preflightCloses(): void {
+    const { isRewritten, isCacheCold, intactEntries, reclaimedTokens } = this.#sent;
+    const totalTokens = this.#history.getTotalTokens();
+    this.#requests += 1;
+    if (isRewritten) this.#rewrites += 1;
+    this.#prefixes.keep(intactEntries);
+    const isRead = !isCacheCold;
+    const readTokens =
+      isRead && isRewritten
+        ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
+        : Infinity;
+    this.#compacted.add(totalTokens, isRead, readTokens);
+    this.#uncompacted.add(totalTokens + reclaimedTokens, isRead, Infinity);
+    // What is estimated still will be something else once it is counted.
+    if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
+  }
+}
+
+/** Sums of one way of sending. */
+class TokenTally {
+  #sentTokens = 0;
+  #readTokens = 0;
+  #lastTokens = 0;
+
+  get tokens(): RequestTokens {
+    return {
+      sentTokens: this.#sentTokens,
+      cacheReadTokens: this.#readTokens,
+      cacheWriteTokens: this.#sentTokens - this.#readTokens,
+    };
+  }
+
+  /** @param readTokens the most that can be read from a cache, if anything */
+  add(tokens: number, isRead: boolean, readTokens: number): void {
+    if (isRead) this.#readTokens += Math.min(readTokens, this.#lastTokens, tokens);
+    this.#sentTokens += tokens;
+    this.#lastTokens = tokens;
+  }
+}
+
+/** Entries between two sums, so that few are kept and few entries have to be added up. */
+const MARK_ENTRIES = 256;
+
+interface Mark {
+  readonly entries: number;
+  readonly tokens: number;
+}
+
+/** Sums of one history. Rewrites are told by `keep`. */
+export class PrefixTokens {
+  readonly #countedTokens: CountedTokens;
+  /** Ascending. */
+  readonly #marks: Mark[] = [];
+
+  constructor(countedTokens: CountedTokens) {
+    this.#countedTokens = countedTokens;
+  }
+
+  /** Forgets all but the sums of these first entries: the others were rewritten. */
+  keep(entries: number): void {
+    while ((this.#marks.at(-1)?.entries ?? 0) > entries) this.#marks.pop();
+  }
+
+  /** Notes what the first entries hold. */
+  mark(entries: number, tokens: number): void {
+    const last = this.#marks.at(-1)?.entries ?? 0;
+    if (entries - last >= MARK_ENTRIES) this.#marks.push({ entries, tokens });
+  }
+
+  /**
+   * Adds up the first entries of a history, from the last sum before them or from the end.
+   *
+   * @param entries no less than the last sum that is kept
+   * @param totalTokens of the whole history
+   */
+  sum(history: readonly IContent[], entries: number, totalTokens: number): number {
+    const from = this.#marks.at(-1) ?? { entries: 0, tokens: 0 };
+    if (history.length - entries < entries - from.entries) {
+      const tokens = totalTokens - this.#add(history, entries, history.length);
+      this.mark(entries, tokens);
+      return tokens;
+    }
+    let { tokens } = from;
+    for (let start = from.entries; start < entries; start += MARK_ENTRIES) {
+      const end = Math.min(entries, start + MARK_ENTRIES);
+      tokens += this.#add(history, start, end);
+      this.mark(end, tokens);
+    }
+    return tokens;
+  }
+
+  #add(history: readonly IContent[], start: number, end: number): number {
+    let tokens = 0;
+    for (let index = start; index < end; index += 1) {
+      const entry = history[index];
+      if (entry !== undefined) tokens += tokensOf(entry, this.#countedTokens);
+    }
+    return tokens;
+  }
+}
+
+/** Returns the tokens of an entry, or `undefined` when nobody has counted it. */
+export type CountedTokens = (entry: IContent) => number | undefined;
+
+/** Tokens of an entry, counted or else estimated. */
+export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
+  return countedTokens(entry) ?? estimateEntryTokens(entry);
+}
+
+/**
+ * About how many tokens a history loses by an edit. An entry that is put in place and was not counted
+ * is taken to have as many per character as the one that it replaces.
+ */
+export function reclaimedTokens(
+  { removals, replacements }: DensityResult,
+  history: readonly IContent[],
+  countedTokens: CountedTokens,
+): number {
+  let reclaimed = 0;
+  for (const index of removals) {
+    const before = history[index];
+    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
+  }
+  for (const [index, after] of replacements) {
+    const before = history[index];
+    if (before === undefined) continue;
+    const tokens = tokensOf(before, countedTokens);
+    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
+  }
+  return Math.round(reclaimed);
+}
+
+function shareOf(after: IContent, before: IContent): number {
+  return estimateEntryTokens(after) / Math.max(1, estimateEntryTokens(before));
+}

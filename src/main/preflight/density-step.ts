@@ -1,0 +1,251 @@
+// The first step of a preflight: one density pass, when there is something new to look at. Keeps what the last pass
+// has seen, and at which lengths of the history edits have landed. What may land of a pass, the gate decides.
+
+import type { DensityBase, DensityResult } from '../../shared/density.js';
+import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { abortable } from '../waiting/abortable.js';
+import type { HistoryService } from '../history-service.js';
+import type { HistoryTrace } from '../history-trace.js';
+import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import { HighDensityStrategy } from '../strategies/high-density.js';
+import type { CompressionStrategy } from '../strategies/strategy.js';
+import { applyEdit } from './apply-edit.js';
+import type { AppliedEdit, StepOutcome } from './apply-edit.js';
+import { BatchPoints, EditGate } from './edit-policy.js';
+import type { Admission, LandingReason } from './edit-policy.js';
+import { findHere, PlannedEdit } from './found-edit.js';
+import type { FoundEdit } from './found-edit.js';
+import { replayEdits } from './replay-edits.js';
+import type { FormerPreflights } from './replay-edits.js';
+import type { PrunedEvent } from './session-events.js';
+import { currentDensityConfig, currentStrategy } from './session-parts.js';
+import type { SessionParts } from './session-parts.js';
+
+/** Landings that are remembered. */
+const MAX_LANDINGS = 1_024;
+
+/** After this many plans that came too late, the pass runs here, where nothing can come between. */
+const MAX_STALE_PLANS = 2;
+
+/** How a pass ended: what changed, or `null`. */
+interface PassOutcome extends StepOutcome<PrunedEvent | null> {
+  /** Whether nothing that it found was held. */
+  readonly isSettled: boolean;
+}
+
+/** Prunes one session's history when it is dirty. */
+export class DensityPruner {
+  readonly #parts: SessionParts;
+  readonly #gate: EditGate;
+  #takenUp: FormerPreflights | null | undefined;
+  #points = new BatchPoints();
+  #landings: Map<number, LandingReason>;
+  #sentAt = 0;
+  #trace: HistoryTrace;
+  /** The history's additions that the last pass has settled: more of them make it dirty. */
+  #settledAdditions = -1;
+
+  constructor(parts: SessionParts) {
+    const { edits, history, logger, sent, takenUp } = parts;
+    this.#parts = parts;
+    this.#gate = new EditGate({ ...edits, history, logger, sent });
+    // By the policy of every turn, what is taken up lands as everything does.
+    this.#takenUp = edits.edits === 'every-turn' ? undefined : takenUp;
+    this.#landings = new Map(this.#takenUp?.landings);
+    this.#trace = history.trace;
+  }
+
+  /** At which lengths edits have landed since the history began, and when it was sent last. */
+  get preflights(): FormerPreflights {
+    return { landings: this.#landings, sentAt: this.#sentAt };
+  }
+
+  /** Whether there is content that no pass has settled. */
+  get isDirty(): boolean {
+    return this.#parts.history.additions !== this.#settledAdditions;
+  }
+
+  /** Begins a preflight: returns the strategy that has to look at the history now, or `null`. */
+  begin(): CompressionStrategy | null {
+    this.#startOverWhenCleared();
+    this.#sentAt = Date.now();
+    if (!this.isDirty) return null;
+    const strategy = currentStrategy(this.#parts);
+    return strategy.optimize === undefined ? null : strategy;
+  }
+
+  /**
+   * Runs a pass of the strategy that `begin` gave.
+   *
+   * @throws what the pass threw, `REMOVAL_LOG_WRITE_FAILED`, or the signal's reason; nothing has changed then.
+   */
+  async run(
+    strategy: CompressionStrategy,
+    pendingTokens: number,
+    signal: AbortSignal | undefined,
+  ): Promise<StepOutcome<PrunedEvent | null>> {
+    // What is added from here on may not be seen by this pass, and leaves the history dirty.
+    const seen = this.#parts.history.additions;
+    const at = this.#trace.length;
+    let isSettled = true;
+    try {
+      const { isSettled: isAll, ...outcome } =
+        (await this.#takeUp(pendingTokens, signal)) ??
+        (await this.#prune(strategy, at, pendingTokens, signal));
+      isSettled = isAll;
+      return outcome;
+    } catch (thrown) {
+      isSettled = !isWriteFailure(thrown);
+      throw thrown;
+    } finally {
+      // A pass that was called off has settled nothing, nor one whose edits are held or could not be
+      // recorded; any other way out counts as done.
+      if (isSettled && signal?.aborted !== true) this.#settledAdditions = seen;
+    }
+  }
+
+  async #prune(
+    strategy: CompressionStrategy,
+    at: number,
+    pendingTokens: number,
+    signal: AbortSignal | undefined,
+  ): Promise<PassOutcome> {
+    const { history, gauge, logger } = this.#parts;
+    const isBatchPoint = this.#points.reaches(at);
+    for (let attempt = 0; ; attempt += 1) {
+      const edit = await findEdit(this.#parts, strategy, attempt < MAX_STALE_PLANS, signal);
+      signal?.throwIfAborted();
+      if (edit !== null && history.revision === edit.base.revision) {
+        const { found, base } = edit;
+        if (found.firstEntry === Infinity) return { event: null, isSettled: true };
+        const admission = this.#gate.admit(found, {
+          isForced: history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens),
+          isBatchPoint,
+        });
+        const editsOf = rowsBy(admission.result);
+        const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
+        if (outcome?.event) this.#noteLanding(at, outcome.event.reason);
+        if (outcome !== null) return outcome;
+      }
+      logger.debug('a density plan came too late', { attempt });
+    }
+  }
+
+  /** Has the history of a session that was taken up edited as it was sent before; `null` when it need not be. */
+  async #takeUp(
+    pendingTokens: number,
+    signal: AbortSignal | undefined,
+  ): Promise<PassOutcome | null> {
+    const parts = this.#parts;
+    const { history, edits, gauge } = parts;
+    const former = this.#takenUp;
+    // What somebody has edited already is not what was sent.
+    if (former === undefined || history.trace.length !== history.length) return null;
+    const points = new BatchPoints();
+    const thresholdTokens = gauge.thresholdTokens(pendingTokens);
+    const replay = await replayEdits({
+      ...{ parts, thresholdTokens, points, signal },
+      former: former ?? undefined,
+    });
+    // What the edits did to reasoning is part of the replay.
+    const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
+    const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
+    if (outcome === null) return null;
+    this.#takenUp = undefined;
+    this.#points = points;
+    for (const [at, reason] of replay.landings) this.#noteLanding(at, reason);
+    return outcome;
+  }
+
+  /** Of sessions without end, the first landings are forgotten: their histories were compressed since. */
+  #noteLanding(at: number, reason: LandingReason): void {
+    if (reason === 'every-turn') return;
+    this.#landings.set(at, reason);
+    for (const oldest of this.#landings.keys()) {
+      if (this.#landings.size <= MAX_LANDINGS) break;
+      this.#landings.delete(oldest);
+    }
+  }
+
+  #startOverWhenCleared(): void {
+    const { trace } = this.#parts.history;
+    if (trace === this.#trace) return;
+    this.#trace = trace;
+    this.#points = new BatchPoints();
+    this.#landings = new Map();
+    this.#takenUp = undefined;
+  }
+}
+
+/** What may land of an edit of a history. */
+interface Landing extends Admission {
+  readonly base: DensityBase;
+  /** Which rule took what of the entries that changed. */
+  readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
+}
+
+/** Returns `null` when the edit has to be found again. */
+async function land(
+  parts: SessionParts,
+  { result, reason, isWhole, base, editsOf }: Landing,
+  signal: AbortSignal | undefined,
+): Promise<PassOutcome | null> {
+  if (reason === undefined) return { event: null, isSettled: isWhole };
+  const landed = await applyEdit(parts, result, base, signal);
+  if (landed === null) return null;
+  const { event: applied, failure } = landed;
+  const event = { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
+  return { event, failure, isSettled: isWhole };
+}
+
+interface BasedEdit {
+  readonly found: FoundEdit;
+  readonly base: DensityBase;
+}
+
+function rowsBy({ rows }: DensityResult): Landing['editsOf'] {
+  return ({ changes }) => {
+    const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
+    return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
+  };
+}
+
+/** Returns `null` when the history was rewritten while the plan was made: its indices mean nothing then. */
+async function findEdit(
+  parts: SessionParts,
+  strategy: CompressionStrategy,
+  mayOffload: boolean,
+  signal: AbortSignal | undefined,
+): Promise<BasedEdit | null> {
+  const { history } = parts;
+  const { base } = history;
+  const config = currentDensityConfig(parts);
+  // Only the documented pass is known to workers; a strategy with one of its own runs here.
+  if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
+    return { found: findHere(strategy, history.getRawHistory(), config), base };
+  }
+  const { plan, tokensAfter } = await abortable(
+    parts.offload.optimize(history.getRawHistory(), base, config, signal),
+    signal,
+  );
+  // What was only appended meanwhile does no harm.
+  if (history.revision !== base.revision) return null;
+  const found = new PlannedEdit(plan, history.getRawHistory(), config, (result) => {
+    if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
+  });
+  return { found, base };
+}
+
+/** What the worker foretold need not be counted. */
+function weighReplacements(
+  history: HistoryService,
+  { replacements }: DensityResult,
+  tokensAfter: Int32Array,
+): void {
+  for (let at = 0; at < tokensAfter.length; at += 2) {
+    const replacement = replacements.get(tokensAfter[at] ?? -1);
+    const tokens = tokensAfter[at + 1] ?? -1;
+    if (replacement !== undefined && tokens >= 0) history.weigh(replacement, tokens);
+  }
+}

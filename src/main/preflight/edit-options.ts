@@ -1,0 +1,68 @@
+// When the edits of a session may land, as its options say it, and their check.
+
+import { assertTokens } from '../../shared/misuse.js';
+import { shownText } from '../../shared/shown-text.js';
+import type { EditPolicy } from './edit-policy.js';
+import type { ReasoningPolicy } from './reasoning-policy.js';
+
+/** When the edits of a session may land, and what they do to reasoning. */
+export interface EditOptions {
+  /**
+   * When density edits land. An edit rewrites what was sent, and the provider's prompt cache with it.
+   * Compressing at the threshold and making the history fit are not put off by this. A session that is taken
+   * up with answers of a model has the edits of the sessions before it land once more, as far as its history tells
+   * of them, so that it sends what they sent. @default 'every-turn'
+   */
+  readonly edits?: EditPolicy | undefined;
+  /** Counted tokens that a `batched` edit has to take away while the cache is warm. @default 20_000 */
+  readonly minReclaimTokens?: number | undefined;
+  /** How long the provider's prompt cache lasts after a request, in milliseconds. @default 300_000 */
+  readonly cacheTtlMs?: number | undefined;
+  /** What becomes of the reasoning that stands behind an edit. @default 'keep' */
+  readonly reasoning?: ReasoningPolicy | undefined;
+}
+
+/** The options with all defaults filled in. */
+export type CompleteEditOptions = {
+  readonly [Key in keyof EditOptions]-?: Exclude<EditOptions[Key], undefined>;
+};
+
+const EDIT_POLICIES: readonly EditPolicy[] = ['every-turn', 'batched', 'at-birth'];
+const REASONING_POLICIES: readonly ReasoningPolicy[] = [
+  'keep',
+  'strip-after-first-edit',
+  'forbid-edits',
+];
+
+/**
+ * Checks options and fills in the defaults; what else an object holds is left out.
+ *
+ * @throws TypeError for a value of another type; RangeError for one that is none of those there are.
+ */
+export function completeEditOptions(options: EditOptions): CompleteEditOptions {
+  const { edits = 'every-turn', reasoning = 'keep' } = options;
+  const { minReclaimTokens = 20_000, cacheTtlMs = 300_000 } = options;
+  assertOneOf('edits', edits, EDIT_POLICIES);
+  assertOneOf('reasoning', reasoning, REASONING_POLICIES);
+  assertTokens('minReclaimTokens', minReclaimTokens);
+  assertTimeToLive(cacheTtlMs);
+  return { edits, minReclaimTokens, cacheTtlMs, reasoning };
+}
+
+function assertOneOf(name: string, value: unknown, values: readonly string[]): void {
+  if (typeof value !== 'string') {
+    throw new TypeError(`Expected ${name} to be a string, got ${typeof value}.`);
+  }
+  if (values.includes(value)) return;
+  const known = values.map((each) => `'${each}'`).join(', ');
+  throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
+}
+
+/** Endless is allowed: a cache that lasts as long as the session. */
+function assertTimeToLive(cacheTtlMs: number): void {
+  if (typeof cacheTtlMs !== 'number') {
+    throw new TypeError(`Expected cacheTtlMs to be a number, got ${typeof cacheTtlMs}.`);
+  }
+  if (cacheTtlMs >= 0) return;
+  throw new RangeError(`Expected cacheTtlMs of at least 0, got ${cacheTtlMs}.`);
+}

@@ -1,0 +1,156 @@
+// When a density edit may land, and what of it: an edit rewrites what was sent, and the provider's cache with it. Goes
+// by what was sent and by the session's policy; makes no edits of its own and applies none.
+
+import { NO_EDITS } from '../../shared/density.js';
+import type { DensityResult } from '../../shared/density.js';
+import type { HistoryService } from '../history-service.js';
+import type { Logger } from '../host/logger.js';
+import type { CompleteEditOptions } from './edit-options.js';
+import type { FoundEdit } from './found-edit.js';
+import { placeBehindReasoning } from './reasoning-policy.js';
+import { reclaimedTokens } from './cost-meter.js';
+import type { SentHistory } from './sent-history.js';
+
+/**
+ * When density edits land. `every-turn`: as soon as there are any. `batched`: once they are worth the
+ * cache that they cost, when that is cold anyway, or when the history would be compressed. `at-birth`:
+ * in entries that were never sent, and elsewhere only when the history would be compressed.
+ */
+export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
+
+/**
+ * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
+ * `reclaims-enough`: it takes away `minReclaimTokens`. `cache-cold`: the provider had forgotten what was
+ * sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
+ * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it.
+ */
+export type LandingReason =
+  'every-turn' | 'reclaims-enough' | 'cache-cold' | 'threshold' | 'unsent' | 'sent-before';
+
+/** What a decision goes by. */
+export interface EditFacts {
+  /** Whether history, overhead and pending tokens reach the threshold; what does not fit the window does. */
+  readonly isForced: boolean;
+  /** Whether no request is so recent that the provider still has it in its cache. */
+  readonly isCacheCold: boolean;
+  /** Entries from the start of the history that stand as they were sent. */
+  readonly sentEntries: number;
+  /** About how many tokens the edit takes away; asked only when that decides. */
+  readonly reclaimedTokens: () => number;
+  readonly minReclaimTokens: number;
+}
+
+/** What may land now: all of an edit, what touches nothing that was sent, or nothing. */
+export type EditDecision =
+  | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
+  | { readonly verdict: 'hold' };
+
+/** Decides what of a density edit may land. */
+export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision {
+  if (policy === 'every-turn') return { verdict: 'land', reason: 'every-turn' };
+  if (facts.isForced) return { verdict: 'land', reason: 'threshold' };
+  if (policy === 'at-birth') {
+    return { verdict: facts.sentEntries === 0 ? 'land' : 'unsent-only', reason: 'unsent' };
+  }
+  if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
+  return facts.reclaimedTokens() >= facts.minReclaimTokens
+    ? { verdict: 'land', reason: 'reclaims-enough' }
+    : { verdict: 'hold' };
+}
+
+/** What may land of an edit. */
+export interface Admission {
+  readonly result: DensityResult;
+  /** `undefined` when nothing may land. */
+  readonly reason?: LandingReason;
+  /** Whether that is the edit as it was found. */
+  readonly isWhole: boolean;
+}
+
+const HELD: Admission = { result: NO_EDITS, isWhole: false };
+
+/** The preflight in which an edit may land. */
+export interface LandingPoint {
+  /** Whether the history would be compressed, or has to be. */
+  readonly isForced: boolean;
+  /** Whether a batch may land here. */
+  readonly isBatchPoint: boolean;
+}
+
+export interface EditGateOptions extends CompleteEditOptions {
+  readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
+  readonly logger: Logger;
+  readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
+}
+
+/** Admits the density edits of one session. */
+export class EditGate {
+  readonly #options: EditGateOptions;
+
+  constructor(options: EditGateOptions) {
+    this.#options = options;
+  }
+
+  /** Returns what may land of an edit of the history as it stands. */
+  admit(found: FoundEdit, point: LandingPoint): Admission {
+    const admission = this.#admit(found, point);
+    if (!admission.isWhole) {
+      const { removals, replacements } = admission.result;
+      this.#options.logger.debug('density edits are held', {
+        found: found.size,
+        landing: removals.length + replacements.size,
+      });
+    }
+    return admission;
+  }
+
+  #admit(found: FoundEdit, { isForced, isBatchPoint }: LandingPoint): Admission {
+    const { edits, sent, minReclaimTokens, history } = this.#options;
+    const bound = this.#withoutBreakingReasoning(found);
+    if (bound.firstEntry === Infinity) return HELD;
+    const decision = decideEdits(edits, {
+      isForced,
+      isCacheCold: sent.isCacheCold,
+      sentEntries: sent.intactEntries,
+      reclaimedTokens: () =>
+        reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
+          history.countedTokens(entry),
+        ),
+      minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
+    });
+    if (decision.verdict === 'hold') return HELD;
+    const unsent = { entry: sent.intactEntries, block: 0 };
+    const landing = decision.verdict === 'land' ? bound : bound.limitedTo(unsent);
+    if (landing.firstEntry === Infinity) return HELD;
+    return { result: landing.result, reason: decision.reason, isWhole: landing === found };
+  }
+
+  #withoutBreakingReasoning(found: FoundEdit): FoundEdit {
+    const { reasoning, history } = this.#options;
+    if (reasoning !== 'forbid-edits' || found.firstEntry === Infinity) return found;
+    return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
+  }
+}
+
+/** A point comes once the history has grown by this share, so that there are few of them however long it gets. */
+const GROWTH_PER_POINT = 1 / 64;
+
+/**
+ * The lengths of one history at which a batch of edits may land: told by content alone, so that a process which finds the
+ * history later comes to the same ones.
+ */
+export class BatchPoints {
+  #next = 0;
+
+  /**
+   * Whether a preflight on so many entries is at a point. To be asked at each preflight, in their order; the first ones all
+   * are.
+   *
+   * @param entries that were ever added to the history
+   */
+  reaches(entries: number): boolean {
+    if (entries < this.#next) return false;
+    this.#next = entries + Math.floor(entries * GROWTH_PER_POINT);
+    return true;
+  }
+}

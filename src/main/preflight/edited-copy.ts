@@ -1,0 +1,161 @@
+// A history on which edits are tried one after the other: a list of its own that grows, and at the end the one edit
+// of the history itself that makes the same of it.
+
+import { applyDensityResult, NO_EDITS } from '../../shared/density.js';
+import type { DensityResult, DensityResultMetadata } from '../../shared/density.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
+import type { HistoryService } from '../history-service.js';
+import type { Admission } from './edit-policy.js';
+import { stripReasoning } from './reasoning-policy.js';
+import type { ReasoningPolicy } from './reasoning-policy.js';
+import { tokensOf } from './cost-meter.js';
+
+/** A list that begins empty, takes in entries of a history in their order, and is edited. */
+export class EditedCopy {
+  readonly #given: readonly IContent[];
+  readonly #history: Pick<HistoryService, 'countedTokens' | 'countEach'>;
+  readonly #entries: IContent[] = [];
+  /** By entry of the list, its index among those that were given. */
+  #origins: number[] = [];
+  #taken = 0;
+  #tokens = 0;
+  #metadata = NO_EDITS.metadata;
+  readonly #ruleEdits: RuleEdit[] = [];
+  /** Of entries that edits have put in, the places that their blocks had when they were given. */
+  readonly #places = new Map<IContent, readonly number[]>();
+
+  /** @param history counts what edits put in */
+  constructor(
+    given: readonly IContent[],
+    history: Pick<HistoryService, 'countedTokens' | 'countEach'>,
+  ) {
+    this.#given = given;
+    this.#history = history;
+  }
+
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** Tokens of the list, counted ones as far as they are known. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  getRawHistory(): readonly IContent[] {
+    return this.#entries;
+  }
+
+  countedTokens(entry: IContent): number | undefined {
+    return this.#history.countedTokens(entry);
+  }
+
+  /** Takes in what was given, up to an index. */
+  extend(end: number): void {
+    for (; this.#taken < end; this.#taken += 1) {
+      const entry = this.#given[this.#taken];
+      if (entry === undefined) continue;
+      this.#entries.push(entry);
+      this.#origins.push(this.#taken);
+      this.#tokens += this.#tokensOf(entry);
+    }
+  }
+
+  /** Makes an edit of the list, and what it does to reasoning; counts what it puts in. */
+  async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<void> {
+    const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
+    await this.#history.countEach([...result.replacements.values()]);
+    this.#noteRules(result);
+    const gone = new Set(result.removals);
+    for (const index of [...gone, ...result.replacements.keys()]) {
+      const before = this.#entries[index];
+      const after = result.replacements.get(index);
+      if (before !== undefined) this.#tokens -= this.#tokensOf(before);
+      if (after !== undefined) this.#tokens += this.#tokensOf(after);
+    }
+    applyDensityResult(this.#entries, result);
+    if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
+    this.#metadata = sumOf(this.#metadata, result.metadata);
+  }
+
+  /** The edit of what was given and taken in that leaves the list as it is. */
+  get edit(): DensityResult {
+    const removals: number[] = [];
+    const replacements = new Map<number, IContent>();
+    let next = 0;
+    for (let index = 0; index < this.#taken; index += 1) {
+      if (this.#origins[next] !== index) {
+        removals.push(index);
+        continue;
+      }
+      const entry = this.#entries[next];
+      if (entry !== undefined && entry !== this.#given[index]) replacements.set(index, entry);
+      next += 1;
+    }
+    return { removals, replacements, metadata: this.#metadata };
+  }
+
+  /** Which rule took what of it, ascending; what was taken for good later was ceded before. */
+  get ruleEdits(): readonly RuleEdit[] {
+    const edits = this.#ruleEdits.toSorted((a, b) => a.entry - b.entry || a.block - b.block);
+    return edits.map((edit, at) => {
+      const next = edits[at + 1];
+      const isLast = next?.entry !== edit.entry || next.block !== edit.block;
+      return isLast || edit.action === 'cut' ? edit : { ...edit, action: 'ceded' };
+    });
+  }
+
+  #noteRules({ rows = EMPTY_PLAN, replacements }: DensityResult): void {
+    for (const edit of listRuleEdits(rows, (index) => this.#entries[index]?.blocks)) {
+      const before = this.#entries[edit.entry];
+      const entry = this.#origins[edit.entry] ?? edit.entry;
+      const block = (before && this.#places.get(before)?.[edit.block]) ?? edit.block;
+      this.#ruleEdits.push({ ...edit, entry, block });
+    }
+    for (const [index, after] of replacements) {
+      const before = this.#entries[index];
+      if (before === undefined) continue;
+      const given = this.#places.get(before);
+      const places = placesBefore(before.blocks, after.blocks);
+      this.#places.set(after, given === undefined ? places : places.map((at) => given[at] ?? at));
+      this.#places.delete(before);
+    }
+  }
+
+  #tokensOf(entry: IContent): number {
+    return tokensOf(entry, (counted) => this.countedTokens(counted));
+  }
+}
+
+/** The places that the blocks of an edited entry had before. None of them changes its order. */
+function placesBefore(
+  before: readonly ContentBlock[],
+  after: readonly ContentBlock[],
+): readonly number[] {
+  const kept = new Set(after);
+  let from = 0;
+  return after.map((block) => {
+    const isIt = (other: ContentBlock): boolean =>
+      other === block || (!kept.has(other) && identityOf(other) === identityOf(block));
+    const place = before.findIndex((other, at) => at >= from && isIt(other));
+    from = place + 1;
+    return place;
+  });
+}
+
+/** What an edit leaves of a block as it is. */
+function identityOf(block: ContentBlock): string {
+  return block.type === 'tool_response' ? `response ${block.callId}` : block.type;
+}
+
+function sumOf(a: DensityResultMetadata, b: DensityResultMetadata): DensityResultMetadata {
+  const sum: { -readonly [Counter in keyof DensityResultMetadata]: number } = { ...a };
+  for (const { counter } of DENSITY_RULES) {
+    const count = b[counter];
+    if (count !== undefined) sum[counter] = (sum[counter] ?? 0) + count;
+  }
+  return sum;
+}

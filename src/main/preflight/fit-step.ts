@@ -1,0 +1,122 @@
+// The last step of a preflight: a history that still does not fit is made to, without a model.
+
+import type { IContent } from '../../shared/content.js';
+import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { ContextWindowExceededError } from '../../shared/errors.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
+import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
+import { fitToWindow } from '../../shared/summarize/window-fit.js';
+import type { WindowFit } from '../../shared/summarize/window-fit.js';
+import { abortable } from '../waiting/abortable.js';
+import { applyEdit } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
+import type { TokenBudget } from './context-gauge.js';
+import type { FittedEvent } from './session-events.js';
+import type { SessionParts } from './session-parts.js';
+
+/**
+ * Summarizes the largest tool results, then drops oldest turns, until the history fits the model's window beside the
+ * overhead and the model's `pendingTokens`.
+ *
+ * @returns what changed, or `null` when nothing had to
+ * @throws ContextWindowExceededError that says which part cannot fit; nothing has changed then.
+ */
+export async function fitHistory(
+  parts: SessionParts,
+  pendingTokens: number,
+  signal: AbortSignal | undefined,
+): Promise<StepOutcome<FittedEvent | null>> {
+  for (;;) {
+    const outcome = await tryFit(parts, pendingTokens, signal);
+    if (outcome !== 'stale') return outcome;
+    parts.logger.debug('the history was rewritten while it was made to fit');
+  }
+}
+
+async function tryFit(
+  parts: SessionParts,
+  pendingTokens: number,
+  signal: AbortSignal | undefined,
+): Promise<StepOutcome<FittedEvent | null> | 'stale'> {
+  const { history, gauge } = parts;
+  const { base } = history;
+  const { budget } = gauge;
+  const room = budget.roomTokens(pendingTokens);
+  const entries = history.getAll();
+  const { outline, callOf } = outlineHistory(entries);
+  const placeholder = parts.runtimeContext.ephemerals.densityPlaceholder?.();
+  const summaries = entries.map((entry, index) =>
+    summarizeEntry(entry, index, callOf, placeholder),
+  );
+  const [tokens, summarizedTokens] = await abortable(
+    Promise.all([history.countEach(entries), history.countEach(summaries)]),
+    signal,
+  );
+  signal?.throwIfAborted();
+  if (history.revision !== base.revision) return 'stale';
+  const fit = fitToWindow({ outline, tokens, summarizedTokens }, room);
+  if (fit.tokens > room) {
+    const summarized = new Set(fit.summarized);
+    const leftTokens = tokens.map((count, index) =>
+      summarized.has(index) ? (summarizedTokens[index] ?? count) : count,
+    );
+    throw exceeded(entries, leftTokens, fit, budget, pendingTokens);
+  }
+  const replacements = fit.summarized.flatMap((index) => {
+    const summary = summaries[index];
+    return summary === undefined ? [] : [[index, summary] as const];
+  });
+  const result = { ...NO_EDITS, removals: fit.dropped, replacements: new Map(replacements) };
+  if (isEmptyDensityResult(result)) return { event: null };
+  const landed = await applyEdit(parts, result, base, signal);
+  if (landed === null) return 'stale';
+  const counts = { summarizedEntries: fit.summarized.length, droppedEntries: fit.dropped.length };
+  return { event: { ...counts, ...landed.event }, failure: landed.failure };
+}
+
+/**
+ * `tokens` are the counted ones of each entry when all that can be summarized is. The message speaks
+ * of the model's own tokens throughout.
+ */
+function exceeded(
+  entries: readonly IContent[],
+  tokens: readonly number[],
+  { dropped, tokens: leftTokens }: WindowFit,
+  budget: TokenBudget,
+  pendingTokens: number,
+): ContextWindowExceededError {
+  const gone = new Set(dropped);
+  const left = entries.flatMap((entry, index) => (gone.has(index) ? [] : [{ entry, index }]));
+  const largest = left.reduce<{ entry: IContent; index: number } | undefined>(
+    (most, at) => ((tokens[at.index] ?? 0) > (tokens[most?.index ?? -1] ?? -1) ? at : most),
+    undefined,
+  );
+  const { contextLimit, overheadTokens } = budget;
+  const entryTokens = budget.toModelTokens(tokens[largest?.index ?? -1] ?? 0);
+  const parts = [
+    {
+      tokens: pendingTokens,
+      name: `the ${pendingTokens} tokens that the request holds besides the history`,
+    },
+    { tokens: overheadTokens, name: `the ${overheadTokens} tokens of overheadTokens` },
+  ];
+  if (largest !== undefined) {
+    const name = `${describe(largest.entry)} (entry ${largest.index}, ${entryTokens} tokens)`;
+    parts.unshift({ tokens: entryTokens, name });
+  }
+  const culprit = parts.reduce((most, part) => (part.tokens > most.tokens ? part : most));
+  const neededTokens = budget.toModelTokens(leftTokens) + overheadTokens + pendingTokens;
+  return new ContextWindowExceededError(
+    `The next request needs ${neededTokens} tokens, the context window has ${contextLimit}, and nothing ` +
+      `more can be dropped. The largest part is ${culprit.name}: make it smaller, or use a model with a larger window.`,
+    neededTokens,
+    contextLimit,
+  );
+}
+
+function describe(entry: IContent): string {
+  if (entry.speaker === 'human') return 'the newest human entry';
+  return entry.speaker === 'ai'
+    ? 'an ai entry whose tool calls have no response yet'
+    : 'a tool entry that belongs to tool calls without a response';
+}

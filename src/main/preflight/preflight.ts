@@ -1,0 +1,255 @@
+// What happens to a history before each send, and in which order. Yields a report of each step, and tells nobody itself.
+
+import { asError, SummaryRejectedError } from '../../shared/errors.js';
+import type { IContent } from '../../shared/content.js';
+import { abortable } from '../waiting/abortable.js';
+import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import type { CompressionContext, CompressionStrategyName } from '../strategies/strategy.js';
+import type { Failure, StepOutcome } from './apply-edit.js';
+import { compressionContext, runCompressionStep } from './compression-step.js';
+import { CostMeter } from './cost-meter.js';
+import { DensityPruner } from './density-step.js';
+import { fitHistory } from './fit-step.js';
+import type { HoldReason } from './progress-guard.js';
+import type {
+  CompressedEvent,
+  FittedEvent,
+  PreflightResult,
+  PrunedEvent,
+} from './session-events.js';
+import { currentStrategy } from './session-parts.js';
+import type { AbortOptions, SessionParts } from './session-parts.js';
+
+/** How a step ended. */
+interface StepEnd<Event> {
+  /** When it began, in milliseconds since the epoch. */
+  readonly startTimeMs: number;
+  readonly durationMs: number;
+  /** Whether the caller's signal had aborted. */
+  readonly isAborted: boolean;
+  /** With what recording began to fail in this step. */
+  readonly recordingFailure?: Error | undefined;
+  /** Absent when the step failed and nothing has landed. */
+  readonly event?: Event | undefined;
+  /** Beside an event, what failed after the edit had landed. */
+  readonly failure?: Failure | undefined;
+}
+
+/** What there is to tell of a step. */
+export type StepReport =
+  | ({
+      readonly step: 'pruned';
+      readonly strategy: CompressionStrategyName;
+    } & StepEnd<PrunedEvent | null>)
+  | ({
+      readonly step: 'compressed';
+      /** The strategy that was asked; absent when the compression was held. */
+      readonly strategy?: CompressionStrategyName;
+      /** The entries before. */
+      readonly former: readonly IContent[];
+      /** Of a compression that nobody asked for, and that ran: whether the history is under the threshold now. */
+      readonly isUnderThreshold?: boolean;
+    } & StepEnd<CompressedEvent>)
+  | ({ readonly step: 'fitted' } & StepEnd<FittedEvent | null>)
+  /** A compression failed, and the preflight goes on. */
+  | { readonly step: 'none'; readonly compressionFailure: Error };
+
+/** Steps that are being run: whoever asks for the next report has them go on. */
+export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;
+
+/** Makes one session's history ready to be sent. */
+export class Preflight {
+  readonly costs: CostMeter;
+  readonly #parts: SessionParts;
+  readonly #pruner: DensityPruner;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#pruner = new DensityPruner(parts);
+    this.costs = new CostMeter(parts);
+  }
+
+  /** What its density passes have seen. */
+  get pruner(): Pick<DensityPruner, 'isDirty' | 'preflights'> {
+    return this.#pruner;
+  }
+
+  /** What a strategy is given to compress the history as it stands. */
+  contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
+    return compressionContext(this.#parts, currentStrategy(this.#parts), promptId, signal);
+  }
+
+  /** All of it. */
+  async *run(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Steps<PreflightResult> {
+    const { history, gauge, sent } = this.#parts;
+    gauge.preflightOpens();
+    await abortable(history.waitForTokenUpdates(), options.signal);
+    const pruned = yield* this.prune(pendingTokens, options);
+    options.signal?.throwIfAborted();
+    const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
+    // Also after a compression that began under the limit: what was added meanwhile may be too much.
+    const fitted = yield* this.#fit(pendingTokens, options);
+    gauge.preflightCloses(pendingTokens);
+    this.costs.preflightCloses();
+    sent.preflightCloses();
+    const totalTokens = history.getTotalTokens();
+    return { pruned, compressed, fitted, totalTokens, tokenSource: gauge.countSource };
+  }
+
+  /** Prunes a history that is dirty. What cannot be recorded stays, as long as the history fits. */
+  async *prune(pendingTokens: number, { signal }: AbortOptions): Steps<PrunedEvent | null> {
+    const strategy = this.#pruner.begin();
+    if (strategy === null) return null;
+    const end = await this.#end(() => this.#pruner.run(strategy, pendingTokens, signal), signal);
+    yield { step: 'pruned', strategy: strategy.name, ...end };
+    if (isWriteFailure(end.failure?.thrown) && this.#parts.gauge.fits(pendingTokens)) return null;
+    return eventOf(end);
+  }
+
+  /**
+   * Compresses the history.
+   *
+   * @param pendingTokens given when nobody asked for that but the preflight itself
+   */
+  async *compress(
+    promptId: string,
+    { signal }: AbortOptions,
+    pendingTokens?: number,
+  ): Steps<CompressedEvent> {
+    const { history, gauge } = this.#parts;
+    const strategy = currentStrategy(this.#parts);
+    const former = history.getRawHistory();
+    const end = await this.#end(
+      () => runCompressionStep(this.#parts, strategy, promptId, signal),
+      signal,
+    );
+    const progress =
+      pendingTokens === undefined ? {} : { isUnderThreshold: !gauge.shouldCompress(pendingTokens) };
+    yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
+    return eventOf(end);
+  }
+
+  /** Sees to it that the history fits, and does nothing else. */
+  async *enforceLimit(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Steps<FittedEvent | null> {
+    const { history, gauge } = this.#parts;
+    await abortable(history.waitForTokenUpdates(), options.signal);
+    if (gauge.fits(pendingTokens)) return null;
+    yield* this.prune(pendingTokens, options);
+    options.signal?.throwIfAborted();
+    if (!gauge.fits(pendingTokens)) {
+      yield* this.#compressOverLimit(promptId, pendingTokens, options);
+    }
+    return yield* this.#fit(pendingTokens, options);
+  }
+
+  /**
+   * Compresses a history over the threshold or the limit. Returns `null` when it was not due, could not be recorded,
+   * failed over the limit, or the model's summary was unfit.
+   */
+  async *#compressWhenDue(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Steps<CompressedEvent | null> {
+    const { gauge } = this.#parts;
+    if (!gauge.fits(pendingTokens)) {
+      return yield* this.#compressOverLimit(promptId, pendingTokens, options);
+    }
+    if (!gauge.shouldCompress(pendingTokens)) return null;
+    try {
+      return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
+    } catch (thrown) {
+      if (isWriteFailure(thrown) && gauge.fits(pendingTokens)) return null;
+      // What a model wrote must not fail a turn whose history fits.
+      if (!(thrown instanceof SummaryRejectedError)) throw thrown;
+      yield { step: 'none', compressionFailure: thrown };
+      return null;
+    }
+  }
+
+  /** What a strategy throws must not keep a history from being made to fit: it is reported, and that is all. */
+  async *#compressOverLimit(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Steps<CompressedEvent | null> {
+    try {
+      return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
+    } catch (thrown) {
+      options.signal?.throwIfAborted();
+      yield { step: 'none', compressionFailure: asError(thrown) };
+      return null;
+    }
+  }
+
+  /** Compresses unless that would lead nowhere. */
+  async *#compressUnlessHeld(
+    promptId: string,
+    pendingTokens: number,
+    options: AbortOptions,
+  ): Steps<CompressedEvent> {
+    const { guard, history } = this.#parts;
+    const reason = guard.holdReason(history.getTotalTokens());
+    if (reason === null) return yield* this.compress(promptId, options, pendingTokens);
+    const event = heldCompression(this.#parts, reason);
+    yield {
+      ...{ step: 'compressed', event, former: [], isAborted: false },
+      ...{ startTimeMs: Date.now(), durationMs: 0 },
+    };
+    return event;
+  }
+
+  async *#fit(pendingTokens: number, { signal }: AbortOptions): Steps<FittedEvent | null> {
+    signal?.throwIfAborted();
+    if (this.#parts.gauge.fits(pendingTokens)) return null;
+    const end = await this.#end(() => fitHistory(this.#parts, pendingTokens, signal), signal);
+    yield { step: 'fitted', ...end };
+    return eventOf(end);
+  }
+
+  /** Runs a step to its end, whichever that is. */
+  async #end<Event>(
+    run: () => Promise<StepOutcome<Event>>,
+    signal: AbortSignal | undefined,
+  ): Promise<StepEnd<Event>> {
+    const startTimeMs = Date.now();
+    const start = performance.now();
+    const outcome = await run().catch((thrown: unknown) => ({ failure: { thrown } }));
+    return {
+      ...outcome,
+      startTimeMs,
+      durationMs: performance.now() - start,
+      isAborted: signal?.aborted === true,
+      recordingFailure: this.#parts.recorder?.takeFailure(),
+    };
+  }
+}
+
+function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
+  if (failure !== undefined || event === undefined) throw failure?.thrown;
+  return event;
+}
+
+/** The event of a compression that was due and did not run: the history is as it was. */
+function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEvent {
+  const { history } = parts;
+  const tokens = history.getTotalTokens();
+  return {
+    strategy: currentStrategy(parts).name,
+    outcome: 'held',
+    reason,
+    llmCallMade: false,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    entriesBefore: history.length,
+    entriesAfter: history.length,
+  };
+}

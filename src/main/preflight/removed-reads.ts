@@ -1,0 +1,259 @@
+// Finds out what an edit took of tool results and of the files that the model has read. Looks at what
+// changed; of what stays, only at calls that a response belongs to. Decides and changes nothing.
+
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
+import type {
+  ContentBlock,
+  IContent,
+  ToolCallBlock,
+  ToolResponseBlock,
+} from '../../shared/content.js';
+import { findInclusions } from '../../shared/density/index/file-inclusions.js';
+import { fileAccess } from '../../shared/density/index/call-use.js';
+import { signatureOf } from '../../shared/density/index/call-signature.js';
+import { placeholderKind } from '../../shared/placeholder.js';
+import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
+import type { EntryChange } from '../entry-change.js';
+import type { StepReport } from './preflight.js';
+import type { RemovedEvent } from './session-events.js';
+import type { DensityOptions } from './session-parts.js';
+
+/** What one edit took. */
+export type RemovedContent = Omit<RemovedEvent, 'step'>;
+
+/** An entry of the history before an edit. */
+interface FormerEntry {
+  readonly entry: IContent;
+  readonly isLost: boolean;
+  /** Finds a call in front of it that is none of the former entries looked at. */
+  readonly findCall?: (callId: string) => ToolCallBlock | undefined;
+}
+
+/** Follows the edits of one session: what took the place of a result is no loss when it goes as well. */
+export class RemovedReads {
+  readonly #options: DensityOptions;
+  readonly #standIns = new WeakSet<ToolResponseBlock>();
+
+  constructor(options: DensityOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns what went with a step, or `null` when nothing did. To be asked once per step, in their order.
+   *
+   * @param entries the history after it
+   */
+  ofStep(report: StepReport, entries: readonly IContent[]): RemovedContent | null {
+    if (report.step === 'none' || !report.event) return null;
+    if (report.step !== 'compressed') return this.ofChanges(report.event.changes, entries);
+    return report.event.outcome === 'applied' ? this.ofRewrite(report.former, entries) : null;
+  }
+
+  /**
+   * Returns what went with an edit by index, or `null` when nothing did. Takes time in proportion to the
+   * changes; where a response stands far from its call, to the history.
+   *
+   * @param changes ascending
+   * @param entries the history after the edit
+   */
+  ofChanges(changes: readonly EntryChange[], entries: readonly IContent[]): RemovedContent | null {
+    let removed = 0;
+    const calls = new EarlierCalls(entries);
+    const former = changes.map(({ before, index, after }): FormerEntry => {
+      const place = index - removed;
+      if (after === null) removed += 1;
+      const findCall = (callId: string): ToolCallBlock | undefined => calls.find(callId, place);
+      return { entry: before, isLost: true, findCall };
+    });
+    const present = changes.flatMap(({ after }) => after ?? []);
+    return this.#compare(former, present);
+  }
+
+  /**
+   * Returns what went when another list took the place of a history, or `null` when nothing did. Linear
+   * in both.
+   *
+   * @param before the entries of the history then
+   * @param entries those now; what both have are the same objects
+   */
+  ofRewrite(before: readonly IContent[], entries: readonly IContent[]): RemovedContent | null {
+    const kept = new Set(entries);
+    const known = new Set(before);
+    return this.#compare(
+      before.map((entry) => ({ entry, isLost: !kept.has(entry) })),
+      entries.filter((entry) => !known.has(entry)),
+    );
+  }
+
+  /** @param present the entries that the history did not have */
+  #compare(former: readonly FormerEntry[], present: readonly IContent[]): RemovedContent | null {
+    const paths = new Set<string>();
+    const callIds = new Set<string>();
+    const calls = new Map<string, ToolCallBlock>();
+    const left = new PresentContent(present, (entry) => this.#inclusionsOf(entry));
+    for (const { entry, isLost, findCall } of former) {
+      for (const block of entry.blocks) {
+        if (isToolCallBlock(block)) calls.set(block.id, block);
+        if (!isLost || !isToolResponseBlock(block) || block.isComplete === false) continue;
+        const copy = left.takeEqual(block);
+        if (this.#isStandIn(block)) {
+          if (copy !== undefined) this.#standIns.add(copy);
+        } else if (copy === undefined) {
+          callIds.add(block.callId);
+          const call = calls.get(block.callId) ?? findCall?.(block.callId);
+          for (const path of this.#pathsRead(call)) paths.add(path);
+        }
+      }
+      if (!isLost) continue;
+      for (const { path, text } of this.#inclusionsOf(entry)) {
+        if (!left.takeInclusion(text)) paths.add(path);
+      }
+    }
+    for (const response of left.responses()) this.#standIns.add(response);
+    return paths.size + callIds.size === 0 ? null : { paths: [...paths], callIds: [...callIds] };
+  }
+
+  #isStandIn(response: ToolResponseBlock): boolean {
+    return this.#standIns.has(response) || placeholderKind(response) !== 'none';
+  }
+
+  #pathsRead(call: ToolCallBlock | undefined): readonly string[] {
+    const { toolCatalog = DEFAULT_TOOL_CATALOG } = this.#options;
+    if (call === undefined || !Object.hasOwn(toolCatalog, call.name)) return [];
+    const file = fileAccess(toolCatalog[call.name] ?? [], call.parameters);
+    return file?.access === 'read' ? file.paths.map((path) => this.#absolute(path)) : [];
+  }
+
+  #inclusionsOf({ speaker, blocks }: IContent): readonly Inclusion[] {
+    if (speaker !== 'human') return [];
+    return findInclusions(blocks, this.#options).map((found) => {
+      const path = this.#absolute(found.path);
+      const text =
+        'start' in found
+          ? textOf(blocks[found.block]).slice(found.start, found.end)
+          : `${textOf(blocks[found.block])}\n${textOf(blocks[found.block + 1])}`;
+      return { path, text };
+    });
+  }
+
+  #absolute(path: string): string {
+    return resolve(this.#options.workspaceRoot, path);
+  }
+}
+
+/** A file's inclusion; its text names the path as well. */
+interface Inclusion {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What stands in new entries, each of it there once to be found again. */
+class PresentContent {
+  /** By `keyOf`: an id may stand for any number of calls. */
+  readonly #responses = new Map<string, ToolResponseBlock[]>();
+  readonly #inclusions = new Map<string, number>();
+
+  constructor(
+    entries: readonly IContent[],
+    inclusionsOf: (entry: IContent) => readonly Inclusion[],
+  ) {
+    for (const entry of entries) {
+      for (const block of entry.blocks) {
+        if (!isToolResponseBlock(block) || block.isComplete === false) continue;
+        const key = keyOf(block);
+        const known = this.#responses.get(key);
+        if (known === undefined) this.#responses.set(key, [block]);
+        else known.push(block);
+      }
+      for (const { text } of inclusionsOf(entry)) {
+        this.#inclusions.set(text, (this.#inclusions.get(text) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** Takes out the response to the same call that says the same; strategies may copy what they keep. */
+  takeEqual(response: ToolResponseBlock): ToolResponseBlock | undefined {
+    const known = this.#responses.get(keyOf(response)) ?? [];
+    const at = known.findLastIndex((block) => isDeepStrictEqual(block.result, response.result));
+    return at === -1 ? undefined : known.splice(at, 1)[0];
+  }
+
+  /** Takes out an inclusion; returns whether it was there. */
+  takeInclusion(text: string): boolean {
+    const count = this.#inclusions.get(text) ?? 0;
+    if (count > 0) this.#inclusions.set(text, count - 1);
+    return count > 0;
+  }
+
+  /** The responses that were not taken out. */
+  *responses(): Generator<ToolResponseBlock> {
+    for (const blocks of this.#responses.values()) yield* blocks;
+  }
+}
+
+/** The same for responses to one call that say the same. */
+function keyOf({ callId, result }: ToolResponseBlock): string {
+  return JSON.stringify([callId, typeof result === 'string' ? result : signatureOf('', result)]);
+}
+
+/** So many blocks are looked at before all of them are. */
+const SEARCHED_BLOCKS = 128;
+
+/** A call, and the index of its entry. */
+type PlacedCall = readonly [entry: number, call: ToolCallBlock];
+
+/** Finds calls by their ids. Responses stand close behind them, so that this looks at few of them. */
+class EarlierCalls {
+  readonly #entries: readonly IContent[];
+  /** By id, ascending; made when a call is far away. */
+  #byId: Map<string, PlacedCall[]> | undefined;
+
+  constructor(entries: readonly IContent[]) {
+    this.#entries = entries;
+  }
+
+  /** Returns the newest call of an id in front of an entry. */
+  find(callId: string, place: number): ToolCallBlock | undefined {
+    let left = SEARCHED_BLOCKS;
+    for (let at = Math.min(place, this.#entries.length) - 1; at >= 0; at -= 1) {
+      const blocks = this.#entries[at]?.blocks ?? [];
+      left -= blocks.length;
+      if (left < 0) return this.#findFar(callId, at + 1);
+      const call = blocks.findLast((block) => isToolCallBlock(block) && block.id === callId);
+      if (call?.type === 'tool_call') return call;
+    }
+    return undefined;
+  }
+
+  #findFar(callId: string, place: number): ToolCallBlock | undefined {
+    this.#byId ??= callsById(this.#entries);
+    const calls = this.#byId.get(callId) ?? [];
+    let low = 0;
+    let high = calls.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((calls[middle]?.[0] ?? 0) < place) low = middle + 1;
+      else high = middle;
+    }
+    return calls[low - 1]?.[1];
+  }
+}
+
+function callsById(entries: readonly IContent[]): Map<string, PlacedCall[]> {
+  const byId = new Map<string, PlacedCall[]>();
+  for (const [at, { blocks }] of entries.entries()) {
+    for (const block of blocks) {
+      if (!isToolCallBlock(block)) continue;
+      const known = byId.get(block.id);
+      if (known === undefined) byId.set(block.id, [[at, block]]);
+      else known.push([at, block]);
+    }
+  }
+  return byId;
+}
+
+function textOf(block: ContentBlock | undefined): string {
+  return block?.type === 'text' ? block.text : '';
+}

@@ -1,0 +1,143 @@
+// Finds the edits that have landed in a history before this session took it up: it was sent with them, and a
+// provider's cache holds it so. Goes by content, and by what is known of a session that was let go; applies nothing.
+
+import { isEmptyDensityResult } from '../../shared/density.js';
+import type { DensityBase } from '../../shared/density.js';
+import type { IContent } from '../../shared/content.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { SILENT_LOGGER } from '../host/logger.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
+import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
+import { EditGate } from './edit-policy.js';
+import { EditedCopy } from './edited-copy.js';
+import { findHere } from './found-edit.js';
+import { currentDensityConfig, currentStrategy } from './session-parts.js';
+import type { SessionParts } from './session-parts.js';
+
+/** What is kept of a session that was let go: a few numbers that say which edits of its history have landed. */
+export interface FormerPreflights {
+  /** By entries that had been added before a preflight, why edits landed in it. */
+  readonly landings: ReadonlyMap<number, LandingReason>;
+  /** When the history was sent last, in milliseconds since the epoch. */
+  readonly sentAt: number;
+}
+
+export interface ReplayOptions {
+  readonly parts: SessionParts;
+  /** `undefined` when only the history itself can tell. */
+  readonly former: FormerPreflights | undefined;
+  /** Counted tokens at which a history would have been compressed. */
+  readonly thresholdTokens: number;
+  /** Fresh ones: they hear of all preflights that there have been. */
+  readonly points: BatchPoints;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** One edit for all that landed before, and for what may land now. */
+export interface Replay extends Admission {
+  /** The history that it is an edit of. */
+  readonly base: DensityBase;
+  /** Which rule took what of it. */
+  readonly ruleEdits: readonly RuleEdit[];
+  /** By entries that had been added before a preflight, why edits landed in it; the present one among them. */
+  readonly landings: ReadonlyMap<number, LandingReason>;
+}
+
+/** A preflight, before an answer of the model or now. */
+interface FormerPreflight {
+  /** Entries that had been added. */
+  readonly at: number;
+  readonly isNow: boolean;
+  /** Milliseconds since the history was sent before, as far as anything tells. */
+  readonly idleMs: number;
+}
+
+/** Entries that passes may look at before the event loop has its turn. */
+const ENTRIES_PER_TURN = 4_096;
+
+/**
+ * Plays the preflights of a history once more, on a list of its own: one before each answer of the model, and the
+ * present one. A former one that found no way below the threshold was followed by a compression, and nothing
+ * tells what that made: of those behind it, only the present one is played.
+ *
+ * @throws the signal's reason.
+ */
+export async function replayEdits(options: ReplayOptions): Promise<Replay> {
+  const { parts, former, thresholdTokens, points, signal } = options;
+  const { edits } = parts;
+  const { base } = parts.history;
+  const config = currentDensityConfig(parts);
+  const strategy = currentStrategy(parts);
+  const given = parts.history.getRawHistory().slice(0, base.length);
+  const copy = new EditedCopy(given, parts.history);
+  const sent = { intactEntries: 0, isCacheCold: false };
+  const gate = new EditGate({
+    ...edits,
+    sent,
+    history: copy,
+    logger: SILENT_LOGGER,
+  });
+  /** Without an account of them, entries that came in at once were all sent as they are. */
+  const isAllSent = edits.edits === 'at-birth' && former === undefined;
+  const landings = new Map<number, LandingReason>();
+  let isCompressed = false;
+  let scanned = 0;
+  let admission: Admission | undefined;
+  for (const { at, isNow, idleMs } of preflightsOf(given, former)) {
+    copy.extend(at);
+    if (isAllSent) sent.intactEntries = copy.length;
+    sent.isCacheCold = idleMs >= edits.cacheTtlMs;
+    const isBatchPoint = points.reaches(at);
+    const landed = isNow ? undefined : former?.landings.get(at);
+    const isForced = landed === undefined ? copy.tokens >= thresholdTokens : landed !== 'unsent';
+    const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
+    if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
+      const found = findHere(strategy, copy.getRawHistory(), config);
+      admission =
+        found.firstEntry === Infinity
+          ? { result: found.result, isWhole: true }
+          : gate.admit(found, { isForced, isBatchPoint });
+      if (admission.reason !== undefined) {
+        landings.set(at, admission.reason);
+        await copy.land(admission, edits.reasoning);
+      }
+      isCompressed = copy.tokens >= thresholdTokens;
+      scanned += copy.length;
+    }
+    sent.intactEntries = copy.length;
+    if (scanned > ENTRIES_PER_TURN) {
+      scanned = 0;
+      await nextTurn(signal);
+    }
+  }
+  const { edit: result, ruleEdits } = copy;
+  const reason = isEmptyDensityResult(result) ? undefined : (admission?.reason ?? 'sent-before');
+  const isWhole = admission?.isWhole ?? true;
+  return { result, ruleEdits, isWhole, base, landings, ...(reason !== undefined && { reason }) };
+}
+
+function* preflightsOf(
+  given: readonly IContent[],
+  former: FormerPreflights | undefined,
+): Generator<FormerPreflight, void, undefined> {
+  /** The last answer before an entry, and the entry before that. */
+  let answer: IContent | undefined;
+  let last: IContent | undefined;
+  // What the clock says now, no later process can tell: the entries alone decide, and decide the same again.
+  const idleMs = (): number =>
+    answer === undefined ? Infinity : (timeOf(last) ?? 0) - (timeOf(answer) ?? Infinity);
+  for (const [at, entry] of given.entries()) {
+    const isAnswer = entry.speaker === 'ai' && last !== undefined && last.speaker !== 'ai';
+    if (isAnswer || former?.landings.has(at) === true) {
+      yield { at, isNow: false, idleMs: idleMs() };
+    }
+    if (entry.speaker === 'ai') answer = entry;
+    last = entry;
+  }
+  const isNow = true;
+  yield { at: given.length, isNow, idleMs: former ? Date.now() - former.sentAt : idleMs() };
+}
+
+function timeOf(entry: IContent | undefined): number | undefined {
+  return entry?.metadata?.timestamp;
+}

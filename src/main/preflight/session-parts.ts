@@ -1,0 +1,155 @@
+// What a session is made of: what its maker gives it, and the parts that the steps of a preflight work with.
+
+import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
+import type { DensityConfig } from '../../shared/density.js';
+import { explainDensity } from '../../shared/density/explain/explain-density.js';
+import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
+import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
+import type { Logger } from '../host/logger.js';
+import type { Offload } from '../offload/offload.js';
+import type { RemovalLog } from '../removal-log/removal-log.js';
+import { RemovalRecorder } from '../removal-log/removal-recorder.js';
+import { ruleSettings } from '../settings/density-settings.js';
+import type { Settings } from '../settings/settings.js';
+import type {
+  AgentRuntimeContext,
+  CompressionStrategy,
+  CompressionStrategyName,
+} from '../strategies/strategy.js';
+import type { CompressionInputs } from './compression-step.js';
+import { ContextGauge } from './context-gauge.js';
+import type { ContextGaugeOptions } from './context-gauge.js';
+import { completeEditOptions } from './edit-options.js';
+import type { CompleteEditOptions, EditOptions } from './edit-options.js';
+import { ProgressGuard } from './progress-guard.js';
+import type { FormerPreflights } from './replay-edits.js';
+import { SentHistory } from './sent-history.js';
+
+/** Share of the context window by which a history must grow before a compression that did not help is tried again. */
+const MIN_GROWTH_SHARE = 0.05;
+
+/** The part of `DensityConfig` that comes from the agent and not from settings. */
+export type DensityOptions = Pick<
+  DensityConfig,
+  'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes' | 'partialWritesSupersede' | 'workingSet'
+>;
+
+/** What the maker of a session gives it. */
+export interface SessionInit extends EditOptions, ContextGaugeOptions {
+  readonly sessionId: string;
+  readonly offload: Offload;
+  readonly runtimeContext: AgentRuntimeContext;
+  /** What `runtimeContext` reads. */
+  readonly settings: Settings;
+  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
+  readonly densityOptions: DensityOptions;
+  /** What strategies are given beside the history. @default nothing */
+  readonly compressionInputs?: (() => CompressionInputs) | undefined;
+  /** Keeps what edits take away. The session closes it. @default nothing is kept */
+  readonly removalLog?: RemovalLog | undefined;
+  readonly logger: Logger;
+  /** Milliseconds that only grow. @default performance.now */
+  readonly now?: (() => number) | undefined;
+  /**
+   * That the history holds answers of a model, and so was sent before; with what is known of the session
+   * that did, or `null`. @default nothing of it was sent
+   */
+  readonly takenUp?: FormerPreflights | null | undefined;
+  /** Called once when the session was closed, with what to keep of it. */
+  readonly onClose?: ((preflights: FormerPreflights) => void) | undefined;
+}
+
+/** The parts of one session. */
+export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
+  readonly edits: CompleteEditOptions;
+  readonly gauge: ContextGauge;
+  readonly guard: ProgressGuard;
+  readonly sent: SentHistory;
+  /** Absent when nothing is kept of what edits take away. */
+  readonly recorder?: RemovalRecorder | undefined;
+}
+
+/**
+ * Makes the parts of a session.
+ *
+ * @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none.
+ */
+export function createParts(init: SessionInit): SessionParts {
+  const { history, takenUp, removalLog, now = () => performance.now() } = init;
+  const edits = completeEditOptions(init);
+  const { cacheTtlMs } = edits;
+  const gauge = new ContextGauge(init);
+  return {
+    ...init,
+    edits,
+    gauge,
+    guard: new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * gauge.contextLimit, now }),
+    sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp: takenUp !== undefined }),
+    recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
+  };
+}
+
+/** The strategy that the settings name. */
+export function currentStrategy(
+  parts: Pick<SessionParts, 'resolveStrategy' | 'runtimeContext'>,
+): CompressionStrategy {
+  return parts.resolveStrategy(parts.runtimeContext.ephemerals.compressionStrategy());
+}
+
+/** The configuration of a density pass, from settings and agent. */
+export function currentDensityConfig({
+  runtimeContext: { ephemerals },
+  densityOptions,
+}: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
+  const { workingSet: _, ...agent } = densityOptions;
+  const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
+  const rules = ruleSettings(ephemerals, densityOptions);
+  return { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+}
+
+/**
+ * Tells what a density pass would do with an entry of the history.
+ *
+ * @throws RangeError when the history has no entry at this index.
+ */
+export function explainEntry(parts: SessionParts, index: number): EntryExplanation {
+  const config = currentDensityConfig(parts);
+  return explainDensity(parts.history.getRawHistory(), config).explain(index);
+}
+
+/** A call that a signal can end; it then rejects with the signal's reason. */
+export interface AbortOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Checks what a call into a session is given.
+ *
+ * @returns its options, as they were read
+ * @throws TypeError or RangeError for what is no name, are no options, or is no number of tokens.
+ */
+export function readCall(
+  promptId: string,
+  options: AbortOptions,
+  pendingTokens: number = 0,
+): AbortOptions {
+  assertString('promptId', promptId);
+  assertTokens('pendingTokens', pendingTokens);
+  return readAbortOptions(options);
+}
+
+/**
+ * Reads the signal, also of an `AbortController`, which has it as a getter.
+ *
+ * @throws TypeError for what is no object that can be read, or has a signal that is none.
+ */
+export function readAbortOptions(options: AbortOptions): AbortOptions {
+  let signal: unknown;
+  try {
+    ({ signal } = asObject(options, 'the options', 'an object'));
+  } catch (cause) {
+    throw new TypeError('Expected options with a signal that can be read.', { cause });
+  }
+  assertSignal(signal);
+  return signal === undefined ? {} : { signal };
+}

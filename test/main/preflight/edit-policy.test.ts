@@ -1,0 +1,59 @@
+// When a density edit may land, by policy and facts.
+
+import { describe, expect, it } from 'vitest';
+
+import { decideEdits } from '../../../src/main/preflight/edit-policy.js';
+import type {
+  EditDecision,
+  EditFacts,
+  EditPolicy,
+} from '../../../src/main/preflight/edit-policy.js';
+
+const WARM = {
+  isForced: false,
+  isCacheCold: false,
+  sentEntries: 5,
+  reclaimed: 99,
+  minReclaimTokens: 100,
+};
+type Case = readonly [EditPolicy, Partial<typeof WARM>, string];
+
+function told(decision: EditDecision): string {
+  return decision.verdict === 'hold' ? 'hold' : `${decision.verdict}: ${decision.reason}`;
+}
+
+describe('decideEdits', () => {
+  it.each<Case>([
+    ['every-turn', {}, 'land: every-turn'],
+    ['every-turn', { isForced: true, isCacheCold: true }, 'land: every-turn'],
+    ['batched', {}, 'hold'],
+    ['batched', { reclaimed: 100 }, 'land: reclaims-enough'],
+    ['batched', { isCacheCold: true }, 'land: cache-cold'],
+    ['batched', { isForced: true }, 'land: threshold'],
+    ['batched', { sentEntries: 0 }, 'hold'],
+    ['batched', { minReclaimTokens: 0, reclaimed: 0 }, 'land: reclaims-enough'],
+    ['at-birth', {}, 'unsent-only: unsent'],
+    ['at-birth', { reclaimed: 1_000 }, 'unsent-only: unsent'],
+    ['at-birth', { isCacheCold: true }, 'unsent-only: unsent'],
+    ['at-birth', { sentEntries: 0 }, 'land: unsent'],
+    ['at-birth', { isForced: true }, 'land: threshold'],
+  ])('by %s, when %j: %s', (policy, given, expected) => {
+    const { reclaimed, ...facts } = { ...WARM, ...given };
+    expect(told(decideEdits(policy, { ...facts, reclaimedTokens: () => reclaimed }))).toBe(
+      expected,
+    );
+  });
+
+  it('asks what an edit takes away only when that decides', () => {
+    const facts: EditFacts = {
+      ...WARM,
+      reclaimedTokens: () => {
+        throw new Error('asked');
+      },
+    };
+    expect(told(decideEdits('every-turn', facts))).toBe('land: every-turn');
+    expect(told(decideEdits('at-birth', facts))).toBe('unsent-only: unsent');
+    expect(told(decideEdits('batched', { ...facts, isCacheCold: true }))).toBe('land: cache-cold');
+    expect(() => decideEdits('batched', facts)).toThrow('asked');
+  });
+});

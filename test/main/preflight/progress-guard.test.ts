@@ -1,0 +1,217 @@
+// When automatic compressions are held: after one that did not help, and after several that failed.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { ProgressGuard } from '../../../src/main/preflight/progress-guard.js';
+import type { ProgressGuardOptions } from '../../../src/main/preflight/progress-guard.js';
+import { runs } from '../../support/scale.js';
+
+interface TimedGuard {
+  readonly guard: ProgressGuard;
+  readonly pass: (ms: number) => void;
+}
+
+/** A guard that asks for 50 tokens of growth, and a clock that a test moves. */
+function timedGuard(options: Partial<ProgressGuardOptions> = {}): TimedGuard {
+  let nowMs = 1_000;
+  const guard = new ProgressGuard({ minGrowthTokens: 50, now: () => nowMs, ...options });
+  return {
+    guard,
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+function failTimes(guard: ProgressGuard, times: number): void {
+  for (let failure = 0; failure < times; failure += 1) guard.noteFailure();
+}
+
+describe('ProgressGuard', () => {
+  describe('after a compression that ran to its end', () => {
+    it('holds nothing at first', () => {
+      expect(timedGuard().guard.holdReason(0)).toBeNull();
+    });
+
+    it('holds nothing when that got under the threshold', () => {
+      const { guard } = timedGuard();
+      guard.noteEnd(800, true);
+      expect(guard.holdReason(800)).toBeNull();
+    });
+
+    it.each([
+      [0, 'no-growth'],
+      [900, 'no-growth'],
+      [949, 'no-growth'],
+      [950, null],
+      [2_000, null],
+    ])('holds a history of %i tokens when 900 were left over the threshold: %s', (tokens, hold) => {
+      const { guard } = timedGuard();
+      guard.noteEnd(900, false);
+      expect(guard.holdReason(tokens)).toBe(hold);
+    });
+
+    it('goes by the last one', () => {
+      const { guard } = timedGuard();
+      guard.noteEnd(900, false);
+      guard.noteEnd(1_000, false);
+      expect(guard.holdReason(1_049)).toBe('no-growth');
+      guard.noteEnd(1_100, true);
+      expect(guard.holdReason(1_000)).toBeNull();
+    });
+
+    it('lets no time pass for growth', () => {
+      const { guard, pass } = timedGuard();
+      guard.noteEnd(900, false);
+      pass(1e9);
+      expect(guard.holdReason(949)).toBe('no-growth');
+    });
+  });
+
+  describe('noteShrunk', () => {
+    it('counts growth from what is left', () => {
+      const { guard } = timedGuard();
+      guard.noteEnd(900, false);
+      guard.noteShrunk(400);
+      expect(guard.holdReason(449)).toBe('no-growth');
+      expect(guard.holdReason(450)).toBeNull();
+    });
+
+    it('never asks for more growth than before', () => {
+      const { guard } = timedGuard();
+      guard.noteEnd(900, false);
+      guard.noteShrunk(940);
+      expect(guard.holdReason(950)).toBeNull();
+      guard.noteEnd(300, true);
+      guard.noteShrunk(300);
+      expect(guard.holdReason(0)).toBeNull();
+    });
+  });
+
+  describe('noteCut', () => {
+    it('lets what was cut off count as growth', () => {
+      const { guard } = timedGuard();
+      guard.noteEnd(1_100, false);
+      guard.noteCut(1_100, 1_000);
+      expect(guard.holdReason(1_049)).toBe('no-growth');
+      expect(guard.holdReason(1_050)).toBeNull();
+      guard.noteCut(1_030, 1_000);
+      expect(guard.holdReason(1_019)).toBe('no-growth');
+      expect(guard.holdReason(1_020)).toBeNull();
+    });
+
+    it('never asks for more growth than from what is left', () => {
+      const { guard } = timedGuard();
+      guard.noteEnd(1_100, false);
+      guard.noteCut(500, 450);
+      expect(guard.holdReason(499)).toBe('no-growth');
+      expect(guard.holdReason(500)).toBeNull();
+    });
+  });
+
+  describe('after failures', () => {
+    it('pauses after the third in a row, for a minute', () => {
+      const { guard, pass } = timedGuard();
+      failTimes(guard, 2);
+      expect(guard.holdReason(0)).toBeNull();
+      failTimes(guard, 1);
+      expect(guard.holdReason(1e9)).toBe('cooling-down');
+      pass(59_999);
+      expect(guard.holdReason(1e9)).toBe('cooling-down');
+      pass(1);
+      expect(guard.holdReason(0)).toBeNull();
+    });
+
+    it('pauses again as soon as the one fails that is tried after a pause', () => {
+      const { guard, pass } = timedGuard();
+      failTimes(guard, 3);
+      for (let pause = 0; pause < 3; pause += 1) {
+        pass(60_000);
+        expect(guard.holdReason(0)).toBeNull();
+        failTimes(guard, 1);
+        expect(guard.holdReason(0)).toBe('cooling-down');
+      }
+    });
+
+    it('counts anew once one has ended', () => {
+      const { guard, pass } = timedGuard();
+      failTimes(guard, 3);
+      pass(60_000);
+      guard.noteEnd(100, true);
+      failTimes(guard, 2);
+      expect(guard.holdReason(0)).toBeNull();
+      failTimes(guard, 1);
+      expect(guard.holdReason(0)).toBe('cooling-down');
+    });
+
+    it('counts one that ended without use as ended', () => {
+      const { guard } = timedGuard();
+      failTimes(guard, 2);
+      guard.noteEnd(100, false);
+      failTimes(guard, 2);
+      expect(guard.holdReason(150)).toBeNull();
+    });
+
+    it('asks for growth still when the pause is over', () => {
+      const { guard, pass } = timedGuard();
+      guard.noteEnd(900, false);
+      failTimes(guard, 3);
+      pass(60_000);
+      expect(guard.holdReason(949)).toBe('no-growth');
+    });
+
+    it('takes other limits, and the clock of the process', () => {
+      const { guard, pass } = timedGuard({ failureThreshold: 1, coolDownMs: 5 });
+      failTimes(guard, 1);
+      pass(4);
+      expect(guard.holdReason(0)).toBe('cooling-down');
+      pass(1);
+      expect(guard.holdReason(0)).toBeNull();
+
+      const untimed = new ProgressGuard({ minGrowthTokens: 1 });
+      failTimes(untimed, 3);
+      expect(untimed.holdReason(0)).toBe('cooling-down');
+    });
+  });
+
+  it('lets few compressions through whatever happens: each had growth or a pause before it', () => {
+    const turn = fc.record({
+      grownTokens: fc.nat(40),
+      passedMs: fc.nat(20_000),
+      ends: fc.constantFrom('failed', 'no help', 'no help, then shrunk', 'no help, then cut'),
+    });
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 200, size: 'max' }), (turns) => {
+        const { guard, pass } = timedGuard();
+        let tokens = 1_000;
+        let grownTokens = 0;
+        let passedMs = 0;
+        let ended = 0;
+        let failed = 0;
+        for (const next of turns) {
+          tokens += next.grownTokens;
+          grownTokens += next.grownTokens;
+          passedMs += next.passedMs;
+          pass(next.passedMs);
+          if (guard.holdReason(tokens) !== null) continue;
+          if (next.ends === 'failed') {
+            guard.noteFailure();
+            failed += 1;
+            continue;
+          }
+          guard.noteEnd(tokens, false);
+          ended += 1;
+          if (next.ends === 'no help') continue;
+          tokens -= 100;
+          if (next.ends === 'no help, then cut') guard.noteCut(tokens + 100, tokens);
+          else guard.noteShrunk(tokens);
+        }
+        expect(ended).toBeLessThanOrEqual(1 + grownTokens / 50);
+        // Each end allows two failures more; beyond these, each failure begins a pause.
+        expect(failed).toBeLessThanOrEqual(2 * (ended + 1) + 1 + passedMs / 60_000);
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+});
