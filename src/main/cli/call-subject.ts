@@ -1,6 +1,6 @@
 // What a tool call is about, for a person: the path it names, or else the parameter that tells most.
 
-import { patchedPaths } from '../../shared/density/index/call-use.js';
+import { patchedPaths } from '../../index.js';
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../index.js';
 
 /** What a call is about. */
