@@ -1,4 +1,4 @@
-// The whole pre-send window of a session, by where its work runs, for turns that add five entries.
+// The whole preflight of a session, by where its work runs, for turns that add five entries.
 
 import { createCompactor } from '../src/index.js';
 import type { IContent, OffloadMode, Session } from '../src/index.js';

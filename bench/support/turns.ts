@@ -44,7 +44,7 @@ export class TurnPlayer {
     this.#session.history.addAll(this.#take(ENTRIES_PER_TURN));
   }
 
-  /** Opens the pre-send window. Returns the milliseconds until it has answered. */
+  /** Opens the preflight. Returns the milliseconds until it has answered. */
   async window(): Promise<number> {
     const startedAt = performance.now();
     await this.#session.ensureCompressionBeforeSend(`turn ${this.#next}`);

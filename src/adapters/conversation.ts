@@ -1,5 +1,5 @@
 // One conversation: a session, and the messages that it stands for. Takes what is new among the messages
-// of a call, lets the session's pre-send window run, and tells how the messages stand then.
+// of a call, lets its session run a preflight, and tells how the messages stand then.
 
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/waiting/abortable.js';

@@ -250,7 +250,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /**
    * Applies a density result, all of it at once before this returns its promise; the promise settles
-   * the tokens. Belongs into the pre-send window and nowhere else.
+   * the tokens. Belongs into the preflight and nowhere else.
    *
    * @param base the state that the result was computed from; without it the caller vouches for it
    * @throws CtxfoldError `DENSITY_…` when the result does not fit the history, or was

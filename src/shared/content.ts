@@ -16,6 +16,11 @@ export interface ToolCallBlock {
   /** JSON-serializable. */
   readonly parameters: unknown;
   readonly description?: string;
+  /**
+   * The same in parallel calls of which the first vouches for the others, as by its signature. No density pass takes
+   * the first and leaves another.
+   */
+  readonly parallelGroup?: string;
 }
 
 export interface ToolResponseBlock {

@@ -17,7 +17,10 @@ const SHAPES: Readonly<Record<ContentBlock['type'], BlockShape>> = {
       ['id', 'string'],
       ['name', 'string'],
     ],
-    optional: [['description', 'string']],
+    optional: [
+      ['description', 'string'],
+      ['parallelGroup', 'string'],
+    ],
   },
   tool_response: {
     required: [

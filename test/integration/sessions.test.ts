@@ -22,7 +22,7 @@ function open(options: CompactorOptions): Compactor {
   return compactor;
 }
 
-/** Restores most of a history, then goes on turn by turn, with a pre-send window after each. */
+/** Restores most of a history, then goes on turn by turn, with a preflight after each. */
 async function play(compactor: Compactor, entries: readonly IContent[]): Promise<Session> {
   const restored = Math.floor(entries.length * 0.95);
   const session = await compactor.createSession({ history: entries.slice(0, restored) });

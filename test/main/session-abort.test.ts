@@ -1,4 +1,4 @@
-// Every wait of a pre-send window is called off once: as it begins, as it ends, and while it hangs. The
+// Every wait of a preflight is called off once: as it begins, as it ends, and while it hangs. The
 // history is always that of a step that was completed, and the next window makes up for it.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -207,7 +207,7 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
     logger: {
       ...SILENT_LOGGER,
       debug: (message, details) => {
-        if (message !== 'pre-send window opens') return;
+        if (message !== 'preflight opens') return;
         const { promptId } = details as { readonly promptId?: unknown };
         openings.set(String(promptId), { is: state(), told: states.at(-1) ?? '' });
       },

@@ -1,4 +1,4 @@
-// What fails in the pre-send window reaches the caller, and what has happened until then stays whole.
+// What fails in the preflight reaches the caller, and what has happened until then stays whole.
 
 import { describe, expect, it, vi } from 'vitest';
 

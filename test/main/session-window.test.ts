@@ -1,4 +1,4 @@
-// The one promise of the pre-send window: what is sent fits, or an error says what does not. Whatever
+// The one promise of the preflight: what is sent fits, or an error says what does not. Whatever
 // the history, the strategy and the model do, and however often it is asked.
 
 import fc from 'fast-check';

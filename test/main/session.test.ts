@@ -1,4 +1,4 @@
-// The pre-send window: what happens in it, in which order, and when it compresses.
+// The preflight: what happens in it, in which order, and when it compresses.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 

@@ -18,12 +18,14 @@ import type { PartFields } from './read-part.js';
 export class ContentReader implements MessageReader<Content> {
   readonly #pairing = new CallPairing();
   #lastRole = 'user';
+  /** The id of the call that signs for the step that is being read. */
+  #group = '';
 
   read(given: readonly Content[], firstIndex: number): Reading {
     const contents = given.map((content, at) => readContent(content, firstIndex + at));
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
-    let parallel: ParallelCalls = NO_CALLS;
+    let group: ReadonlySet<PartFields> = NO_PARTS;
     contents.forEach(({ role, parts, content }, at) => {
       const index = firstIndex + at;
       if (role === undefined || parts.length === 0) {
@@ -32,11 +34,11 @@ export class ContentReader implements MessageReader<Content> {
       }
       if (role === 'model' && this.#lastRole === 'user') this.#pairing.beginStep();
       if (role === 'model' && contents[at - 1]?.role !== 'model') {
-        parallel = parallelCalls(contents, at);
+        group = callsOfOneSignature(contents, at);
       }
       this.#lastRole = role;
       if (role === 'user') entries.push(...this.#readUser(parts, index));
-      else entries.push(this.#readModel(parts, index, parallel));
+      else entries.push(this.#readModel(parts, index, group));
     });
     return { entries, pinnedTokens };
   }
@@ -77,7 +79,11 @@ export class ContentReader implements MessageReader<Content> {
     );
   }
 
-  #readModel(parts: readonly PartFields[], index: number, parallel: ParallelCalls): PlacedEntry {
+  #readModel(
+    parts: readonly PartFields[],
+    index: number,
+    group: ReadonlySet<PartFields>,
+  ): PlacedEntry {
     const ids = parts.map((part, at) => {
       const call = callOf(part);
       return call && this.#pairing.call(toolUseName(call), [index, at]);
@@ -91,13 +97,15 @@ export class ContentReader implements MessageReader<Content> {
       if (functionCall === undefined || id === undefined) {
         return placed(readOther(part, lastId ?? firstId), index, at);
       }
-      const name = asText(functionCall['name']) ?? '';
+      const [first] = group;
+      if (part === first) this.#group = id;
       return placed(
         {
           type: 'tool_call',
           id,
-          name: part === parallel.signed ? signedName(name, parallel.count) : name,
+          name: asText(functionCall['name']) ?? '',
           parameters: functionCall['args'] ?? {},
+          ...(group.has(part) && { parallelGroup: this.#group }),
         },
         index,
         at,
@@ -107,26 +115,23 @@ export class ContentReader implements MessageReader<Content> {
   }
 }
 
-/** The call of a step that signs for others, and how many calls the step has. */
-interface ParallelCalls {
-  readonly signed: PartFields | undefined;
-  readonly count: number;
-}
-
-const NO_CALLS: ParallelCalls = { signed: undefined, count: 0 };
+const NO_PARTS: ReadonlySet<PartFields> = new Set();
 
 /**
  * Of calls in parallel Gemini signs the first alone, and refuses the step if the first call that is left
  * has no signature (checked in the present turn, which may last a whole session). A step is what the
  * model says between two contents of the user; it begins with the content at `start`.
  */
-function parallelCalls(contents: readonly ReadContent[], start: number): ParallelCalls {
+function callsOfOneSignature(
+  contents: readonly ReadContent[],
+  start: number,
+): ReadonlySet<PartFields> {
   let end = start + 1;
   while (contents[end]?.role === 'model') end += 1;
   const calls = contents.slice(start, end).flatMap(({ parts }) => parts.filter(callOf));
   const [first, ...others] = calls;
   const signs = isSigned(first) && others.some((part) => !isSigned(part));
-  return { signed: signs ? first : undefined, count: calls.length };
+  return signs ? new Set(calls) : NO_PARTS;
 }
 
 function isSigned(part: PartFields | undefined): boolean {
@@ -139,14 +144,6 @@ function callOf(part: PartFields): PartFields | undefined {
 
 function toolUseName({ id, name }: PartFields): ToolUseName {
   return { id: asText(id), name: asText(name) };
-}
-
-/**
- * Density passes drop single calls, of tools that they know by name. Under another name this one stays
- * until its whole step goes; what is written back is the part, and that has its own name.
- */
-function signedName(name: string, count: number): string {
-  return `${name} (first of ${count} parallel calls)`;
 }
 
 /** What signs a call without being part of it, goes with it: the one before it, or else the first. */

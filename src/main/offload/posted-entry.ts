@@ -67,7 +67,10 @@ function countableBlock(block: ContentBlock): ContentBlock {
         ...(block.encryptedContent !== undefined && { encryptedContent: '' }),
       };
     case 'tool_call':
-      return { type: 'tool_call', id: block.id, name: block.name, parameters: block.parameters };
+      return {
+        ...{ type: 'tool_call', id: block.id, name: block.name, parameters: block.parameters },
+        ...(block.parallelGroup !== undefined && { parallelGroup: block.parallelGroup }),
+      };
     case 'tool_response':
       return {
         ...responseWith(block, block.result, block.error),

@@ -111,7 +111,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
       if (!isAppend) return;
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
-    // What an edit leaves of an entry is counted by the pool: a window waits for that count, and the
+    // What an edit leaves of an entry is counted by the pool: a preflight waits for that count, and the
     // worker would give it only with its answer, once all rows are renumbered.
     if (!this.#options.countsTokens || change.kind === 'edit') return;
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));

@@ -20,7 +20,7 @@ export interface RequestTokens {
 }
 
 /**
- * What a session's requests came to. Every pre-send window that closed counts as one request. These are
+ * What a session's requests came to. Every preflight that ended counts as one request. These are
  * tokens: what they cost is a matter of the provider's prices, which often are about 0.1 of the input
  * price for what is read from a cache, and 1.25 for what is written to one.
  */
@@ -46,7 +46,7 @@ export interface CostMeterOptions {
   >;
 }
 
-/** Adds up the windows of one session. */
+/** Adds up the preflights of one session. */
 export class CostMeter {
   readonly #history: CostMeterOptions['history'];
   readonly #sent: CostMeterOptions['sent'];

@@ -1,4 +1,4 @@
-// An edit that a window has found and that may land in part: the plan of a pass, of which entries are made only when
+// An edit that a preflight has found and that may land in part: the plan of a pass, of which entries are made only when
 // somebody asks for them, or what a strategy of the user's own has returned. Decides nothing.
 
 import type { IContent } from '../../shared/content.js';

@@ -3,7 +3,7 @@
 
 import type { HistoryService } from '../history-service.js';
 
-/** A rewrite of a history by an edit of the pre-send window. */
+/** A rewrite of a history by an edit of a preflight. */
 export interface Rewrite {
   /** The history's revision before it. */
   readonly fromRevision: number;
@@ -24,7 +24,7 @@ export interface SentHistoryOptions {
   readonly isTakenUp?: boolean | undefined;
 }
 
-/** What the last window made ready to be sent, as far as it stands. */
+/** What the last preflight made ready to be sent, as far as it stands. */
 export class SentHistory {
   readonly #history: SentHistoryOptions['history'];
   readonly #cacheTtlMs: number;

@@ -22,6 +22,7 @@ type KeyOf<Value> = {
 }[SettingKey];
 
 interface CommonSettingSpec {
+  /** The specification's word for settings of a session; it has no other here, and means no command line. */
   readonly category: 'cli-behavior';
   /** One line for a user. */
   readonly description: string;

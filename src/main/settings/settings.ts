@@ -30,7 +30,7 @@ export class Settings {
 
   /**
    * Sets a setting from here on; `undefined` takes that back, so that the profile's value holds again.
-   * The next pre-send window goes by it; one that is open may still go by the value before.
+   * The next preflight goes by it; one that is under way may still go by the value before.
    *
    * @throws as `parseEphemeralSettings` does; nothing is changed then.
    */

@@ -15,10 +15,10 @@ const STEP_OF_TASK: Readonly<Partial<Record<PassMessage['task'], CompactionMessa
   compress: 'compressed',
 };
 
-/** Sessions that may be open in a window at the same time; a pass that ends after its window could stay otherwise. */
+/** Sessions that may be in a preflight at the same time; a pass that ends after its preflight could stay otherwise. */
 const MAX_SESSIONS = 1_000;
 
-/** The passes of the windows that are open now. */
+/** The passes of the preflights that are under way. */
 export class PassLedger {
   readonly #sessions: Map<string, Map<CompactionMessage['step'], PassTimes>> = new Map();
 
@@ -44,7 +44,7 @@ export class PassLedger {
     return times;
   }
 
-  /** Forgets a session whose window has closed: what its passes were for has been told. */
+  /** Forgets a session whose preflight has ended: what its passes were for has been told. */
   close(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }

@@ -6,12 +6,17 @@ import { describe, expect, it } from 'vitest';
 
 import { contentFormat } from '../../../src/adapters/google/content-format.js';
 import type { PartEdits, PlacedBlock } from '../../../src/adapters/message-format.js';
+import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { explainDensity } from '../../../src/shared/density/explain/explain-density.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
-import type { ContentBlock } from '../../../src/shared/content.js';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
+
+const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 /** The blocks of contents by entry, without origins. */
 function read(...contents: readonly Content[]): unknown {
@@ -290,30 +295,91 @@ describe('contentFormat', () => {
   });
 
   describe('signatures', () => {
+    const groups = (...contents: readonly Content[]): unknown =>
+      (read(...contents) as { parallelGroup?: string }[][]).flatMap((entry) =>
+        entry.flatMap(({ parallelGroup }) => parallelGroup ?? []),
+      );
     const names = (...contents: readonly Content[]): unknown =>
       (read(...contents) as { name?: string }[][]).flatMap((entry) =>
         entry.flatMap(({ name }) => name ?? []),
       );
 
-    it('hides a call that signs for others from passes that know tools by name', () => {
-      expect(names(model(call('read_file', 'a', 'sig'), call('read_file', 'b')))).toEqual([
-        'read_file (first of 2 parallel calls)',
-        'read_file',
-      ]);
+    it('marks parallel calls of which the first signs for the others, under their own names', () => {
+      const contents = [model(call('read_file', 'a', 'sig'), call('read_file', 'b'))];
+      expect(names(...contents)).toEqual(['read_file', 'read_file']);
+      expect(groups(...contents)).toEqual(['a', 'a']);
     });
 
-    it('hides it also when the step was streamed in several contents', () => {
+    it('marks them also when the step was streamed in several contents', () => {
       expect(
-        names(model(call('a', '1', 'sig')), model(call('b')), user(response('a', 'x'))),
-      ).toEqual(['a (first of 2 parallel calls)', 'b']);
+        groups(model(call('a', '1', 'sig')), model(call('b', '2')), user(response('a', '1'))),
+      ).toEqual(['1', '1']);
     });
 
     it.each([
       ['a call alone', [model(call('a', '1', 'sig')), user(response('a', 'x')), model(call('b'))]],
       ['calls that are all signed', [model(call('a', '1', 'sig'), call('b', '2', 'sig'))]],
       ['calls of which none is', [model(call('a'), call('b'))]],
-    ])('shows %s', (_, contents) => {
+    ])('marks nothing of %s', (_, contents) => {
       expect(names(...contents)).toEqual(['a', 'b']);
+      expect(groups(...contents)).toEqual([]);
+    });
+
+    describe('in a density pass', () => {
+      const file = (name: string, id: string, file_path: string, signature?: string): Part => ({
+        ...call(name, id, signature),
+        functionCall: { id, name, args: { file_path } },
+      });
+      /** A read, then two parallel calls of which the first may sign for the second, then a write. */
+      const talk = (first: string, second: string, signature?: string): readonly Content[] => [
+        user({ text: 'begin' }),
+        model(file('read_file', '1', 'a', signature)),
+        user(response('read_file', 'done', '1')),
+        model(file(first, '2', 'a', signature), file(second, '3', 'b')),
+        user(response(first, 'done', '2'), response(second, 'done', '3')),
+        model(file('write_file', '4', 'b', signature)),
+        user(response('write_file', 'done', '4')),
+        model(file('write_file', '5', 'a', signature)),
+        user(response('write_file', 'done', '5')),
+      ];
+      const entriesOf = (contents: readonly Content[]): IContent[] =>
+        contentFormat
+          .createReader()
+          .read(contents, 0)
+          .entries.map(({ speaker, blocks }) => ({ speaker, blocks }));
+      const reasons = (contents: readonly Content[]): unknown => {
+        const history = entriesOf(contents);
+        const explained = explainDensity(history, CONFIG);
+        return history.flatMap((_, at) =>
+          explained.explain(at).blocks.map(({ rule, reason }) => `${rule} ${reason}`),
+        );
+      };
+      const callsLeft = (contents: readonly Content[]): string[] => {
+        const history = entriesOf(contents);
+        applyDensityResult(history, optimize(history, CONFIG));
+        return history.flatMap(({ blocks }) =>
+          blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : [])),
+        );
+      };
+
+      it.each([
+        ['a write', 'write_file', 'write_file'],
+        ['a write beside a stale read', 'write_file', 'read_file'],
+        ['a stale read beside a write', 'read_file', 'write_file'],
+        ['a stale read beside another', 'read_file', 'read_file'],
+      ])('gives the same reasons for %s that signs as for one that does not', (_, ...tools) => {
+        expect(reasons(talk(...tools, 'sig'))).toEqual(reasons(talk(...tools)));
+      });
+
+      it.each([
+        ['write_file', 'write_file', '2345', '2345'],
+        ['write_file', 'read_file', '245', '245'],
+        ['read_file', 'write_file', '2345', '345'],
+        ['read_file', 'read_file', '45', '45'],
+      ])('keeps %s that signs for %s as long as that stays', (first, second, signed, unsigned) => {
+        expect(callsLeft(talk(first, second, 'sig')).join('')).toBe(signed);
+        expect(callsLeft(talk(first, second)).join('')).toBe(unsigned);
+      });
     });
 
     it('lets an empty part that is signed go with the call beside it', () => {

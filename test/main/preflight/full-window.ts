@@ -1,4 +1,4 @@
-// A session's history on which every step of the pre-send window has something to do: reads that a
+// A session's history on which every step of the preflight has something to do: reads that a
 // write made stale, a file included twice, old results for a compression, and a tail that does not fit.
 
 import type { IContent } from '../../../src/shared/content.js';

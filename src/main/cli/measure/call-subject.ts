@@ -1,6 +1,7 @@
 // What a tool call is about, for a person: the path it names, or else the parameter that tells most.
 
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../../index.js';
+import { patchedPaths } from '../../../index.js';
 
 /** What a call is about. */
 export interface CallSubject {
@@ -14,7 +15,6 @@ const PATH_KEYS = ['file_path', 'absolute_path', 'notebook_path', 'path', 'filen
 const PATH_LIST_KEYS = ['paths', 'files', 'include'];
 const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', 'prompt'];
 const MAX_PARAMETER_LENGTH = 200;
-const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File): (.+)$/gm;
 
 /** Returns what a call is about, by the agent's catalog first and by common keys otherwise. */
 export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSubject {
@@ -69,10 +69,6 @@ function firstList(
 
 function anyText(values: Readonly<Record<string, unknown>>): string {
   return Object.values(values).find((value): value is string => typeof value === 'string') ?? '';
-}
-
-function patchedPaths(patch: string): readonly string[] {
-  return Array.from(patch.matchAll(PATCHED_FILE), (match) => match[1]?.trim() ?? '');
 }
 
 function clipped(text: string): string | null {

@@ -69,7 +69,7 @@ export interface SummarizerUse {
   readonly waitMs: number;
 }
 
-/** One pre-send window. */
+/** One preflight. */
 export interface WindowReport {
   /** Tokens of the history that can be sent after it. */
   readonly tokens: TokenPair;
@@ -162,7 +162,7 @@ export interface RemovalsReport {
 
 /** How the calling thread fared. Times are milliseconds. */
 export interface MainThreadFigures extends EventLoopFigures {
-  /** Time that the turn loop waited in all pre-send windows. */
+  /** Time that the turn loop waited in all preflights. */
   readonly windowWaitMs: number;
   /** Time of these in which the calling thread was busy. */
   readonly windowBusyMs: number;

@@ -1,4 +1,4 @@
-// Plays the entries of a transcript through a session: a pre-send window before each answer of the
+// Plays the entries of a transcript through a session: a preflight before each answer of the
 // model, as the agent would have had it. Notes what happens; reads no file and prints nothing.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export interface PlayOptions {
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
 }
 
-/** One pre-send window. */
+/** One preflight. */
 interface Window {
   /** Index of the entry that answers, or the number of entries played for the last one. */
   readonly entry: number;

@@ -66,7 +66,7 @@ function factsOf({
     ['event-loop delay, p99', formatMs(mainThread.p99DelayMs), '99 of 100 timers were no later'],
     ['event-loop delay, longest', formatMs(mainThread.longestDelayMs), ''],
     [
-      'pre-send windows',
+      'preflights',
       formatMs(mainThread.windowWaitMs),
       `the turn loop waited, busy for ${formatMs(mainThread.windowBusyMs)} of it; longest ${formatMs(mainThread.longestWindowMs)}`,
     ],

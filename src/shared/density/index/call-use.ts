@@ -199,7 +199,8 @@ function propertyOf(item: unknown, key: string): unknown {
 
 const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
 
-function patchedPaths(patch: string): readonly string[] {
+/** The files that a patch of the Codex format names, also where it moves one. */
+export function patchedPaths(patch: string): readonly string[] {
   return Array.from(patch.matchAll(PATCHED_FILE), (match) => match[1]?.trim() ?? '').filter(
     (path) => path !== '',
   );

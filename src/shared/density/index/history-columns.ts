@@ -145,6 +145,8 @@ export class CallColumns {
   readonly response: IntColumn = new IntColumn();
   /** One of `CALL_ACCESS`. */
   readonly access: IntColumn = new IntColumn();
+  /** The number of its parallel group, or `NONE`. */
+  readonly group: IntColumn = new IntColumn();
   /** How many of `paths` are its own. */
   readonly pathCount: IntColumn = new IntColumn();
   /** Path ids: those of the first row, then those of the second, and so on. */
@@ -168,6 +170,7 @@ export class CallColumns {
     this.entry.pushShifted(from.entry, rows);
     this.block.pushStretches(from.block, rows);
     this.access.pushStretches(from.access, rows);
+    this.group.pushStretches(from.group, rows);
     this.pathCount.pushStretches(from.pathCount, rows);
     this.kind.pushStretches(from.kind, rows);
     this.firstLine.pushStretches(from.firstLine, rows);

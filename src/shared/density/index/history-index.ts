@@ -48,6 +48,7 @@ export class HistoryIndex {
   readonly #scope: IndexScope;
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
+  readonly #groups: Map<string, number>;
   readonly #uses: ReadonlyMap<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
   /** Ids of calls, when the history may be rewritten; else empty. */
@@ -59,6 +60,7 @@ export class HistoryIndex {
     this.#scope = scope;
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
     this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
+    this.#groups = former === undefined ? new Map<string, number>() : former.#groups;
     this.#uses = former === undefined ? usesByTool(scope) : former.#uses;
     this.#ids = former === undefined ? new TextTable() : former.#ids;
   }
@@ -76,6 +78,11 @@ export class HistoryIndex {
   /** Distinct tool names of responses so far; tool ids are the integers below it. */
   get toolCount(): number {
     return this.#tools.size;
+  }
+
+  /** Distinct parallel groups of calls so far; their numbers are the integers below it. */
+  get groupCount(): number {
+    return this.#groups.size;
   }
 
   /** Distinct ids of calls so far, some of which may be gone since; 0 when the history is never rewritten. */
@@ -148,6 +155,8 @@ export class HistoryIndex {
     calls.block.push(block);
     calls.response.push(NONE);
     calls.access.push(use.access);
+    const { parallelGroup: group } = call;
+    calls.group.push(group === undefined ? NONE : numberIn(this.#groups, group));
     calls.pathCount.push(use.paths.length);
     if (this.#scope.workingSet) this.#noteUse(call, use);
     if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(call.id));
@@ -173,7 +182,7 @@ export class HistoryIndex {
     }
     // Names and results lie elsewhere in memory; a rule that is off is not worth fetching them.
     const { recency, workingSet } = this.#scope;
-    const tool = recency ? this.#toolId(response.toolName) : NONE;
+    const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
     let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
     if (recency || workingSet) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
     if (workingSet) {
@@ -205,14 +214,6 @@ export class HistoryIndex {
     this.partials.id.push(this.#ids.numberOf(id));
   }
 
-  #toolId(name: string): number {
-    const known = this.#tools.get(name);
-    if (known !== undefined) return known;
-    const id = this.#tools.size;
-    this.#tools.set(name, id);
-    return id;
-  }
-
   #appendInclusions(entry: number, blocks: IContent['blocks']): void {
     const { inclusions } = this;
     for (const found of findInclusions(blocks, this.#scope)) {
@@ -226,6 +227,15 @@ export class HistoryIndex {
       inclusions.groupClose.push(isText ? NONE : found.group.close);
     }
   }
+}
+
+/** The number of a name, which is given the next one when it has none. */
+function numberIn(numbers: Map<string, number>, name: string): number {
+  const known = numbers.get(name);
+  if (known !== undefined) return known;
+  const number = numbers.size;
+  numbers.set(name, number);
+  return number;
 }
 
 const PLACEHOLDER_FLAGS = {

@@ -5,20 +5,20 @@ import type { IContent } from '../../content.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
 import { assertDensityConfig } from '../../density-problems.js';
 import { overEntries } from '../../ingestion.js';
+import { syntaxesOf } from '../index/file-inclusions.js';
 import { NONE } from '../index/history-columns.js';
 import type { InclusionColumns, IntColumn } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
-import { ACTION, actionOf, markOf, noMarks, ruleOf } from '../rules/marks.js';
+import type { IndexPart, IndexScope } from '../index/index-scope.js';
+import type { Judgement } from '../rules/density-rule.js';
+import { DENSITY_RULES } from '../rules/density-rules.js';
+import type { RuleFinding } from '../rules/density-rules.js';
+import { ACTION, actionOf, isLeaving, markOf, noMarks, ruleOf } from '../rules/marks.js';
 import type { Marks } from '../rules/marks.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 import { materializeDensityPlan } from './materialize.js';
 import { ROW_LENGTH } from './plan.js';
 import type { DensityPlan } from './plan.js';
-import { syntaxesOf } from '../index/file-inclusions.js';
-import type { IndexPart, IndexScope } from '../index/index-scope.js';
-import type { Judgement } from '../rules/density-rule.js';
-import { DENSITY_RULES } from '../rules/density-rules.js';
-import type { RuleFinding } from '../rules/density-rules.js';
 
 /**
  * Finds what is stale in a history and returns the edits that remove it. Never changes its input;
@@ -175,7 +175,27 @@ export function markHistory(
     const mark = (action: number): number => markOf(action, place);
     return rule.mark({ index, settings, marks, mark, isExplained });
   });
+  if (index.groupCount > 0) keepFirstOfGroups(index, marks);
   return { marks, judgements };
+}
+
+/** Unmarks the first call of each parallel group of which another call stays, with its response. */
+function keepFirstOfGroups({ calls, groupCount }: HistoryIndex, marks: Marks): void {
+  const first = new Int32Array(groupCount).fill(NONE);
+  const isNeeded = new Uint8Array(groupCount);
+  for (let row = 0; row < calls.length; row += 1) {
+    const group = calls.group.at(row);
+    if (group === NONE) continue;
+    if (first[group] === NONE) first[group] = row;
+    else if (!isLeaving(marks.calls[row])) isNeeded[group] = 1;
+  }
+  first.forEach((row, group) => {
+    if (isNeeded[group] === 0 || !isLeaving(marks.calls[row])) return;
+    marks.calls[row] = 0;
+    const response = calls.response.at(row);
+    marks.responses[response] = 0;
+    marks.ceded.delete(response);
+  });
 }
 
 /** What an index has to note for one pass that no other follows. */
