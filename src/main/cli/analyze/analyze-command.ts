@@ -3,8 +3,8 @@
 
 import { Command, Option } from 'commander';
 import type { TranscriptFormat } from '../../../index.js';
+import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { FORMAT_CHOICES } from '../terminal/option-choices.js';
 import { wholeNumber } from '../terminal/option-values.js';
 import { JSON_HELP, NO_REDACT_HELP } from '../replay/replay-command.js';
 
@@ -45,7 +45,7 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
     .argument('<path>', 'a recorded session, or a folder of them')
     .addOption(
       new Option('--format <name>', 'format of the files (default: found out)').choices(
-        FORMAT_CHOICES,
+        TRANSCRIPT_FORMATS,
       ),
     )
     .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)

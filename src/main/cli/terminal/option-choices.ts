@@ -1,23 +1,12 @@
 // What options may be set to. Stands here once more, held to the public types by the compiler, because
 // loading the public API for a help text takes longer than all else about it.
 
-import type { CompressionStrategyName, OffloadMode, TranscriptFormat } from '../../../index.js';
+import type { CompressionStrategyName, OffloadMode } from '../../../index.js';
 
 /** One left out, or one too many, does not compile. */
 function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
   return Object.keys(choices) as Choice[];
 }
-
-/** The formats of recorded sessions. */
-export const FORMAT_CHOICES: readonly TranscriptFormat[] = choicesOf<TranscriptFormat>({
-  'claude-code': true,
-  codex: true,
-  'gemini-cli': true,
-  'openai-chat': true,
-  'swe-agent': true,
-  'mini-swe-agent': true,
-  cline: true,
-});
 
 /** The compression strategies. */
 export const STRATEGY_CHOICES: readonly CompressionStrategyName[] =

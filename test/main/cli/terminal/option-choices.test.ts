@@ -1,17 +1,8 @@
 // That the choices of options are what the public API knows, in its order.
 
 import { describe, expect, test } from 'vitest';
-import { COMPRESSION_STRATEGIES, TRANSCRIPT_FORMATS } from '../../../../src/index.js';
-import {
-  FORMAT_CHOICES,
-  STRATEGY_CHOICES,
-} from '../../../../src/main/cli/terminal/option-choices.js';
-
-describe('FORMAT_CHOICES', () => {
-  test('are the formats that can be read', () => {
-    expect(FORMAT_CHOICES).toEqual(TRANSCRIPT_FORMATS);
-  });
-});
+import { COMPRESSION_STRATEGIES } from '../../../../src/index.js';
+import { STRATEGY_CHOICES } from '../../../../src/main/cli/terminal/option-choices.js';
 
 describe('STRATEGY_CHOICES', () => {
   test('are the strategies that there are', () => {
