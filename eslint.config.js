@@ -59,7 +59,8 @@ const NO_SDK_AT_RUN_TIME = {
   allowTypeImports: true,
 };
 
-const CLI_ONLY = 'The CLI imports its own folder, packages and the entries of this one.';
+const CLI_ONLY =
+  'The CLI imports its own folder, packages, the entries of this one, and the names of the formats.';
 const STRATEGIES_ONLY = {
   regex: '(^|/)(history-service|compactor)(/|\\.js$)|(^|/)offload/',
   message: 'Strategies receive what they need: neither history nor pool nor compactor.',
@@ -178,7 +179,11 @@ export default defineConfig(
     STRATEGIES_ONLY,
   ),
   imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./[a-z-]+\\.js$')),
-  imports(['src/main/cli/*/*.ts'], NO_SELF, climbs(2, CLI_ONLY, '\\.\\./[a-z-]+\\.js$')),
+  imports(
+    ['src/main/cli/*/*.ts'],
+    NO_SELF,
+    climbs(2, CLI_ONLY, '(\\.\\./[a-z-]+|formats/transcript)\\.js$'),
+  ),
   { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },
   imports(['src/main/cli/report/client/*.ts'], {
     regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',

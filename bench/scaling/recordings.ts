@@ -13,6 +13,8 @@ export function recordingOf(history: readonly IContent[], format: TranscriptForm
       return lines(history.flatMap(claudeCodeRecords));
     case 'codex':
       return lines(history.flatMap(codexItems).map(codexRecord));
+    case 'pi':
+      return lines(history.flatMap(piMessages).map(piRecord));
     case 'gemini-cli':
       return JSON.stringify({ sessionId: 's', messages: history.flatMap(geminiMessages) });
     case 'openai-chat':
@@ -56,6 +58,27 @@ function anthropicBlock(block: ContentBlock): Json {
     default:
       return { type: 'text', text: textOf(block) };
   }
+}
+
+function piMessages({ speaker, blocks }: IContent): readonly Json[] {
+  if (speaker === 'tool') {
+    return blocks.map((block) =>
+      block.type === 'tool_response'
+        ? { role: 'toolResult', ...id('toolCallId', block.callId), content: block.result }
+        : {},
+    );
+  }
+  const content = blocks.map((block) =>
+    block.type === 'tool_call'
+      ? { type: 'toolCall', ...id('id', block.id), name: block.name, arguments: block.parameters }
+      : { type: 'text', text: textOf(block) },
+  );
+  return [{ role: speaker === 'ai' ? 'assistant' : 'user', content }];
+}
+
+function piRecord(message: Json, at: number): Json {
+  const parentId = at === 0 ? null : `e${at - 1}`;
+  return { type: 'message', id: `e${at}`, parentId, timestamp: '2026-01-01T00:00:00Z', message };
 }
 
 function claudeCodeRecords({ speaker, blocks }: IContent, at: number): readonly Json[] {

@@ -1,6 +1,6 @@
 // The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -222,5 +222,20 @@ describe('ctxfold replay', () => {
     clearInterval(feed);
     writer.destroy();
     expect({ code, stderr }).toEqual({ code: 130, stderr: 'ctxfold: Interrupted.\n' });
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('output that cannot be written', () => {
+  test('is told in one line, with code 1', () => {
+    const script = '"$0" "$1" analyze "$2" > /dev/full';
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', script, process.execPath, COMMAND, SWE_AGENT],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^ctxfold: What there is to print cannot be written: .*ENOSPC.*\n$/);
   });
 });

@@ -70,7 +70,11 @@ async function main(): Promise<void> {
 
 // Whoever reads has read enough, as in `| head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  console.error(
+    `ctxfold: What there is to print cannot be written: ${printableLines(error.message)}`,
+  );
+  process.exit(EXIT.failed);
 });
 
 await main();

@@ -1,6 +1,9 @@
 // Reads the JSON Lines that Claude Code keeps of a session (`~/.claude/projects/**/*.jsonl`). One
 // model message is spread over several lines with the same `message.id`; answers may stand between.
 
+import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { LineFormat, RecordReader } from './format.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
@@ -29,7 +32,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a record is one of Claude Code's. */
-export function isClaudeCodeRecord(record: JsonRecord): boolean {
+function isClaudeCodeRecord(record: JsonRecord): boolean {
   const type = asText(record['type']);
   if (type === 'user' || type === 'assistant') {
     return asRecord(record['message']) !== undefined && hasSessionKey(record);
@@ -44,10 +47,12 @@ function hasSessionKey(record: JsonRecord): boolean {
 }
 
 /** Reads a session record by record. */
-export class ClaudeCodeReader {
+class ClaudeCodeReader implements RecordReader {
   readonly #history: HistoryAssembler;
   readonly #uuids = new Set<string>();
   #hasMainRecord = false;
+  /** Whether nothing has been added since a context began. */
+  #isContextNew = false;
   /**
    * Records of subagents that were seen before any of the main conversation: whether they belong to
    * another conversation or are this file's own shows only later. Files that begin so are short.
@@ -58,16 +63,16 @@ export class ClaudeCodeReader {
     this.#history = history;
   }
 
-  read(value: unknown, place: TranscriptPlace): void {
-    const record = asRecord(value);
-    if (record === undefined) {
-      this.#history.warn('A record that is no object was left out.', place);
-      return;
-    }
+  read(record: JsonRecord, place: TranscriptPlace): void {
     this.#history.setWorkspaceRoot(asText(record['cwd']));
     const type = asText(record['type']) ?? '';
+    if (type === 'attachment') {
+      this.#readAttachment(record, place);
+      return;
+    }
     if (type !== 'user' && type !== 'assistant') {
-      if (!BOOKKEEPING.has(type)) {
+      if (record['subtype'] === 'compact_boundary') this.#beginContext();
+      else if (!BOOKKEEPING.has(type)) {
         this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
       }
       return;
@@ -92,6 +97,24 @@ export class ClaudeCodeReader {
     }
   }
 
+  /** The summary that follows belongs to the context that has just begun. */
+  #beginContext(): void {
+    if (!this.#isContextNew) this.#history.beginContext();
+    this.#isContextNew = true;
+  }
+
+  /** Of what the harness attaches, a message that the user had queued is one like any other. */
+  #readAttachment(record: JsonRecord, place: TranscriptPlace): void {
+    const attachment = asRecord(record['attachment']);
+    const type = asText(attachment?.['type']) ?? '';
+    if (type !== 'queued_command' || record['isSidechain'] === true) {
+      this.#history.tally(`attachments of the type ${shownText(type)} left out`);
+      return;
+    }
+    const message = { content: attachment?.['prompt'] };
+    this.#readMessage({ ...record, message }, 'user', place);
+  }
+
   #dropSidechain(): void {
     this.#hasMainRecord = true;
     for (const _ of this.#sidechain) this.#tallySidechain();
@@ -108,6 +131,8 @@ export class ClaudeCodeReader {
       this.#history.warn(`A ${role} record without a message was left out.`, place);
       return;
     }
+    if (record['isCompactSummary'] === true) this.#beginContext();
+    this.#isContextNew = false;
     const { blocks, responses } = readAnthropicContent(
       message['content'],
       role,
@@ -150,3 +175,29 @@ function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata
     ...(isSynthetic && { synthetic: true }),
   };
 }
+
+/** What Claude Code's tools do; keys were taken from recorded sessions. */
+const TOOLS: ToolCatalog = {
+  Read: readsFile('whole', ['file_path'], { first: 'offset', count: 'limit' }),
+  Write: writesFile('whole', ['file_path']),
+  Edit: writesFile('part', ['file_path']),
+  MultiEdit: writesFile('part', ['file_path']),
+  NotebookRead: readsFile('whole', ['notebook_path']),
+  NotebookEdit: writesFile('part', ['notebook_path']),
+  Bash: runsCommands(),
+  BashOutput: runsCommands(),
+  TaskOutput: runsCommands(),
+  Glob: searches(),
+  Grep: searches(),
+  LS: searches(),
+  WebFetch: searches(),
+  WebSearch: searches(),
+};
+
+/** Sessions of Claude Code. */
+export const CLAUDE_CODE: LineFormat<'claude-code'> = {
+  name: 'claude-code',
+  toolCatalog: TOOLS,
+  detectRecord: isClaudeCodeRecord,
+  open: (history) => new ClaudeCodeReader(history),
+};

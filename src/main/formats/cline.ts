@@ -1,6 +1,9 @@
 // Reads Cline's messages: `{ messages: [...] }` of its sessions, and the bare array of
 // `api_conversation_history.json`. Content blocks are Anthropic's, with file inclusions added.
 
+import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { DocumentFormat } from './format.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
@@ -19,7 +22,7 @@ const OWN_BLOCKS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a list of messages is Cline's rather than an OpenAI chat. */
-export function areClineMessages(messages: readonly unknown[]): boolean {
+function areClineMessages(messages: readonly unknown[]): boolean {
   return messages.some((item) => {
     const message = asRecord(item);
     if (message === undefined || typeof message['role'] !== 'string') return false;
@@ -31,7 +34,7 @@ export function areClineMessages(messages: readonly unknown[]): boolean {
 }
 
 /** Reads one message. */
-export function readClineMessage(
+function readClineMessage(
   message: JsonRecord,
   history: HistoryAssembler,
   place: TranscriptPlace,
@@ -58,3 +61,32 @@ function readMetadata(message: JsonRecord): ContentMetadata {
     usage: asRecord(message['metrics']),
   });
 }
+
+/** What Cline's tools do; keys were taken from recorded sessions. */
+const TOOLS: ToolCatalog = {
+  read_file: readsFile('whole', ['path']),
+  read_files: [
+    { access: 'read', extent: 'part', pathListKeys: ['files'], pathListItemKey: 'path' },
+  ],
+  write_to_file: writesFile('whole', ['path']),
+  replace_in_file: writesFile('part', ['path']),
+  editor: writesFile('part', ['path']),
+  execute_command: runsCommands(),
+  run_commands: runsCommands(['commands', 'command']),
+  search_files: searches(),
+  list_files: searches(),
+  list_code_definition_names: searches(),
+};
+
+/** Sessions of Cline. */
+export const CLINE: DocumentFormat<'cline'> = {
+  name: 'cline',
+  toolCatalog: TOOLS,
+  detectDocument: (_, messages) => areClineMessages(messages),
+  lists: ['messages'],
+  open: (history) => ({
+    read: (message, place) => {
+      readClineMessage(message, history, place);
+    },
+  }),
+};

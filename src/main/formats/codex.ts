@@ -1,6 +1,9 @@
 // Reads Codex's rollout files (`~/.codex/sessions/**/rollout-*.jsonl`): items of OpenAI's Responses
 // API wrapped in `response_item` records, or bare in files of before September 2025.
 
+import { runsCommands, searches } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { LineFormat, RecordReader } from './format.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -43,7 +46,7 @@ const ITEMS: ReadonlySet<string> = new Set([
 const BOOKKEEPING: ReadonlySet<string> = new Set(['ghost_snapshot', 'compaction']);
 
 /** Whether a record is one of Codex's. */
-export function isCodexRecord(record: JsonRecord): boolean {
+function isCodexRecord(record: JsonRecord): boolean {
   const type = asText(record['type']) ?? '';
   if (asRecord(record['payload']) !== undefined) return ENVELOPES.has(type);
   if (type === 'message')
@@ -52,7 +55,7 @@ export function isCodexRecord(record: JsonRecord): boolean {
 }
 
 /** Reads a session record by record. */
-export class CodexReader {
+class CodexReader implements RecordReader {
   readonly #history: HistoryAssembler;
   /** Changes whenever something that is no part of a model message was recorded. */
   #message = 0;
@@ -64,12 +67,7 @@ export class CodexReader {
     this.#history = history;
   }
 
-  read(value: unknown, place: TranscriptPlace): void {
-    const record = asRecord(value);
-    if (record === undefined) {
-      this.#history.warn('A record that is no object was left out.', place);
-      return;
-    }
+  read(record: JsonRecord, place: TranscriptPlace): void {
     const type = asText(record['type']) ?? '';
     const payload = asRecord(record['payload']);
     const time = withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
@@ -96,17 +94,13 @@ export class CodexReader {
         this.#model = asText(payload['model']) ?? this.#model;
         break;
       case 'compacted':
-        this.#readCompaction(payload, time);
+        this.#readCompaction(payload, time, place);
         break;
       case 'world_state':
         break;
       default:
         this.#tallyUnknown('records', type);
     }
-  }
-
-  finish(): void {
-    this.#patches.clear();
   }
 
   #readItem(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
@@ -219,10 +213,14 @@ export class CodexReader {
     }
   }
 
-  #readCompaction(payload: JsonRecord, time: ContentMetadata): void {
+  /** What is kept is the list that replaced the history; before there was one, the summary alone is known. */
+  #readCompaction(payload: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
     this.#message += 1;
+    this.#history.beginContext();
+    const kept = asArray(payload['replacement_history']).map(asRecord);
+    for (const item of kept) if (item !== undefined) this.#readItem(item, time, place);
     const text = asText(payload['message']);
-    if (text !== undefined) {
+    if (text !== undefined && text !== '' && kept.length === 0) {
       this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
     }
   }
@@ -261,3 +259,25 @@ function readReasoning(item: JsonRecord): ContentBlock {
   const encryptedContent = asText(item['encrypted_content']);
   return { type: 'thinking', thought: texts.join('\n'), ...withoutUndefined({ encryptedContent }) };
 }
+
+/** What Codex's tools do; keys were taken from recorded sessions. */
+const TOOLS: ToolCatalog = {
+  apply_patch: [{ access: 'write', extent: 'part', patchKeys: ['input', 'patch'] }],
+  shell: runsCommands(),
+  shell_command: runsCommands(),
+  local_shell: runsCommands(),
+  'container.exec': runsCommands(),
+  exec_command: runsCommands(),
+  write_stdin: runsCommands(['chars']),
+  // Runs a script that calls the other tools.
+  exec: runsCommands(['input']),
+  web_search: searches(),
+};
+
+/** Sessions of Codex. */
+export const CODEX: LineFormat<'codex'> = {
+  name: 'codex',
+  toolCatalog: TOOLS,
+  detectRecord: isCodexRecord,
+  open: (history) => new CodexReader(history),
+};

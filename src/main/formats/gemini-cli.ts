@@ -1,6 +1,9 @@
-// Reads the chats that Gemini CLI keeps (`~/.gemini/tmp/*/chats/session-*.json`). A record of the
-// model holds its calls together with their results.
+// Reads the chats that Gemini CLI keeps (`~/.gemini/tmp/*/chats/session-*.json`), in which a record of the model holds its calls together
+// with their results, and lists of the API's `Content`, as its checkpoints and logs of the SDK hold them.
 
+import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { DocumentFormat } from './format.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
@@ -19,15 +22,23 @@ import type { TranscriptPlace } from './transcript.js';
 /** What the terminal showed beside the conversation. */
 const NOTICES: ReadonlySet<string> = new Set(['info', 'error', 'warning']);
 
+/** Whether messages are `Content`s of the API: a role and parts. */
+function areContents(messages: readonly unknown[]): boolean {
+  return messages.some((message) => {
+    const content = asRecord(message);
+    return typeof content?.['role'] === 'string' && Array.isArray(content['parts']);
+  });
+}
+
 /** Whether a document is a chat of Gemini CLI. */
-export function isGeminiCliChat(document: JsonRecord): boolean {
+function isGeminiCliChat(document: JsonRecord): boolean {
   const first = asRecord(asArray(document['messages'])[0]);
   const hasTypedMessages = typeof first?.['type'] === 'string' && first['role'] === undefined;
   return Array.isArray(document['messages']) && ('projectHash' in document || hasTypedMessages);
 }
 
 /** Reads one record of a chat. */
-export function readGeminiCliMessage(
+function readGeminiCliMessage(
   record: JsonRecord,
   history: HistoryAssembler,
   place: TranscriptPlace,
@@ -78,6 +89,45 @@ function readModelMessage(
     ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
   });
   for (const response of responses) history.addResponse(response, place, metadata);
+}
+
+/** Reads a `Content`. Its calls and results stand in parts, often without ids: then they pair in their order. */
+function readContentOfApi(
+  content: JsonRecord,
+  history: HistoryAssembler,
+  place: TranscriptPlace,
+): void {
+  const parts = asArray(content['parts']).map((part) => asRecord(part) ?? {});
+  const texts = parts.filter((part) => !('functionCall' in part) && !('functionResponse' in part));
+  const blocks = readParts(texts, history) ?? [];
+  if (content['role'] === 'model') {
+    const calls = parts.flatMap((part) => readFunctionCall(part['functionCall']));
+    history.addAi([...blocks, ...calls]);
+    return;
+  }
+  for (const part of parts) {
+    const answer = asRecord(part['functionResponse']);
+    if (answer === undefined) continue;
+    const response = answer['response'];
+    const error = asRecord(response)?.['error'];
+    history.addResponse(
+      {
+        ...withoutUndefined({ callId: asFilledText(answer['id']) }),
+        result: outputOf(response) ?? '',
+        ...(error !== undefined && error !== null && { error: errorLine(error) }),
+      },
+      place,
+    );
+  }
+  history.addHuman(blocks);
+}
+
+function readFunctionCall(value: unknown): readonly ContentBlock[] {
+  const call = asRecord(value);
+  const name = asFilledText(call?.['name']);
+  if (call === undefined || name === undefined) return [];
+  const id = asText(call['id']) ?? '';
+  return [{ type: 'tool_call', id, name, parameters: call['args'] ?? {} }];
 }
 
 /** Reads the parts of a message; each text part stays a block, as file inclusions are told by parts. */
@@ -138,3 +188,34 @@ function outputOf(response: unknown): unknown {
   if (keys.length !== 1) return response;
   return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
 }
+
+/** What Gemini CLI's tools do; keys were taken from recorded sessions. */
+const TOOLS: ToolCatalog = {
+  read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
+    first: 'offset',
+    count: 'limit',
+  }),
+  read_many_files: [{ access: 'read', extent: 'whole', pathListKeys: ['paths', 'include'] }],
+  write_file: writesFile('whole', ['file_path', 'absolute_path', 'path']),
+  replace: writesFile('part', ['file_path', 'absolute_path', 'path']),
+  run_shell_command: runsCommands(),
+  search_file_content: searches(),
+  glob: searches(),
+  list_directory: searches(),
+  web_fetch: searches(),
+  google_web_search: searches(),
+};
+
+/** Sessions of Gemini CLI, and lists of `Content`. */
+export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
+  name: 'gemini-cli',
+  toolCatalog: TOOLS,
+  detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),
+  lists: ['messages', 'history', 'contents'],
+  open: (history) => ({
+    read: (message, place) => {
+      const read = Array.isArray(message['parts']) ? readContentOfApi : readGeminiCliMessage;
+      read(message, history, place);
+    },
+  }),
+};

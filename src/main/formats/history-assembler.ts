@@ -1,6 +1,6 @@
 // Turns the records of any agent, in recorded order, into a valid history: parts of one model message
 // become one entry, responses follow their calls, nothing stays unpaired but calls without an answer.
-// Holds one turn in memory; everything before it has been handed out.
+// Holds one turn in memory, and responses that were recorded before their calls; all else has been handed out.
 
 import { isPlainName } from '../../shared/shown-text.js';
 import {
@@ -41,6 +41,16 @@ interface OpenTurn {
   readonly after: IContent[];
 }
 
+/** A response whose call has not been recorded yet. */
+interface EarlyResponse {
+  readonly response: RecordedResponse;
+  readonly place: TranscriptPlace;
+  readonly metadata: ContentMetadata;
+}
+
+/** Responses that wait for their calls at most. */
+const MAX_EARLY = 1_000;
+
 interface OpenCall {
   readonly id: string;
   readonly name: string;
@@ -55,7 +65,11 @@ export class HistoryAssembler {
   #turn: OpenTurn | undefined;
   #turns = 0;
   #hasWorkspaceRoot = false;
+  #hasEntries = false;
+  #beginsContext = false;
   readonly #openCalls = new Map<string, OpenCall>();
+  /** By the recorded id of the call. */
+  readonly #early = new Map<string, EarlyResponse>();
   /** By id in use, the number that a further call with that id gets. */
   readonly #usedIds = new Map<string, number>();
   readonly #tallies = new Map<string, number>();
@@ -102,7 +116,7 @@ export class HistoryAssembler {
     }
   }
 
-  /** Adds a tool's answer; one that answers no open call is left out with a warning. */
+  /** Adds a tool's answer. One whose call comes later waits for it; one that answers none is left out with a warning. */
   addResponse(
     response: RecordedResponse,
     place: TranscriptPlace,
@@ -111,8 +125,13 @@ export class HistoryAssembler {
     const recordedId = response.callId ?? this.#oldestOpenCall();
     const call = recordedId === undefined ? undefined : this.#openCalls.get(recordedId);
     if (recordedId === undefined || call === undefined) {
-      const which = response.callId === undefined ? '' : ` (${shownId(response.callId)})`;
-      this.warn(`A tool response that answers no open call${which} was left out.`, place);
+      const mayCome =
+        recordedId !== undefined &&
+        !this.#early.has(recordedId) &&
+        !this.#usedIds.has(this.#repair.repair(recordedId));
+      if (mayCome && this.#early.size < MAX_EARLY) {
+        this.#early.set(recordedId, { response, place, metadata });
+      } else this.#warnOfOrphan(response, place);
       return;
     }
     this.#openCalls.delete(recordedId);
@@ -124,6 +143,13 @@ export class HistoryAssembler {
     } else {
       this.#addAfterTurn(toolContent([block], filledMetadata(metadata).metadata));
     }
+  }
+
+  /** The agent compacted its history: what is added from here on is all that it has. */
+  beginContext(): void {
+    this.#closeTurn();
+    this.#openCalls.clear();
+    this.#beginsContext = this.#hasEntries;
   }
 
   /** Whether the newest model message has calls that nothing has answered yet. */
@@ -165,12 +191,18 @@ export class HistoryAssembler {
   /** Ends the history; what remains is there to be drained. */
   finish(): void {
     this.#closeTurn();
+    for (const { response, place } of this.#early.values()) this.#warnOfOrphan(response, place);
     for (const [what, count] of this.#tallies) this.warn(`${what}: ${count}`);
     const { surrogates, tooDeep, tooLarge, notFinite } = this.#repair;
     if (surrogates > 0) this.warn(`lone surrogates replaced by U+FFFD: ${surrogates}`);
     if (tooDeep > 0) this.warn(`values nested deeper than 256 levels cut off: ${tooDeep}`);
     if (tooLarge > 0) this.warn(`values that no entry has room for left out: ${tooLarge}`);
     if (notFinite > 0) this.warn(`numbers that JSON cannot hold replaced by null: ${notFinite}`);
+  }
+
+  #warnOfOrphan({ callId }: RecordedResponse, place: TranscriptPlace): void {
+    const which = callId === undefined ? '' : ` (${shownId(callId)})`;
+    this.warn(`A tool response that answers no open call${which} was left out.`, place);
   }
 
   #addCall(turn: OpenTurn, call: ToolCallBlock): void {
@@ -184,6 +216,10 @@ export class HistoryAssembler {
     turn.callOrder.push(recordedId);
     turn.blocks.push(id === call.id ? call : { ...call, id });
     this.#openCalls.set(recordedId, { id, name: call.name, turn: turn.number });
+    const early = this.#early.get(recordedId);
+    if (early === undefined) return;
+    this.#early.delete(recordedId);
+    this.addResponse(early.response, early.place, early.metadata);
   }
 
   #uniqueId(recorded: string): string {
@@ -231,6 +267,9 @@ export class HistoryAssembler {
   }
 
   #emit(content: IContent): void {
+    if (this.#beginsContext) this.#events.push({ kind: 'context-start' });
+    this.#beginsContext = false;
+    this.#hasEntries = true;
     this.#events.push({ kind: 'entry', content: this.#repair.repair(content) });
   }
 }

@@ -2,7 +2,10 @@
 // which the next user message answers.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import { ChatReader } from './chat-reader.js';
 import type { ChatDialect } from './chat-reader.js';
+import type { DocumentFormat } from './format.js';
+import { runsCommands } from '../../shared/tool-catalog.js';
 import {
   asFilledText,
   asRecord,
@@ -12,19 +15,19 @@ import {
 } from '../../shared/json.js';
 
 /** Whether a document is a trajectory of mini-swe-agent. */
-export function isMiniSweAgentTrajectory(document: JsonRecord): boolean {
+function isMiniSweAgentTrajectory(document: JsonRecord): boolean {
   const isTagged = asText(document['trajectory_format'])?.startsWith('mini-swe-agent') ?? false;
   const info = asRecord(document['info']);
   return Array.isArray(document['messages']) && (isTagged || info?.['mini_version'] !== undefined);
 }
 
 /** The directory that the commands ran in. */
-export function miniSweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
+function miniSweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
   const config = asRecord(asRecord(document['info'])?.['config']);
   return asFilledText(asRecord(config?.['environment'])?.['cwd']);
 }
 
-export const MINI_SWE_AGENT_DIALECT: ChatDialect = {
+const DIALECT: ChatDialect = {
   readTextCall: (_, text) => readBashBlock(text),
   readMetadata,
 };
@@ -70,3 +73,15 @@ function readMetadata(message: JsonRecord): ContentMetadata {
     usage: asRecord(response?.['usage']),
   });
 }
+
+/** Trajectories of mini-swe-agent; its only tool is the shell. */
+export const MINI_SWE_AGENT: DocumentFormat<'mini-swe-agent'> = {
+  name: 'mini-swe-agent',
+  toolCatalog: { bash: runsCommands() },
+  detectDocument: isMiniSweAgentTrajectory,
+  lists: ['messages'],
+  open: (history, document) => {
+    history.setWorkspaceRoot(miniSweAgentWorkspaceRoot(document));
+    return new ChatReader(history, DIALECT);
+  },
+};

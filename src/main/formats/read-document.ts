@@ -1,19 +1,10 @@
 // Reads the transcripts that are one JSON document, message by message.
 
-import { ChatReader } from './chat-reader.js';
-import { readClineMessage } from './cline.js';
-import type { DocumentFormat } from './detect-format.js';
-import { readGeminiCliMessage } from './gemini-cli.js';
+import { asArray, asRecord } from '../../shared/json.js';
+import type { DocumentFormat } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { jsonErrorOffset, lineAndColumn } from './json-error-offset.js';
-import { asArray, asRecord, type JsonRecord } from '../../shared/json.js';
-import { MINI_SWE_AGENT_DIALECT, miniSweAgentWorkspaceRoot } from './mini-swe-agent.js';
-import { createSweAgentReader, sweAgentMessages, sweAgentWorkspaceRoot } from './swe-agent.js';
 import { unreadable } from './transcript-text.js';
-import type { TranscriptPlace } from './transcript.js';
-import { readXmlFunctionCall } from './xml-function-call.js';
-
-type ReadMessage = (message: JsonRecord, place: TranscriptPlace) => void;
 
 /**
  * Parses a document.
@@ -44,63 +35,29 @@ export function* readDocument(
   format: DocumentFormat,
   history: HistoryAssembler,
 ): Generator<undefined> {
-  const record = asRecord(document);
-  const { name, messages } = messagesOf(document, record, format);
-  if (format === 'swe-agent') history.setWorkspaceRoot(record && sweAgentWorkspaceRoot(record));
-  if (format === 'mini-swe-agent') {
-    history.setWorkspaceRoot(record && miniSweAgentWorkspaceRoot(record));
-  }
-  const read = messageReader(format, history);
+  const { name, messages } = messagesOf(document, format);
+  const reader = format.open(history, asRecord(document) ?? {});
   for (const [index, item] of messages.entries()) {
     const place = { place: `${name}[${index}]` };
     const message = asRecord(item);
     if (message === undefined) history.warn('A message that is no object was left out.', place);
-    else read(message, place);
+    else reader.read(message, place);
     yield undefined;
   }
+  reader.finish?.();
 }
 
 function messagesOf(
   document: unknown,
-  record: JsonRecord | undefined,
-  format: DocumentFormat,
+  { name, lists }: DocumentFormat,
 ): { readonly name: string; readonly messages: readonly unknown[] } {
-  if (format === 'swe-agent' && record !== undefined) {
-    const found = sweAgentMessages(record);
-    if (Array.isArray(record[found.name])) return found;
+  if (Array.isArray(document)) return { name: '', messages: asArray(document) };
+  const found = lists
+    .map((list) => ({ name: list, messages: asRecord(document)?.[list] }))
+    .filter(({ messages }) => Array.isArray(messages));
+  const list = found.find(({ messages }) => asArray(messages).length > 0) ?? found[0];
+  if (list === undefined) {
+    throw unreadable(`The transcript is no ${name} document: it has no list "${lists[0]}".`);
   }
-  const isBare = Array.isArray(document);
-  const messages = isBare ? document : record?.['messages'];
-  if (!Array.isArray(messages)) {
-    const list = format === 'swe-agent' ? 'history' : 'messages';
-    throw unreadable(`The transcript is no ${format} document: it has no list "${list}".`);
-  }
-  return { name: isBare ? '' : 'messages', messages: asArray(messages) };
-}
-
-function messageReader(format: DocumentFormat, history: HistoryAssembler): ReadMessage {
-  switch (format) {
-    case 'gemini-cli':
-      return (message, place) => {
-        readGeminiCliMessage(message, history, place);
-      };
-    case 'cline':
-      return (message, place) => {
-        readClineMessage(message, history, place);
-      };
-    case 'openai-chat':
-      return chatReader(
-        new ChatReader(history, { readTextCall: (_, text) => readXmlFunctionCall(text) }),
-      );
-    case 'mini-swe-agent':
-      return chatReader(new ChatReader(history, MINI_SWE_AGENT_DIALECT));
-    case 'swe-agent':
-      return chatReader(createSweAgentReader(history));
-  }
-}
-
-function chatReader(reader: Pick<ChatReader, 'read'>): ReadMessage {
-  return (message, place) => {
-    reader.read(message, place);
-  };
+  return { name: list.name, messages: asArray(list.messages) };
 }

@@ -4,15 +4,8 @@
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertSignal, assertString, kindOf, readOptions } from '../../shared/misuse.js';
-import { ClaudeCodeReader } from './claude-code.js';
-import { CodexReader } from './codex.js';
-import {
-  detectDocumentFormat,
-  detectRecordFormat,
-  isLineFormat,
-  type DocumentFormat,
-  type LineFormat,
-} from './detect-format.js';
+import type { DocumentFormat, Format, LineFormat } from './format.js';
+import { detectDocumentFormat, detectRecordFormat, FORMATS, isLineFormat } from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';
 import { LineSplitter, readJsonLines } from './json-lines.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
@@ -38,8 +31,13 @@ export interface Transcript {
   readonly format: TranscriptFormat;
   /** The working directory that the session recorded. */
   readonly workspaceRoot?: string;
-  /** A valid history. */
+  /** A valid history from each start of a context to the next. */
   readonly entries: readonly IContent[];
+  /**
+   * Where the agent's context began anew, as indices of entries in ascending order: the agent had compacted its history, and had nothing
+   * of what stands before. Absent where it never did.
+   */
+  readonly contextStarts?: readonly number[];
   /** What could not be read. */
   readonly warnings: readonly TranscriptWarning[];
   /** How histories of this agent are pruned. */
@@ -67,10 +65,12 @@ export async function readTranscript(
   let format: TranscriptFormat | undefined;
   let workspaceRoot: string | undefined;
   const entries: IContent[] = [];
+  const contextStarts: number[] = [];
   const warnings: TranscriptWarning[] = [];
   for await (const event of streamTranscript(path, options)) {
     if (event.kind === 'entry') entries.push(event.content);
     else if (event.kind === 'warning') warnings.push(event.warning);
+    else if (event.kind === 'context-start') contextStarts.push(entries.length);
     else if (event.kind === 'format') format = event.format;
     else workspaceRoot = event.path;
   }
@@ -79,6 +79,7 @@ export async function readTranscript(
     format,
     ...(workspaceRoot !== undefined && { workspaceRoot }),
     entries,
+    ...(contextStarts.length > 0 && { contextStarts }),
     warnings,
     preset: agentPreset(format),
   };
@@ -102,7 +103,8 @@ export async function* streamTranscript(
   const text = readText(source, signal);
   try {
     const head: string[] = [];
-    const found = format ?? (await detectLineFormat(text, head));
+    const found: Format | undefined =
+      format === undefined ? await detectLineFormat(text, head) : FORMATS[format];
     const pieces = chain(head, text);
     if (found !== undefined && isLineFormat(found)) yield* streamLines(pieces, found);
     else yield* streamDocument(pieces, found);
@@ -151,16 +153,18 @@ async function* streamLines(
   pieces: AsyncIterable<string>,
   format: LineFormat,
 ): AsyncGenerator<TranscriptEvent> {
-  yield { kind: 'format', format };
+  yield { kind: 'format', format: format.name };
   const history = new HistoryAssembler();
-  const reader = format === 'codex' ? new CodexReader(history) : new ClaudeCodeReader(history);
+  const reader = format.open(history);
   for await (const record of readJsonLines(pieces)) {
     const place = { line: record.line };
+    const value = 'damage' in record ? undefined : asRecord(record.value);
     if ('damage' in record) history.warn(record.damage, place);
-    else reader.read(record.value, place);
+    else if (value === undefined) history.warn('A record that is no object was left out.', place);
+    else reader.read(value, place);
     yield* history.drain();
   }
-  reader.finish();
+  reader.finish?.();
   history.finish();
   yield* history.drain();
 }
@@ -176,7 +180,7 @@ async function* streamDocument(
   const document = parseDocument(text);
   const format = named ?? detectDocumentFormat(document);
   if (format === undefined) throw unknownFormat('A JSON document of this shape');
-  yield { kind: 'format', format };
+  yield { kind: 'format', format: format.name };
   const history = new HistoryAssembler();
   for (const _ of readDocument(document, format, history)) yield* history.drain();
   history.finish();

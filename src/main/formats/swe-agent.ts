@@ -1,6 +1,10 @@
 // Reads SWE-agent's trajectories (`*.traj`): a history of messages whose assistant either calls tools
 // or writes one command, which the next message answers; or, without a history, the steps themselves.
 
+import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import { EDITOR_TOOL } from './editor-tool.js';
+import type { DocumentFormat, RecordReader } from './format.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { ChatReader, type ChatDialect } from './chat-reader.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -14,30 +18,19 @@ import {
 } from '../../shared/json.js';
 
 /** Whether a document is a trajectory of SWE-agent. */
-export function isSweAgentTrajectory(document: JsonRecord): boolean {
+function isSweAgentTrajectory(document: JsonRecord): boolean {
   return Array.isArray(document['history']) || Array.isArray(document['trajectory']);
 }
 
-/** The messages of a trajectory, and the name of the list that they stand in. */
-export function sweAgentMessages(document: JsonRecord): {
-  readonly name: string;
-  readonly messages: readonly unknown[];
-} {
-  const history = asArray(document['history']);
-  const steps = asArray(document['trajectory']);
-  if (history.length > 0 || steps.length === 0) return { name: 'history', messages: history };
-  return { name: 'trajectory', messages: steps };
-}
-
 /** The directory that the first step worked in. */
-export function sweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
+function sweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
   const state = asRecord(asArray(document['trajectory'])[0])?.['state'];
   const parsed = typeof state === 'string' ? tryParseJson(state) : state;
   return asFilledText(asRecord(parsed)?.['working_dir']);
 }
 
 /** Makes the reader of a history's messages; it takes the steps of a trajectory too. */
-export function createSweAgentReader(history: HistoryAssembler): Pick<ChatReader, 'read'> {
+function createSweAgentReader(history: HistoryAssembler): RecordReader {
   const reader = new ChatReader(history, new CommandDialect());
   return {
     read: (message, place) => {
@@ -112,3 +105,29 @@ function firstWords(action: string): readonly string[] {
   const words = line.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
   return words.slice(0, 3).map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
 }
+
+/** What SWE-agent's tools do; keys were taken from recorded sessions. */
+const TOOLS: ToolCatalog = {
+  open: readsFile('part', ['path']),
+  create: writesFile('whole', ['path', 'filename']),
+  edit: writesFile('part', ['path']),
+  insert: writesFile('part', ['path']),
+  append: writesFile('part', ['path']),
+  str_replace_editor: EDITOR_TOOL,
+  bash: runsCommands(),
+  search_dir: searches(),
+  search_file: searches(),
+  find_file: searches(),
+};
+
+/** Trajectories of SWE-agent. */
+export const SWE_AGENT: DocumentFormat<'swe-agent'> = {
+  name: 'swe-agent',
+  toolCatalog: TOOLS,
+  detectDocument: isSweAgentTrajectory,
+  lists: ['history', 'trajectory', 'messages'],
+  open: (history, document) => {
+    history.setWorkspaceRoot(sweAgentWorkspaceRoot(document));
+    return createSweAgentReader(history);
+  },
+};

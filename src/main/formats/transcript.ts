@@ -3,15 +3,16 @@
 
 import type { IContent } from '../../shared/content.js';
 
-/** The agents whose recorded sessions can be read. */
+/** The agents whose recorded sessions can be read; formats.ts has their readers. */
 export const TRANSCRIPT_FORMATS = [
   'claude-code',
   'codex',
+  'pi',
   'gemini-cli',
-  'openai-chat',
-  'swe-agent',
   'mini-swe-agent',
+  'swe-agent',
   'cline',
+  'openai-chat',
 ] as const;
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
@@ -36,5 +37,7 @@ export interface TranscriptWarning extends TranscriptPlace {
 export type TranscriptEvent =
   | { readonly kind: 'format'; readonly format: TranscriptFormat }
   | { readonly kind: 'workspace-root'; readonly path: string }
+  /** The agent has compacted its history: the entries from here on are all that it still had. */
+  | { readonly kind: 'context-start' }
   | { readonly kind: 'entry'; readonly content: IContent }
   | { readonly kind: 'warning'; readonly warning: TranscriptWarning };

@@ -126,9 +126,10 @@ describe('ChatReader', () => {
     expect(entries).toEqual([]);
     expect(warnings).toEqual([
       { place: '[0]', message: 'Content that is neither text nor a list was left out.' },
-      { place: '[1]', message: 'A tool response that answers no open call (z) was left out.' },
       { place: '[2]', message: 'A tool call without a name was left out.' },
       { place: '[4]', message: 'A message that is no object was left out.' },
+      // Its call might still have come.
+      { place: '[1]', message: 'A tool response that answers no open call (z) was left out.' },
       { message: 'messages of the unknown role "narrator" left out: 1' },
     ]);
   });

@@ -241,12 +241,93 @@ describe('ClaudeCodeReader', () => {
       { line: 1, message: 'A record that is no object was left out.' },
       { line: 2, message: 'A user record without a message was left out.' },
       { line: 3, message: 'A message whose content is neither text nor a list was left out.' },
-      { line: 4, message: 'A tool response that answers no open call (nobody) was left out.' },
       {
         line: 5,
         message: 'A tool_use block of the assistant message is damaged and was left out.',
       },
       { line: 6, message: 'A tool_use block of the user message is damaged and was left out.' },
+      // It might still have come.
+      { line: 4, message: 'A tool response that answers no open call (nobody) was left out.' },
     ]);
+  });
+});
+
+describe('a result that stands before its call', () => {
+  it('answers it, also when a part of another message stands between', async () => {
+    const { entries, warnings } = await readLines([
+      user([result('b')]),
+      model('m', use('a')),
+      user([result('a')]),
+      model('n', use('b')),
+    ]);
+    expect(warnings).toEqual([]);
+    expect(bare(entries)).toEqual([calls('a'), answers('a'), calls('b'), answers('b')]);
+  });
+
+  it('is told when the call never comes, and when another one has answered it', async () => {
+    const { entries, warnings } = await readLines([
+      user([result('b'), result('z')]),
+      model('m', use('b')),
+      user([result('b')]),
+    ]);
+    expect(bare(entries)).toEqual([calls('b'), answers('b')]);
+    expect(warnings.map(({ line, message }) => [line, message])).toEqual([
+      [3, 'A tool response that answers no open call (b) was left out.'],
+      [1, 'A tool response that answers no open call (z) was left out.'],
+    ]);
+  });
+});
+
+describe('attachment', () => {
+  const attachment = (fields: object) => ({
+    type: 'attachment',
+    sessionId: 's',
+    attachment: fields,
+  });
+
+  it('is a message of the user when it was queued, and is counted otherwise', async () => {
+    const { entries, warnings } = await readLines([
+      model('m', use('a')),
+      attachment({ type: 'queued_command', prompt: 'stop that' }),
+      attachment({ type: 'queued_command', prompt: [{ type: 'text', text: 'and this' }] }),
+      attachment({ type: 'todo_reminder', content: [] }),
+      user([result('a')]),
+    ]);
+    expect(bare(entries)).toEqual([
+      calls('a'),
+      answers('a'),
+      human('stop that'),
+      human('and this'),
+    ]);
+    expect(warnings).toEqual([{ message: 'attachments of the type "todo_reminder" left out: 1' }]);
+  });
+});
+
+describe('a compaction of the agent', () => {
+  const boundary = { type: 'system', subtype: 'compact_boundary', uuid: 'c', sessionId: 's' };
+
+  it('begins a context, once for its boundary and its summary', async () => {
+    const { entries, contextStarts } = await readLines([
+      user('one'),
+      model('m', use('a')),
+      boundary,
+      user('what was', { isCompactSummary: true }),
+      user('two'),
+      user('what was then', { isCompactSummary: true }),
+    ]);
+    expect(contextStarts).toEqual([2, 4]);
+    expect(entries[2]).toMatchObject({ ...human('what was'), metadata: { isSummary: true } });
+  });
+
+  it('leaves out a result of a call from before, and begins nothing at the start', async () => {
+    const { entries, contextStarts, warnings } = await readLines([
+      boundary,
+      model('m', use('a')),
+      boundary,
+      user([result('a')]),
+      user('two'),
+    ]);
+    expect(bare(entries)).toEqual([calls('a'), human('two')]);
+    expect([contextStarts, warnings.length]).toEqual([[1], 1]);
   });
 });

@@ -184,3 +184,26 @@ describe('CodexReader', () => {
     ]);
   });
 });
+
+describe('a compaction of Codex', () => {
+  it('begins a context with the history that it was replaced by', async () => {
+    const kept = [said('user', 'one'), said('user', 'in short')].map(({ payload }) => payload);
+    const { entries, contextStarts } = await readLines([
+      said('user', 'one'),
+      call('a', '{}'),
+      output('a', 'ok'),
+      { type: 'compacted', payload: { message: '', replacement_history: kept } },
+      said('assistant', 'two'),
+      { type: 'compacted', payload: { message: 'in short again' } },
+      said('assistant', 'three'),
+    ]);
+    expect(contextStarts).toEqual([3, 6]);
+    expect(bare(entries.slice(3))).toEqual([
+      human('one'),
+      human('in short'),
+      ...bare([aiContent('two')]),
+      human('in short again'),
+      ...bare([aiContent('three')]),
+    ]);
+  });
+});

@@ -121,3 +121,47 @@ describe('readGeminiCliMessage', () => {
     ]);
   });
 });
+
+describe('a list of Content', () => {
+  const contents = [
+    { role: 'user', parts: [{ text: 'read it' }] },
+    {
+      role: 'model',
+      parts: [
+        { text: 'thinking', thought: true },
+        { functionCall: { name: 'read_file', args: { file_path: 'x' } } },
+        { functionCall: { id: 'b', name: 'read_file', args: { file_path: 'y' } } },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'b', name: 'read_file', response: { error: 'no y' } } },
+        { functionResponse: { name: 'read_file', response: { output: 'x it is' } } },
+        { text: 'go on' },
+      ],
+    },
+  ];
+
+  it.each([
+    ['alone', contents],
+    ['as the history of a checkpoint', { history: contents }],
+    ['as the contents of a request', { contents }],
+  ])('is read as what it is: %s', async (_, document) => {
+    const { format, entries, warnings } = await readJson(document);
+    expect([format, warnings]).toEqual(['gemini-cli', []]);
+    expect(bare(entries)).toEqual([
+      { speaker: 'human', blocks: [{ type: 'text', text: 'read it' }] },
+      aiContent([
+        { type: 'thinking', thought: 'thinking' },
+        toolCall('call-1', 'read_file', { file_path: 'x' }),
+        toolCall('b', 'read_file', { file_path: 'y' }),
+      ]),
+      toolContent([
+        toolResponse('b', 'read_file', 'no y', 'no y'),
+        toolResponse('call-1', 'read_file', 'x it is'),
+      ]),
+      { speaker: 'human', blocks: [{ type: 'text', text: 'go on' }] },
+    ]);
+  });
+});

@@ -8,6 +8,7 @@ export interface Reading {
   readonly format: TranscriptFormat | undefined;
   readonly workspaceRoot: string | undefined;
   readonly entries: readonly IContent[];
+  readonly contextStarts: readonly number[];
   readonly warnings: readonly TranscriptWarning[];
 }
 
@@ -19,14 +20,16 @@ export async function readChunks(
   let found: TranscriptFormat | undefined;
   let workspaceRoot: string | undefined;
   const entries: IContent[] = [];
+  const contextStarts: number[] = [];
   const warnings: TranscriptWarning[] = [];
   for await (const event of streamTranscript(asyncChunks(chunks), format && { format })) {
     if (event.kind === 'entry') entries.push(event.content);
     else if (event.kind === 'warning') warnings.push(event.warning);
     else if (event.kind === 'format') found = event.format;
-    else workspaceRoot = event.path;
+    else if (event.kind === 'workspace-root') workspaceRoot = event.path;
+    else contextStarts.push(entries.length);
   }
-  return { format: found, workspaceRoot, entries, warnings };
+  return { format: found, workspaceRoot, entries, contextStarts, warnings };
 }
 
 /** Reads records as JSON Lines. */

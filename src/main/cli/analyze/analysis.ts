@@ -9,7 +9,7 @@ import {
   PRUNING_RULES,
 } from '../../../density.js';
 import type { ContentBlock, IContent } from '../../../index.js';
-import type { DensityConfig } from '../../../density.js';
+import type { DensityConfig, DensityExplanation } from '../../../density.js';
 import type { Transcript } from '../../../transcripts.js';
 import { countAttributions, figuresByRule, largestExamples } from './analysis-reclaim.js';
 import type { CountedAttribution, CountEach } from './analysis-reclaim.js';
@@ -33,6 +33,8 @@ import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/c
 import { densityConfigOf } from '../measure/density-config.js';
 import type { PruningOptions } from '../measure/density-config.js';
 import { groupBy } from '../measure/group-by.js';
+import { contextAt, contextsOf } from '../measure/contexts.js';
+import type { Context } from '../measure/contexts.js';
 
 /** How to analyze a history. */
 export interface AnalysisOptions extends PruningOptions {
@@ -45,11 +47,20 @@ const LARGEST_STAYING = 5;
 /** One history as pruning leaves it. */
 interface PrunedHistory {
   readonly entries: readonly IContent[];
+  /** Indices of these at which a context begins, but for the first. */
+  readonly contextStarts: readonly number[];
   /** By entry of these, its index in the whole history. */
   readonly indices: readonly number[];
   readonly attributions: readonly Attribution[];
   /** Why the rest stays. */
   readonly retention: Retention;
+}
+
+interface PrunedContext extends Context, Pick<PrunedHistory, 'attributions'> {
+  readonly left: readonly IContent[];
+  /** By entry of these, its index in the context. */
+  readonly indices: readonly number[];
+  readonly explain: DensityExplanation['explain'];
 }
 
 /** A pruned history whose tokens are known. */
@@ -61,7 +72,7 @@ interface CountedHistory extends PrunedHistory {
 
 /** Analyzes a transcript. @throws what counting throws. */
 export async function analyzeHistory(
-  transcript: Pick<Transcript, 'entries' | 'preset' | 'workspaceRoot'>,
+  transcript: Pick<Transcript, 'entries' | 'contextStarts' | 'preset' | 'workspaceRoot'>,
   options: AnalysisOptions,
 ): Promise<HistoryAnalysis> {
   const { entries, preset } = transcript;
@@ -69,11 +80,9 @@ export async function analyzeHistory(
   const counts = await countEach(entries);
   const known = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
   const config = densityConfigOf(transcript, options);
-  const pruned = await countPruned(pruneHistory(entries, config), known, countEach);
+  const pruned = await countPruned(pruneHistory(transcript, config), known, countEach);
   const untried =
-    recencyRetention === undefined
-      ? await countOldResults(pruned.entries, config, countEach)
-      : undefined;
+    recencyRetention === undefined ? await countOldResults(pruned, config, countEach) : undefined;
   const subjects = subjectsOfCalls(entries, preset.toolCatalog);
   const before = compose(entries, counts);
   return {
@@ -87,13 +96,37 @@ export async function analyzeHistory(
   };
 }
 
-function pruneHistory(entries: readonly IContent[], config: DensityConfig): PrunedHistory {
+/** Prunes each context by itself. */
+function pruneHistory(
+  transcript: Pick<Transcript, 'entries' | 'contextStarts'>,
+  config: DensityConfig,
+): PrunedHistory {
+  const prune = (context: Context): PrunedContext => pruneContext(context, config);
+  const [first, ...others] = contextsOf(transcript);
+  const contexts = [prune(first), ...others.map(prune)] as const;
+  let left = 0;
+  const starts = contexts.map((context) => (left += context.left.length) - context.left.length);
+  return {
+    entries: contexts.flatMap((context) => context.left),
+    contextStarts: starts.slice(1),
+    indices: contexts.flatMap(({ start, indices }) => indices.map((index) => start + index)),
+    attributions: contexts.flatMap(({ attributions }) => attributions),
+    retention: new Retention((index) => {
+      const { start, explain } = contextAt(contexts, index);
+      return explain(index - start);
+    }, config),
+  };
+}
+
+function pruneContext(context: Context, config: DensityConfig): PrunedContext {
+  const { entries } = context;
   const { result, explain } = explainDensity(entries, config);
   const left = [...entries];
   applyDensityResult(left, result);
   const removed = new Set(result.removals);
   return {
-    entries: left,
+    ...context,
+    left,
     indices: Array.from(entries.keys()).filter((index) => !removed.has(index)),
     attributions: attributePass(
       entries.flatMap((before, index) => {
@@ -104,7 +137,7 @@ function pruneHistory(entries: readonly IContent[], config: DensityConfig): Prun
         ? []
         : listRuleEdits(result.rows, (index) => entries[index]?.blocks),
     ),
-    retention: new Retention(explain, config),
+    explain,
   };
 }
 
@@ -125,11 +158,11 @@ async function countPruned(
 
 /** What recency pruning would take of a history besides, that was pruned without it. */
 function countOldResults(
-  entries: readonly IContent[],
+  history: PrunedHistory,
   config: DensityConfig,
   countEach: CountEach,
 ): Promise<readonly CountedAttribution[]> {
-  const { attributions } = pruneHistory(entries, { ...config, recencyPruning: true });
+  const { attributions } = pruneHistory(history, { ...config, recencyPruning: true });
   return countAttributions(
     attributions.filter(({ rule }) => rule === 'recency'),
     countEach,

@@ -4,9 +4,9 @@
 import { Command, Option } from 'commander';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { FORMAT_CHOICES } from '../terminal/option-choices.js';
 import { wholeNumber } from '../terminal/option-values.js';
 import { JSON_HELP, NO_REDACT_HELP } from '../replay/replay-command.js';
+import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options of `analyze` as the command line gives them. */
 export interface AnalyzeArguments {
@@ -45,7 +45,7 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
     .argument('<path>', 'a recorded session, or a folder of them')
     .addOption(
       new Option('--format <name>', 'format of the files (default: found out)').choices(
-        FORMAT_CHOICES,
+        TRANSCRIPT_FORMATS,
       ),
     )
     .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)

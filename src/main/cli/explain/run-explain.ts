@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { explainDensity } from '../../../density.js';
 import { readTranscript } from '../../../transcripts.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
+import { historyAround } from '../measure/contexts.js';
 import { densityConfigOf } from '../measure/density-config.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { renderExplanation } from './render-explanation.js';
@@ -48,7 +49,7 @@ export async function runExplain(
     file: path,
     format: transcript.format,
     entries: length,
-    explanation: explainDensity(transcript.entries, config).explain(index),
+    explanation: explainDensity(historyAround(transcript, index), config).explain(index),
   };
   process.stdout.write(
     given.json === true

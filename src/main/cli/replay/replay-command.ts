@@ -7,8 +7,9 @@ import type { OffloadMode } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments, ModelChoice } from './model-options.js';
-import { FORMAT_CHOICES, OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/option-choices.js';
+import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/option-choices.js';
 import { share, wholeNumber } from '../terminal/option-values.js';
+import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options that say how a session is played, as the command line gives them. */
 export interface PlayArguments extends ModelArguments {
@@ -77,7 +78,7 @@ export function addPlayOptions(command: Command): Command {
   return command
     .addOption(
       new Option('--format <name>', 'format of the file (default: found out)').choices(
-        FORMAT_CHOICES,
+        TRANSCRIPT_FORMATS,
       ),
     )
     .addOption(

@@ -81,6 +81,7 @@ export class SessionPlayer {
   readonly failures: string[] = [];
   readonly #session: Session;
   readonly #entries: readonly IContent[];
+  readonly #contextStarts: ReadonlySet<number>;
   readonly #options: PlayOptions;
   readonly #windows: Window[] = [];
   readonly #fresh: IContent[] = [];
@@ -98,6 +99,7 @@ export class SessionPlayer {
   constructor(session: Session, transcript: Transcript, options: PlayOptions) {
     this.#session = session;
     this.#entries = transcript.entries;
+    this.#contextStarts = new Set(transcript.contextStarts);
     this.#options = options;
     this.ledger = new ReclaimLedger(transcript.preset.toolCatalog);
     this.#listen();
@@ -143,6 +145,7 @@ export class SessionPlayer {
    */
   async play(): Promise<void> {
     for (const entry of this.#entries) {
+      if (this.#contextStarts.has(this.#playedEntries)) this.#beginContext();
       if (entry.speaker === 'ai') {
         await this.#openWindow();
         if (this.#hasStopped) return;
@@ -151,6 +154,14 @@ export class SessionPlayer {
       this.#options.onProgress?.(this.#playedEntries);
     }
     if (this.#entries.length > 0) await this.#openWindow();
+  }
+
+  /** The agent compacted its history: its context is what comes from here on, with ctxfold and without. */
+  #beginContext(): void {
+    this.#session.history.clear();
+    this.#known = [];
+    this.#fresh.length = 0;
+    this.#tokensWithout = 0;
   }
 
   get #hasStopped(): boolean {

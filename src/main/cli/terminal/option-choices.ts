@@ -2,23 +2,11 @@
 // loading the public API for a help text takes longer than all else about it.
 
 import type { CompressionStrategyName, OffloadMode } from '../../../index.js';
-import type { TranscriptFormat } from '../../../transcripts.js';
 
 /** One left out, or one too many, does not compile. */
 function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
   return Object.keys(choices) as Choice[];
 }
-
-/** The formats of recorded sessions. */
-export const FORMAT_CHOICES: readonly TranscriptFormat[] = choicesOf<TranscriptFormat>({
-  'claude-code': true,
-  codex: true,
-  'gemini-cli': true,
-  'openai-chat': true,
-  'swe-agent': true,
-  'mini-swe-agent': true,
-  cline: true,
-});
 
 /** The compression strategies. */
 export const STRATEGY_CHOICES: readonly CompressionStrategyName[] =

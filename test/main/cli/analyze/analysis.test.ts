@@ -124,6 +124,28 @@ describe('analyzeHistory', () => {
     );
   });
 
+  test('lets nothing of a context make stale what the agent had before its compaction', async () => {
+    const read = (id: string) => [
+      aiContent([toolCall(id, 'Read', { file_path: '/w/a.ts' })]),
+      toolContent([toolResponse(id, 'Read', 'a line\n'.repeat(200))]),
+    ];
+    const write = [
+      aiContent([toolCall('w', 'Write', { file_path: '/w/a.ts' })]),
+      toolContent([toolResponse('w', 'Write', 'done')]),
+    ];
+    const preset = { ...agentPreset('claude-code'), workingSet: KEEPS_ALL };
+    const entries = [...read('1'), humanText('in short'), ...read('2'), ...write];
+    const analyze = (contextStarts: readonly number[]) =>
+      analyzeHistory({ entries, contextStarts, preset, workspaceRoot: '/w' }, { countEach });
+    const [one, two] = [await analyze([]), await analyze([2])];
+    const [former, latter] = [one, two].map(({ tokens }) => tokens.without - tokens.with);
+    expect(former).toBe((latter ?? 0) * 2);
+    expect(latter).toBeGreaterThan(0);
+    // What stays is told by its place in the whole session.
+    expect(two.largestStaying[0]?.entry).toBe(1);
+    expectSums(two);
+  });
+
   test('finds what a replay reclaims that nothing but pruning shortens', async () => {
     const file = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
     const read = await readTranscript(file);

@@ -56,6 +56,19 @@ const READ_THEN_WRITE = [
 ];
 
 describe('replaySession', () => {
+  test('begins anew where the agent had compacted, with and without', async () => {
+    const whole = transcript([
+      humanText(LONG),
+      aiContent('hi'),
+      humanText('in short'),
+      aiContent('so'),
+    ]);
+    const { modelCalls, end } = await replaySession('f', { ...whole, contextStarts: [2] }, OPTIONS);
+    const alone = await replaySession('f', transcript(whole.entries.slice(2)), OPTIONS);
+    expect(modelCalls[1]?.tokens).toEqual(alone.modelCalls[0]?.tokens);
+    expect(end.tokens).toEqual(alone.end.tokens);
+  });
+
   test('an untouched history costs the same with and without', async () => {
     const entries = [humanText('hello'), aiContent('hi'), humanText('bye'), aiContent('see you')];
     const report = await replaySession('f', transcript(entries), OPTIONS);

@@ -2,17 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { COMPRESSION_STRATEGIES } from '../../../../src/index.js';
-import { TRANSCRIPT_FORMATS } from '../../../../src/transcripts.js';
-import {
-  FORMAT_CHOICES,
-  STRATEGY_CHOICES,
-} from '../../../../src/main/cli/terminal/option-choices.js';
-
-describe('FORMAT_CHOICES', () => {
-  test('are the formats that can be read', () => {
-    expect(FORMAT_CHOICES).toEqual(TRANSCRIPT_FORMATS);
-  });
-});
+import { STRATEGY_CHOICES } from '../../../../src/main/cli/terminal/option-choices.js';
 
 describe('STRATEGY_CHOICES', () => {
   test('are the strategies that there are', () => {

@@ -1,0 +1,49 @@
+// The table of formats. All that goes by format goes by it; it decides nothing.
+
+import { asArray, asRecord } from '../../shared/json.js';
+import { CLAUDE_CODE } from './claude-code.js';
+import { CLINE } from './cline.js';
+import { CODEX } from './codex.js';
+import type { DocumentFormat, Format, LineFormat } from './format.js';
+import { GEMINI_CLI } from './gemini-cli.js';
+import { MINI_SWE_AGENT } from './mini-swe-agent.js';
+import { OPENAI_CHAT } from './openai-chat.js';
+import { PI } from './pi.js';
+import { SWE_AGENT } from './swe-agent.js';
+import type { TranscriptFormat } from './transcript.js';
+
+/** The formats by name, in the order in which a transcript is tried as each. */
+export const FORMATS: { readonly [Name in TranscriptFormat]: Format<Name> } = {
+  'claude-code': CLAUDE_CODE,
+  codex: CODEX,
+  pi: PI,
+  'gemini-cli': GEMINI_CLI,
+  'mini-swe-agent': MINI_SWE_AGENT,
+  'swe-agent': SWE_AGENT,
+  cline: CLINE,
+  // Whatever has messages with roles.
+  'openai-chat': OPENAI_CHAT,
+};
+
+const ALL: readonly Format[] = Object.values(FORMATS);
+
+/** Whether the format is read line by line. */
+export function isLineFormat(format: Format): format is LineFormat {
+  return 'detectRecord' in format;
+}
+
+/** The format that has such a record, if one has. */
+export function detectRecordFormat(value: unknown): LineFormat | undefined {
+  const record = asRecord(value);
+  if (record === undefined) return undefined;
+  return ALL.filter(isLineFormat).find((format) => format.detectRecord(record));
+}
+
+/** The format of such a document, if it has a known one. */
+export function detectDocumentFormat(value: unknown): DocumentFormat | undefined {
+  const document = asRecord(value) ?? {};
+  return ALL.filter((format): format is DocumentFormat => !isLineFormat(format)).find((format) => {
+    const list = format.lists.map((name) => document[name]).find(Array.isArray);
+    return format.detectDocument(document, asArray(Array.isArray(value) ? value : list));
+  });
+}

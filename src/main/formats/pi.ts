@@ -1,0 +1,222 @@
+// Reads the sessions that pi keeps (`~/.pi/agent/sessions/**/*.jsonl`): a header, then entries that name the one before them, so that a
+// session may branch. What pi's context holds is the branch that ends with the newest entry; a compaction keeps a summary and what it names.
+
+import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import {
+  asArray,
+  asFilledText,
+  asRecord,
+  asText,
+  errorLine,
+  textOfParts,
+  withoutUndefined,
+} from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { shownText } from '../../shared/shown-text.js';
+import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
+import type { LineFormat, RecordReader } from './format.js';
+import type { HistoryAssembler } from './history-assembler.js';
+import { asTimestamp } from './timestamp.js';
+import type { TranscriptPlace } from './transcript.js';
+
+/** Entries that are no part of what the model is sent. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'context_edit',
+  'custom',
+  'label',
+  'model_change',
+  'session_info',
+  'thinking_level_change',
+]);
+
+const ENTRIES: ReadonlySet<string> = new Set([
+  ...BOOKKEEPING,
+  'branch_summary',
+  'compaction',
+  'custom_message',
+  'message',
+]);
+
+/** Whether a record is one of pi's: an entry with an id and the one before it, or the header. */
+function isPiRecord(record: JsonRecord): boolean {
+  const type = asText(record['type']) ?? '';
+  if (type === 'session') return typeof record['cwd'] === 'string' && 'id' in record;
+  if (!ENTRIES.has(type) || asText(record['timestamp']) === undefined) return false;
+  // Before version 2, entries had no ids.
+  return (
+    'parentId' in record ||
+    (type === 'message' && asRecord(record['message']) !== undefined && !hasClaudeKey(record))
+  );
+}
+
+function hasClaudeKey(record: JsonRecord): boolean {
+  return 'sessionId' in record || 'uuid' in record;
+}
+
+interface Entry {
+  readonly record: JsonRecord;
+  readonly place: TranscriptPlace;
+}
+
+/** Keeps the entries until the session's end: only then is known which branch they are of. */
+class PiReader implements RecordReader {
+  readonly #history: HistoryAssembler;
+  readonly #entries: Entry[] = [];
+
+  constructor(history: HistoryAssembler) {
+    this.#history = history;
+  }
+
+  read(record: JsonRecord, place: TranscriptPlace): void {
+    const type = asText(record['type']) ?? '';
+    if (type === 'session') this.#history.setWorkspaceRoot(asText(record['cwd']));
+    else if (ENTRIES.has(type)) this.#entries.push({ record, place });
+    else this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
+  }
+
+  finish(): void {
+    const branch = this.#branch();
+    for (const [at, entry] of branch.entries()) {
+      if (entry.record['type'] !== 'compaction') this.#readEntry(entry);
+      else this.#readCompaction(entry, branch.slice(0, at));
+    }
+  }
+
+  /** The entries that lead to the newest one; all of them, where they do not say what they follow. */
+  #branch(): readonly Entry[] {
+    const byId = new Map(this.#entries.map((entry) => [asText(entry.record['id']), entry]));
+    const last = this.#entries.at(-1);
+    if (last === undefined || !('parentId' in last.record)) return this.#entries;
+    const branch = new Set<Entry>();
+    for (let entry: Entry | undefined = last; entry !== undefined && !branch.has(entry);) {
+      branch.add(entry);
+      entry = byId.get(asText(entry.record['parentId']) ?? '');
+    }
+    const others = this.#entries.length - branch.size;
+    for (let left = others; left > 0; left -= 1) {
+      this.#history.tally('entries of branches that the session went back from, left out');
+    }
+    return [...branch].reverse();
+  }
+
+  #readCompaction({ record }: Entry, before: readonly Entry[]): void {
+    const text = asText(record['summary']);
+    const time = timeOf(record);
+    this.#history.beginContext();
+    if (text !== undefined) {
+      this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
+    }
+    const firstKept = before.findIndex(
+      (entry) => entry.record['id'] === record['firstKeptEntryId'],
+    );
+    if (firstKept === -1) return;
+    for (const kept of before.slice(firstKept)) {
+      if (kept.record['type'] !== 'compaction') this.#readEntry(kept);
+    }
+  }
+
+  #readEntry({ record, place }: Entry): void {
+    const type = asText(record['type']) ?? '';
+    const time = timeOf(record);
+    if (type === 'message') this.#readMessage(asRecord(record['message']) ?? {}, time, place);
+    else if (type === 'branch_summary') {
+      const text = asText(record['summary']) ?? '';
+      this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
+    } else if (type === 'custom_message') {
+      this.#history.addHuman(readBlocks(record['content']), { ...time, synthetic: true });
+    }
+  }
+
+  #readMessage(message: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
+    const blocks = readBlocks(message['content']);
+    const role = asText(message['role']) ?? '';
+    switch (role) {
+      case 'user':
+        this.#history.addHuman(blocks, time);
+        break;
+      case 'assistant':
+        this.#history.addAi(blocks, {
+          ...time,
+          ...withoutUndefined({
+            model: asText(message['model']),
+            provider: asText(message['provider']),
+            usage: asRecord(message['usage']),
+          }),
+        });
+        break;
+      case 'toolResult': {
+        const callId = asFilledText(message['toolCallId']);
+        const content = message['content'];
+        const result = textOfParts(content) ?? content ?? '';
+        const error = message['isError'] === true ? errorLine(content) : undefined;
+        this.#history.addResponse({ ...withoutUndefined({ callId, error }), result }, place, time);
+        break;
+      }
+      case 'bashExecution':
+        this.#readCommand(message, time);
+        break;
+      case 'custom':
+        this.#history.addHuman(blocks, { ...time, synthetic: true });
+        break;
+      default:
+        this.#history.tally(`messages of the unknown role ${shownText(role)} left out`);
+    }
+  }
+
+  /** What the user ran, as the model is told of it. */
+  #readCommand(message: JsonRecord, time: ContentMetadata): void {
+    if (message['excludeFromContext'] === true) return;
+    const command = asText(message['command']) ?? '';
+    const output = asText(message['output']) ?? '';
+    this.#history.addHuman([{ type: 'text', text: `Ran \`${command}\`\n${output}` }], time);
+  }
+}
+
+function timeOf(record: JsonRecord): ContentMetadata {
+  return withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
+}
+
+function readBlocks(content: unknown): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return asArray(content).flatMap((item): readonly ContentBlock[] => {
+    const part = asRecord(item) ?? {};
+    switch (part['type']) {
+      case 'text':
+        return [{ type: 'text', text: asText(part['text']) ?? '' }];
+      case 'thinking': {
+        const signature = asText(part['thinkingSignature']);
+        const thought = asText(part['thinking']) ?? '';
+        return [{ type: 'thinking', thought, ...withoutUndefined({ signature }) }];
+      }
+      case 'image': {
+        const data = asText(part['data']) ?? '';
+        const mimeType = asText(part['mimeType']) ?? 'image/*';
+        return [{ type: 'media', mimeType, data, encoding: 'base64' }];
+      }
+      case 'toolCall': {
+        const name = asFilledText(part['name']);
+        if (name === undefined) return [];
+        const id = asText(part['id']) ?? '';
+        return [{ type: 'tool_call', id, name, parameters: part['arguments'] ?? {} }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+/** Sessions of pi. */
+export const PI: LineFormat<'pi'> = {
+  name: 'pi',
+  toolCatalog: {
+    read: readsFile('whole', ['path', 'file_path'], { first: 'offset', count: 'limit' }),
+    write: writesFile('whole', ['path', 'file_path']),
+    edit: writesFile('part', ['path', 'file_path']),
+    bash: runsCommands(),
+    grep: searches(),
+    find: searches(),
+    ls: searches(),
+  },
+  detectRecord: isPiRecord,
+  open: (history) => new PiReader(history),
+};

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import { bare, readLines } from './reading.js';
+
+const HEADER = {
+  type: 'session',
+  version: 3,
+  id: 's',
+  timestamp: '2026-01-01T00:00:00Z',
+  cwd: '/w',
+};
+
+let count = 0;
+
+/** An entry after the one that was made last, or after another one. */
+function entry(type: string, fields: object, parentId?: string): { readonly id: string } {
+  const before = count === 0 ? null : `e${count}`;
+  count += 1;
+  const timestamp = '2026-01-01T00:00:01Z';
+  return { type, id: `e${count}`, parentId: parentId ?? before, timestamp, ...fields } as {
+    id: string;
+  };
+}
+
+function session(make: () => readonly object[]): readonly object[] {
+  count = 0;
+  return [HEADER, ...make()];
+}
+
+const say = (role: string, text: string, parentId?: string) =>
+  entry('message', { message: { role, content: [{ type: 'text', text }] } }, parentId);
+
+const call = (id: string, name = 'read') =>
+  entry('message', {
+    message: {
+      role: 'assistant',
+      model: 'm',
+      provider: 'p',
+      usage: { input: 1 },
+      content: [
+        { type: 'thinking', thinking: 'hm', thinkingSignature: 's' },
+        { type: 'toolCall', id, name, arguments: { path: 'x' } },
+      ],
+    },
+  });
+
+const answer = (toolCallId: string, text = 'ok', isError = false) =>
+  entry('message', {
+    message: {
+      role: 'toolResult',
+      toolCallId,
+      toolName: 'read',
+      isError,
+      content: [{ type: 'text', text }],
+    },
+  });
+
+const called = (id: string) =>
+  aiContent([
+    { type: 'thinking', thought: 'hm', signature: 's' },
+    toolCall(id, 'read', { path: 'x' }),
+  ]);
+
+describe('PI', () => {
+  it('reads messages, calls and results, and where the agent worked', async () => {
+    const { format, workspaceRoot, entries, warnings } = await readLines(
+      session(() => [
+        entry('model_change', { provider: 'p', modelId: 'm' }),
+        say('user', 'look'),
+        call('a'),
+        answer('a', 'not there\nat all', true),
+        say('assistant', 'it is gone'),
+      ]),
+    );
+    expect([format, workspaceRoot, warnings]).toEqual(['pi', '/w', []]);
+    expect(bare(entries)).toEqual([
+      ...bare([humanText('look')]),
+      called('a'),
+      toolContent([toolResponse('a', 'read', 'not there\nat all', 'not there')]),
+      aiContent([{ type: 'text', text: 'it is gone' }]),
+    ]);
+    expect(entries[1]?.metadata).toEqual({
+      timestamp: Date.parse('2026-01-01T00:00:01Z'),
+      model: 'm',
+      provider: 'p',
+      usage: { input: 1 },
+    });
+  });
+
+  it('begins a context with the summary and what is kept', async () => {
+    const { entries, contextStarts, warnings } = await readLines(
+      session(() => {
+        const first = [say('user', 'one'), call('a'), answer('a')];
+        const kept = [say('user', 'two'), call('b'), answer('b')];
+        const compaction = entry('compaction', {
+          summary: 'what was',
+          firstKeptEntryId: kept[0]?.id,
+          tokensBefore: 9,
+        });
+        return [...first, ...kept, compaction, say('assistant', 'done')];
+      }),
+    );
+    expect([contextStarts, warnings]).toEqual([[6], []]);
+    expect(entries[6]?.metadata?.isSummary).toBe(true);
+    expect(bare(entries.slice(6))).toEqual([
+      ...bare([humanText('what was'), humanText('two')]),
+      called('b_2'),
+      toolContent([toolResponse('b_2', 'read', 'ok')]),
+      aiContent([{ type: 'text', text: 'done' }]),
+    ]);
+  });
+
+  it('leaves out what the session went back from', async () => {
+    const { entries, warnings } = await readLines(
+      session(() => {
+        const root = say('user', 'one');
+        return [
+          root,
+          say('assistant', 'wrong'),
+          say('user', 'no'),
+          say('assistant', 'right', root.id),
+        ];
+      }),
+    );
+    expect(bare(entries)).toEqual([
+      ...bare([humanText('one')]),
+      aiContent([{ type: 'text', text: 'right' }]),
+    ]);
+    expect(warnings).toEqual([
+      { message: 'entries of branches that the session went back from, left out: 2' },
+    ]);
+  });
+
+  it('reads a session whose entries lead in a circle', async () => {
+    const { entries } = await readLines(
+      session(() => [say('user', 'one', 'e2'), say('assistant', 'two', 'e1')]),
+    );
+    expect(entries).toHaveLength(2);
+  });
+});
