@@ -20,7 +20,10 @@ async function writeTokens() {
 
 rmSync('dist', { recursive: true, force: true });
 const noCheck = process.argv.includes('--no-check') ? ' --noCheck' : '';
-const { status } = spawnSync(`tsc -p tsconfig.build.json${noCheck}`, { stdio: 'inherit', shell: true });
+const { status } = spawnSync(`tsc -p tsconfig.build.json${noCheck}`, {
+  stdio: 'inherit',
+  shell: true,
+});
 cpSync('src', 'dist', {
   recursive: true,
   filter: (source) => statSync(source).isDirectory() || !source.endsWith('.ts'),

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 /** What has its test elsewhere: commands run as a whole, in `integration`; a page's script, in a browser. */
-const ELSEWHERE = /^main\/cli\/(?:[a-z-]+\/)*(?:main|commands|[a-z]+-command|run-[a-z]+)\.ts$|\/client\//;
+const ELSEWHERE =
+  /^main\/cli\/(?:[a-z-]+\/)*(?:main|commands|[a-z]+-command|run-[a-z]+)\.ts$|\/client\//;
 /** How much of the sources may have a test elsewhere, say in `integration`, or none. */
 const MAX_SHARE = 0.1;
 
@@ -23,9 +24,7 @@ const SOURCES = new Map(
     const text = readFileSync(new URL(`src/${file}`, ROOT), 'utf8');
     if (!/^export (?:async )?(?:function|class|const|abstract)/m.test(text)) return [];
     const imports = [...text.matchAll(/^import (?!type )[^;]*?from '(\.[^']+)\.js'/gm)];
-    return [
-      [file, imports.map(([, path = '']) => posix.join(posix.dirname(file), `${path}.ts`))],
-    ];
+    return [[file, imports.map(([, path = '']) => posix.join(posix.dirname(file), `${path}.ts`))]];
   }),
 );
 const TESTS = listFiles('test').filter((file) => file.endsWith('.test.ts'));
