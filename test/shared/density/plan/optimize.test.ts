@@ -185,7 +185,6 @@ describe('optimize', () => {
   it.each([
     ['an opening without a closing', '--- a.ts ---\nold'],
     ['a closing without an opening', 'old\n--- End of content ---'],
-    ['an opening behind a pair', '--- a.ts ---\nold\n--- End of content ---\n--- b.ts ---\nold'],
     ['a closing too many', '--- a.ts ---\nold\n--- End of content ---\n--- End of content ---'],
     ['an opening too many', '--- a.ts ---\nold\n--- End of content ---\n--- b.ts ---\n'],
     ['markers within a line', 'x --- a.ts ---\nold\n--- End of content ---'],
