@@ -16,8 +16,9 @@ const ALONE = [
 ];
 
 const SHARED = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // To end what hangs; a machine that is busy may take its time.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   pool: 'forks' as const,
   setupFiles: ['test/support/seed.ts'],
 };
