@@ -1,23 +1,24 @@
-// How tests run. What starts threads or processes gets a process of its own; all else shares one per core, for starting a
-// process and loading the sources costs more than most of these files take.
+// How tests run. Files share a process per core, for starting one and loading the sources costs more than most of these files
+// take. Those listed get a process of their own: what kills threads or changes the process, and what replaces modules.
 
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const ALONE = [
-  'test/attacks/**/*.test.ts',
   'test/chaos/**/*.test.ts',
   'test/contracts/**/*.test.ts',
-  'test/examples/**/*.test.ts',
-  'test/integration/**/*.test.ts',
-  'test/main/offload/**/*.test.ts',
+  'test/integration/{resident-sessions,worker-death,worker-pool}.test.ts',
+  'test/main/offload/worker-pool.test.ts',
+  // Changes the folder, the flags of the engine.
+  'test/attacks/{hostile-arguments,linear-time}.test.ts',
   // Put something in place of a module.
   'test/main/added-rule.test.ts',
   'test/main/settings/replace-file.test.ts',
 ];
 
 const SHARED = {
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  // To end what hangs; a machine that is busy may take its time.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   pool: 'forks' as const,
   setupFiles: ['test/support/seed.ts'],
 };

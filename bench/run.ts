@@ -1,5 +1,5 @@
 // Measures what ctxfold costs the thread of the turn loop, checks every result, and holds the figures
-// against goals: `npm run bench -- [--scope name] [--size n,n] [--json]`.
+// against goals: `npm run bench -- [--all] [--scope name] [--size n,n] [--json]`.
 
 import { parseArgs } from 'node:util';
 import { measureAdapters } from './adapters.js';
@@ -43,28 +43,31 @@ const SCOPES: Readonly<
   peers: measurePeers,
 };
 
-const DEFAULT_SIZES = '1000,10000,100000';
+/** What a reader wants to know first; `--all` is everything. */
+const FIRST_SCOPES = ['density', 'apply', 'window', 'resident', 'adapters'];
+const FIRST_SIZES = '1000,10000';
+const ALL_SIZES = '1000,10000,100000';
 
 const { values } = parseArgs({
   options: {
     scope: { type: 'string', multiple: true },
-    size: { type: 'string', default: DEFAULT_SIZES },
+    size: { type: 'string' },
+    all: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
 
-const scopes = values.scope ?? Object.keys(SCOPES);
+const scopes = values.scope ?? (values.all ? Object.keys(SCOPES) : FIRST_SCOPES);
 const unknown = scopes.filter((scope) => !Object.hasOwn(SCOPES, scope));
 if (unknown.length > 0) {
   throw new RangeError(
     `Expected --scope to be one of ${Object.keys(SCOPES).join(', ')}, got ${unknown.join(', ')}.`,
   );
 }
-const sizes = values.size.split(',').map(Number);
+const sizesText = values.size ?? (values.all ? ALL_SIZES : FIRST_SIZES);
+const sizes = sizesText.split(',').map(Number);
 if (!sizes.every((size) => Number.isInteger(size) && size >= 2)) {
-  throw new RangeError(
-    `Expected --size to be a list of integers of at least 2, got ${values.size}.`,
-  );
+  throw new RangeError(`Expected --size to be a list of integers of at least 2, got ${sizesText}.`);
 }
 sizes.sort((a, b) => a - b);
 

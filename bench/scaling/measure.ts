@@ -1,5 +1,5 @@
-// How the time of a subject grows with its input: the processor's time of this process, at 1, 4 and 16 times a
-// size. Says what it found; prints nothing.
+// How the time of a subject grows with its input: the processor's time of this process, at 1 and 16 times a size, and where
+// that is not far below the limit, at 1, 4 and 16 times and more often. Says what it found; prints nothing.
 
 import { SHAPES } from './shapes.js';
 import type { ShapeName } from './shapes.js';
@@ -9,7 +9,7 @@ import type { Subject } from './subject.js';
 export interface Growth {
   readonly subject: string;
   readonly shape: ShapeName;
-  /** Blocks, and the milliseconds of the processor that they took, by 1, 4 and 16 times the size. */
+  /** Blocks, and the milliseconds of the processor that they took, by the size that was first and its multiples. */
   readonly sizes: readonly number[];
   readonly cpuMs: readonly number[];
   /** How many times as long the largest took as it would if all grew in proportion. */
@@ -20,15 +20,23 @@ export interface Growth {
 export const MAX_OVER_LINEAR = 1.3;
 
 const FACTORS = [1, 4, 16];
-/** What takes less is too short to be compared. */
+const QUICK_FACTORS = [1, 16];
+/** Up to here one quick look is enough: what grows with the square would be at 16. */
+const CLEARLY_LINEAR = 1.1;
+/** What takes less is too short to be compared: for a quick look, and for one that judges. */
+const QUICK_CPU_MS = 5;
 const MIN_CPU_MS = 20;
 const FIRST_SIZE = 512;
 const MIN_SIZE = 64;
 /** Sizes at which a run that is too short is made several times instead. */
+const MAX_QUICK_SIZE = 2_048;
 const MAX_FIRST_SIZE = 8_192;
 const RUNS = 3;
 /** What looks suspicious is looked at again: larger, where noise and caches weigh less, and more often. */
 const SECOND_LOOKS = 2;
+
+/** Subjects whose code has run and is compiled. */
+const warm = new WeakSet<Subject>();
 
 /**
  * Measures until it is clear that a subject is linear on a shape, or that it is not.
@@ -36,12 +44,20 @@ const SECOND_LOOKS = 2;
  * @throws what the subject throws.
  */
 export async function measureGrowth(subject: Subject, shape: ShapeName): Promise<Growth> {
-  let size = await sizeFor(subject, shape);
-  let growth = await growthFrom(subject, shape, size, RUNS);
-  for (let look = 0; look < SECOND_LOOKS && growth.overLinear > MAX_OVER_LINEAR; look += 1) {
+  const runs = warm.has(subject) ? 1 : RUNS;
+  for (let run = 0; run < runs; run += 1) await cpuMsOf(subject, shape, FIRST_SIZE);
+  warm.add(subject);
+  const quick: Look = { factors: QUICK_FACTORS, runs: 1, minCpuMs: QUICK_CPU_MS };
+  let size = await sizeFor(subject, shape, MAX_QUICK_SIZE, QUICK_CPU_MS);
+  let growth = await growthFrom(subject, shape, size, quick);
+  if (growth.overLinear <= CLEARLY_LINEAR) return growth;
+  size = await sizeFor(subject, shape, MAX_FIRST_SIZE, MIN_CPU_MS);
+  const look: Look = { factors: FACTORS, runs: RUNS, minCpuMs: MIN_CPU_MS };
+  growth = await growthFrom(subject, shape, size, look);
+  for (let times = 0; times < SECOND_LOOKS && growth.overLinear > MAX_OVER_LINEAR; times += 1) {
     // What is far off needs no larger size to be sure of.
     if (growth.overLinear < 3) size *= 2;
-    const again = await growthFrom(subject, shape, size, RUNS + 2);
+    const again = await growthFrom(subject, shape, size, { ...look, runs: RUNS + 2 });
     if (again.overLinear > growth.overLinear && growth.overLinear > 2) return again;
     growth = again;
   }
@@ -49,32 +65,46 @@ export async function measureGrowth(subject: Subject, shape: ShapeName): Promise
 }
 
 /** The smallest size that takes long enough. */
-async function sizeFor(subject: Subject, shape: ShapeName): Promise<number> {
+async function sizeFor(
+  subject: Subject,
+  shape: ShapeName,
+  maxSize: number,
+  minCpuMs: number,
+): Promise<number> {
   let size = FIRST_SIZE;
-  // The first runs are those of code that is not compiled yet.
-  for (let run = 0; run < RUNS; run += 1) await cpuMsOf(subject, shape, size);
-  while (size < MAX_FIRST_SIZE && (await cpuMsOf(subject, shape, size)) < MIN_CPU_MS) size *= 2;
+  while (size < maxSize && (await cpuMsOf(subject, shape, size)) < minCpuMs) size *= 2;
   return size;
+}
+
+interface Look {
+  readonly factors: readonly number[];
+  /** How often the largest is measured; the smallest, on which more depends, at least three times. */
+  readonly runs: number;
+  readonly minCpuMs: number;
 }
 
 async function growthFrom(
   subject: Subject,
   shape: ShapeName,
   size: number,
-  runs: number,
+  look: Look,
 ): Promise<Growth> {
-  const sizes = FACTORS.map((factor) => factor * size);
+  const { factors } = look;
+  const sizes = factors.map((factor) => factor * size);
   const cpuMs: number[] = [];
   try {
-    for (const each of sizes) cpuMs.push(await bestCpuMs(subject, shape, each, runs));
+    for (const each of sizes) {
+      const runs = each === size ? Math.max(RUNS, look.runs) : look.runs;
+      cpuMs.push(await bestCpuMs(subject, shape, each, runs, look.minCpuMs));
+    }
   } catch (thrown) {
     if (!isTooLarge(thrown) || size <= MIN_SIZE) throw thrown;
     await subject.finish?.();
-    return growthFrom(subject, shape, size / 2, runs);
+    return growthFrom(subject, shape, size / 2, look);
   }
   const [first = 0] = cpuMs;
   const last = cpuMs.at(-1) ?? 0;
-  const overLinear = last / (first * (FACTORS.at(-1) ?? 1));
+  const overLinear = last / (first * (factors.at(-1) ?? 1));
   return { subject: subject.name, shape, sizes, cpuMs, overLinear };
 }
 
@@ -89,11 +119,12 @@ async function bestCpuMs(
   shape: ShapeName,
   size: number,
   runs: number,
+  minCpuMs: number,
 ): Promise<number> {
   let best = Infinity;
   for (let run = 0; run < runs; run += 1) {
     let [total, times] = [0, 0];
-    while (total < MIN_CPU_MS && times < 50) {
+    while (total < minCpuMs && times < 50) {
       total += await cpuMsOf(subject, shape, size);
       times += 1;
     }

@@ -1,4 +1,4 @@
-// Plays every public function, reader and adapter at 1, 4 and 16 times a size over many shapes of histories:
+// Plays every public function, reader and adapter at 1 and 16 times a size over many shapes of histories:
 // `npm run scaling -- [--only text] [--shape text] [--json]`. Ends with code 1 when something takes more than
 // 1.3 times as long as in proportion.
 

@@ -16,6 +16,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { fingerprint, outcomeOf } from '../support/hostile-outcome.js';
 import { HOSTILE_VALUES, placesOf, withValueAt } from '../support/hostile-values.js';
 import { TEST_SCALE } from '../support/scale.js';
+import { busyMs } from '../support/busy-time.js';
 
 /** All entries but those for an SDK. */
 const ctxfold = {
@@ -474,9 +475,9 @@ describe('the public functions', () => {
             const given = withValueAt(args(), path, value.make()) as unknown[];
             const watched = given.filter((_, index) => !mutates.includes(index));
             const before = fingerprint(watched);
-            const started = performance.now();
+            const started = process.cpuUsage();
             const outcome = await outcomeOf(() => call(...(given as never[])));
-            const took = performance.now() - started;
+            const took = busyMs(started);
             const where = `${name} ${at}, ${value.name} at ${path.join('.')}`;
             if (outcome.startsWith('defect')) defects.push(`${where}: ${outcome}`);
             if (fingerprint(watched) !== before)

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, describe, onTestFinished } from 'vitest';
+import { runs } from '../support/scale.js';
 import { FAULTS, LINE_PLACES, TASK_PLACES } from '../support/chaos-dial.js';
 import type { Place } from '../support/chaos-dial.js';
 import type { StormReport } from './storm.js';
@@ -15,7 +16,7 @@ import type { StormReport } from './storm.js';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 const SEED = 7;
-const PASSES = 60;
+const PASSES = runs(60);
 
 /** Runs the proof; resolves to its exit code and its report. */
 async function runChaos(): Promise<{ readonly code: unknown; readonly report: StormReport }> {

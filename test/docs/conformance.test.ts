@@ -125,6 +125,16 @@ describe('docs/conformance.md', () => {
     expect([...new Set(referred)].sort((a, b) => a - b)).toEqual(numbers);
   });
 
+  it('has a violation to plant for every row, or the reason why there is none', () => {
+    const { mutants, without } = JSON.parse(
+      readFileSync(new URL('test/conformance/mutants.json', REPOSITORY), 'utf8'),
+    ) as { mutants: { rows: string[]; file: string }[]; without: Record<string, string> };
+    const planted = [...mutants.flatMap(({ rows }) => rows), ...Object.keys(without)];
+    expect([...new Set(planted)].sort()).toEqual([...new Set(ROWS.map(([row]) => row))].sort());
+    const files = mutants.map(({ file }) => file);
+    expect(files.filter((file) => !existsSync(new URL(`src/${file}`, REPOSITORY)))).toEqual([]);
+  });
+
   it('does not say where the specification lies', () => {
     expect(/.*(?:\.\.\/|shared\/spec|\/work\/).*/.exec(DOCUMENT)).toBeNull();
   });

@@ -11,9 +11,10 @@ const EXAMPLE = fileURLToPath(new URL('../../examples/anthropic.js', import.meta
 
 async function run(environment: Record<string, string> = {}): Promise<string> {
   const { PROVIDER_URL: _, ...inherited } = process.env;
-  const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE], {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], {
     env: { ...inherited, ...environment },
   });
+  expect(stderr).toBe('');
   return stdout;
 }
 

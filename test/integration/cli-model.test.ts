@@ -1,5 +1,4 @@
-// The command with the strategies that ask a model: the built file, spawned, and a server on the
-// loopback interface. `npm run build` comes first.
+// The built command with the strategies that ask a model, and a server on the loopback interface. `npm run build` comes first.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
+// The built command on the fixtures; what only a process shows, in one of its own. `npm run build` comes first.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { COMMAND, runCommand } from '../support/run-command.js';
+import { COMMAND, runCommand, spawnCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
@@ -84,7 +84,9 @@ describe('ctxfold replay', () => {
   test.each(['snapshot', 'inline'])('finds the same with --offload %s', async (mode) => {
     const file = path.join(FIXTURES, 'openai-chat/openhands-sampled__python__mypy-15976_0.json');
     const [one, other] = await Promise.all(
-      ['auto', mode].map((offload) => run('replay', file, '--json', '--offload', offload)),
+      ['auto', mode].map((offload) =>
+        spawnCommand(['replay', file, '--json', '--offload', offload]),
+      ),
     );
     const figures = ({ stdout }: Outcome): Partial<Report> => {
       const { input, reclaimed, end } = JSON.parse(stdout) as Report;

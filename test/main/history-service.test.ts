@@ -42,7 +42,10 @@ describe('HistoryService', () => {
   it('appends, and gives copies of the list but the entries themselves', () => {
     const history = open('h a');
     const added = humanText('third');
+    const raw = history.getRawHistory();
     history.add(added);
+    // The raw history is a view that grows, and no copy.
+    expect(raw[2]).toBe(added);
     const all = history.getAll();
     expect(all[2]).toBe(added);
     all.pop();

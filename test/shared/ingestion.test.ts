@@ -12,6 +12,7 @@ import { humanText } from '../../src/shared/content.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { runs } from '../support/scale.js';
 import { hostilePlacements, hostileValue } from '../support/hostile-values.js';
+import { busyMs } from '../support/busy-time.js';
 
 /** The message that an entry is refused with, or `undefined` when it is taken. */
 function refusal(content: unknown, limits?: IngestionLimits): string | undefined {
@@ -288,9 +289,9 @@ describe('assertIngestible', () => {
   });
 
   it('refuses a sparse array of billions at once', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(refusal(withParameters(new Array(4_000_000_000)))).toContain('1000000 values');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(busyMs(started)).toBeLessThan(2_000);
   });
 
   it('keeps the message short when the way is long', () => {

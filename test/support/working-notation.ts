@@ -28,13 +28,13 @@ const CALLS: Readonly<Record<string, (rest: string) => readonly [string, unknown
 
 /**
  * Makes a history of words, by the tools of `WORKING_TOOLS`. `read(a.ts)` is an answer that reads a file, and its
- * result of 1,000 tokens; `read(a.ts)=70` has one of 70, and `read(a.ts)!` one that failed. `-` is an answer that calls
- * nothing. Calls joined by `+` stand in one answer. `read(a.ts)?` is not answered.
+ * result of 1,000 tokens; `read(a.ts)=70` has one of 70, and `read(a.ts)!` one that failed. `a` is an answer that calls
+ * nothing, as in `notation.ts`. Calls joined by `+` stand in one answer. `read(a.ts)?` is not answered.
  */
 export function workingHistory(notation: string): IContent[] {
   let made = 0;
   return notation.split(' ').flatMap((word): IContent[] => {
-    if (word === '-') return [aiContent([{ type: 'text', text: 'well' }])];
+    if (word === 'a') return [aiContent([{ type: 'text', text: 'well' }])];
     const calls = word.split('+').map((text) => {
       const [, kind = '', rest = '', size, mark] =
         /^(\w+)\((.*?)\)(?:=(\d+))?([!?])?$/.exec(text) ?? [];

@@ -38,7 +38,7 @@ function startWriting(command: string, args: readonly string[]): Writing {
 describe('RemovalLog', () => {
   test(
     `loses nothing acknowledged when ${ROUNDS} processes are killed while writing`,
-    { timeout: 10_000 + ROUNDS * 3_000 },
+    { timeout: 60_000 + ROUNDS * 12_000 },
     async () => {
       const path = await temporaryPath();
       const modulePath = await compileTranscript(dirname(path));

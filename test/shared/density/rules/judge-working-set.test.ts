@@ -53,7 +53,7 @@ function reasonsOf(
 
 /** So many answers that call nothing. */
 function answers(count: number): string {
-  return ' -'.repeat(count);
+  return ' a'.repeat(count);
 }
 
 function withResult(history: readonly IContent[], result: unknown): readonly IContent[] {
@@ -69,18 +69,18 @@ describe('judgeWorkingSet', () => {
   it('keeps a result that the model was not sent yet, however often its call was made', () => {
     const rules = { readLease: 0, outputLease: 0, excerptLease: 0 };
     expect(reasonsOf('run(x)+run(x)+run(x)', rules)).toBe('unsent unsent unsent');
-    expect(reasonsOf('run(x) -', rules)).toBe('expired');
+    expect(reasonsOf('run(x) a', rules)).toBe('expired');
   });
 
   it('keeps a result that came late, although its call is old', () => {
-    const [call, response, ...others] = workingHistory('run(x) - - -');
+    const [call, response, ...others] = workingHistory('run(x) a a a');
     const late = [call, ...others, response].filter((entry) => entry !== undefined);
     expect(reasonsOf(late)).toBe('unsent');
-    expect(reasonsOf([...late, ...workingHistory('-')])).toBe('expired');
+    expect(reasonsOf([...late, ...workingHistory('a')])).toBe('expired');
   });
 
   it('counts ages in answers, and says them', () => {
-    const { age } = judged(workingHistory('run(x)+run(y) - run(z) - -'));
+    const { age } = judged(workingHistory('run(x)+run(y) a run(z) a a'));
     expect([...age]).toEqual([4, 4, 2]);
   });
 
@@ -107,8 +107,8 @@ describe('judgeWorkingSet', () => {
 
   describe('by a later call with the same parameters', () => {
     it('takes the earlier results, and keeps the newest until its time is over', () => {
-      expect(reasonsOf('run(x) run(x) run(x) -')).toBe('repeated:2 repeated:2 fresh');
-      expect(reasonsOf('search(x) search(y) search(x) -', { searchLease: 9 })).toBe(
+      expect(reasonsOf('run(x) run(x) run(x) a')).toBe('repeated:2 repeated:2 fresh');
+      expect(reasonsOf('search(x) search(y) search(x) a', { searchLease: 9 })).toBe(
         'repeated:2 fresh fresh',
       );
       expect(reasonsOf(`run(x) run(x)${answers(9)}`)).toBe('repeated:1 expired');
@@ -116,9 +116,9 @@ describe('judgeWorkingSet', () => {
 
     it('keeps the earlier one when the later failed, is open, or is gone', () => {
       const rules = { outputLease: 9, readLease: 9 };
-      expect(reasonsOf('run(x) run(x)! -', rules)).toBe('fresh fresh');
-      expect(reasonsOf('run(x) run(x)? -', rules)).toBe('fresh');
-      const [call, response, ...later] = workingHistory('run(x) run(x) -');
+      expect(reasonsOf('run(x) run(x)! a', rules)).toBe('fresh fresh');
+      expect(reasonsOf('run(x) run(x)? a', rules)).toBe('fresh');
+      const [call, response, ...later] = workingHistory('run(x) run(x) a');
       const gone = [call, response, ...withResult(later, PRUNED_POINTER)];
       expect(
         reasonsOf(
@@ -129,15 +129,15 @@ describe('judgeWorkingSet', () => {
     });
 
     it('takes a failure once the same call has succeeded', () => {
-      expect(reasonsOf('run(x)! run(x) -', { outputLease: 9 })).toBe('repeated:1 fresh');
+      expect(reasonsOf('run(x)! run(x) a', { outputLease: 9 })).toBe('repeated:1 fresh');
     });
 
     it('takes none of another tool, and no write', () => {
       const rules = { outputLease: 9, readLease: 9, searchLease: 9 };
-      expect(reasonsOf('write(a.ts) write(a.ts) edit(a.ts) edit(a.ts) -', rules)).toBe(
+      expect(reasonsOf('write(a.ts) write(a.ts) edit(a.ts) edit(a.ts) a', rules)).toBe(
         'fresh fresh fresh fresh',
       );
-      expect(reasonsOf('read(a.ts) lines(a.ts:1-2000) part(a.ts) -', rules)).toBe(
+      expect(reasonsOf('read(a.ts) lines(a.ts:1-2000) part(a.ts) a', rules)).toBe(
         'readAgain:1 fresh fresh',
       );
     });
@@ -146,31 +146,31 @@ describe('judgeWorkingSet', () => {
   describe('by a later read of the same lines', () => {
     it('takes a read whose lines are all shown again', () => {
       const rules = { readLease: 9 };
-      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:5-9) -', rules)).toBe('readAgain:1 fresh');
-      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:1-20) -', rules)).toBe('readAgain:1 fresh');
-      expect(reasonsOf('lines(a.ts:5-9) read(a.ts) -', rules)).toBe('readAgain:1 fresh');
-      expect(reasonsOf('run(sed_-n_5,9p_a.ts) lines(./a.ts:1-20) -', rules)).toBe(
+      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:5-9) a', rules)).toBe('readAgain:1 fresh');
+      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:1-20) a', rules)).toBe('readAgain:1 fresh');
+      expect(reasonsOf('lines(a.ts:5-9) read(a.ts) a', rules)).toBe('readAgain:1 fresh');
+      expect(reasonsOf('run(sed_-n_5,9p_a.ts) lines(./a.ts:1-20) a', rules)).toBe(
         'readAgain:1 fresh',
       );
     });
 
     it.each([
-      'lines(a.ts:5-9) lines(a.ts:6-20) -',
-      'lines(a.ts:5-9) lines(a.ts:1-8) -',
-      'lines(a.ts:5-9) lines(b.ts:5-9) -',
-      'lines(a.ts:5-9) part(a.ts) -',
-      'lines(a.ts:5-9) lines(a.ts:5-9)! -',
-      'lines(a.ts:5-9) many(a.ts|b.ts) -',
-      'lines(a.ts:5-9) search(a.ts) -',
-      'read(a.ts) lines(a.ts:1-1999) -',
-      'read(a.ts) read(a.ts)! -',
+      'lines(a.ts:5-9) lines(a.ts:6-20) a',
+      'lines(a.ts:5-9) lines(a.ts:1-8) a',
+      'lines(a.ts:5-9) lines(b.ts:5-9) a',
+      'lines(a.ts:5-9) part(a.ts) a',
+      'lines(a.ts:5-9) lines(a.ts:5-9)! a',
+      'lines(a.ts:5-9) many(a.ts|b.ts) a',
+      'lines(a.ts:5-9) search(a.ts) a',
+      'read(a.ts) lines(a.ts:1-1999) a',
+      'read(a.ts) read(a.ts)! a',
     ])('keeps the first read of %s', (notation) => {
       expect(reasonsOf(notation, { readLease: 9, searchLease: 9 })).toBe('fresh fresh');
     });
 
     it('finds one behind others that do not show all', () => {
       const others = Array.from({ length: 20 }, (_, at) => `lines(a.ts:${at + 6}-99)`).join(' ');
-      expect(reasonsOf(`lines(a.ts:5-9) ${others} read(a.ts) -`, { readLease: 99 })).toMatch(
+      expect(reasonsOf(`lines(a.ts:5-9) ${others} read(a.ts) a`, { readLease: 99 })).toMatch(
         /^readAgain:21 /,
       );
     });
@@ -203,7 +203,7 @@ describe('judgeWorkingSet', () => {
       'many(a.ts|b.ts)',
       'part(a.ts)',
     ])('lets a read of lines go for which there is but %s', (touch) => {
-      expect(reasonsOf(`lines(a.ts:5-9)${answers(2)} ${touch} -`, rules)).toMatch(/^expired/);
+      expect(reasonsOf(`lines(a.ts:5-9)${answers(2)} ${touch} a`, rules)).toMatch(/^expired/);
     });
 
     it.each(['run(rg_x_a.ts)', 'run(npx_tsc_a.ts)', 'many(a.ts|b.ts)', 'part(a.ts)', 'edit(a.ts)'])(
@@ -221,7 +221,7 @@ describe('judgeWorkingSet', () => {
         const before = `many(a.ts|b.ts)${answers(2)} ${touch}`;
         expect(reasonsOf(`${before}${answers(3)}`, rules)).toMatch(/^touched:1/);
         expect(reasonsOf(`${before}${answers(4)}`, rules)).toMatch(/^expired/);
-        expect(reasonsOf(`part(a.ts)${answers(2)} ${touch} -`, rules)).toMatch(/^expired/);
+        expect(reasonsOf(`part(a.ts)${answers(2)} ${touch} a`, rules)).toMatch(/^expired/);
       }
     });
 
@@ -230,8 +230,8 @@ describe('judgeWorkingSet', () => {
     });
 
     it('keeps nothing but reads', () => {
-      expect(reasonsOf(`run(npx_tsc_a.ts)${answers(2)} edit(a.ts) -`, rules)).toBe('expired fresh');
-      expect(reasonsOf(`write(a.ts)${answers(2)} edit(a.ts) -`, rules)).toBe('expired fresh');
+      expect(reasonsOf(`run(npx_tsc_a.ts)${answers(2)} edit(a.ts) a`, rules)).toBe('expired fresh');
+      expect(reasonsOf(`write(a.ts)${answers(2)} edit(a.ts) a`, rules)).toBe('expired fresh');
     });
   });
 
@@ -239,20 +239,20 @@ describe('judgeWorkingSet', () => {
     const rules = { searchLease: 1, outputLease: 1, excerptLease: 3, excerptTokens: 400 };
 
     it.each(['search(x)', 'run(x)'])('keeps an excerpt of a large one of %s', (call) => {
-      expect(reasonsOf(`${call} -`, rules)).toBe('fresh');
-      expect(reasonsOf(`${call} - -`, rules)).toBe('aged');
+      expect(reasonsOf(`${call} a`, rules)).toBe('fresh');
+      expect(reasonsOf(`${call} a a`, rules)).toBe('aged');
       expect(reasonsOf(`${call}${answers(3)}`, rules)).toBe('aged');
       expect(reasonsOf(`${call}${answers(4)}`, rules)).toBe('expired');
     });
 
     it('keeps one whole that is small, and takes it at last', () => {
-      expect(reasonsOf('run(x)=399 - -', rules)).toBe('fresh');
-      expect(reasonsOf('run(x)=400 - -', rules)).toBe('aged');
+      expect(reasonsOf('run(x)=399 a a', rules)).toBe('fresh');
+      expect(reasonsOf('run(x)=400 a a', rules)).toBe('aged');
       expect(reasonsOf(`run(x)=399${answers(4)}`, rules)).toBe('expired');
     });
 
     it('cuts short no excerpt, no short text, and nothing that is no text', () => {
-      const history = workingHistory('run(x) - -');
+      const history = workingHistory('run(x) a a');
       const none = { ...rules, excerptTokens: 0, minTokens: 0 };
       expect(reasonsOf(withResult(history, excerptOf(textOf(999))), none)).toBe('fresh');
       expect(reasonsOf(withResult(history, 'short'), none)).toBe('fresh');
@@ -261,7 +261,7 @@ describe('judgeWorkingSet', () => {
     });
 
     it('cuts short no text that is short beside its pictures', () => {
-      const pictures = withResult(workingHistory('run(x) - -'), 'short').map((entry) => ({
+      const pictures = withResult(workingHistory('run(x) a a'), 'short').map((entry) => ({
         ...entry,
         blocks: entry.blocks.map((block) => ({ ...block, mediaTokens: 5_000 })),
       }));
@@ -273,37 +273,37 @@ describe('judgeWorkingSet', () => {
     const rules = { readLease: 1, touchLease: 1, relaxedTokens: 4_000, maxRelaxation: 3 };
 
     it('makes leases of reads longer, up to a limit', () => {
-      expect(judged(workingHistory('-'), rules).relaxation).toBe(3);
-      expect(judged(workingHistory('read(a.ts)=500 -'), rules).relaxation).toBe(3);
-      expect(judged(workingHistory('read(a.ts)=2000 -'), rules).relaxation).toBe(2);
-      expect(judged(workingHistory('read(a.ts)=2000 part(b.ts)=1000 -'), rules).relaxation).toBe(
+      expect(judged(workingHistory('a'), rules).relaxation).toBe(3);
+      expect(judged(workingHistory('read(a.ts)=500 a'), rules).relaxation).toBe(3);
+      expect(judged(workingHistory('read(a.ts)=2000 a'), rules).relaxation).toBe(2);
+      expect(judged(workingHistory('read(a.ts)=2000 part(b.ts)=1000 a'), rules).relaxation).toBe(
         4_000 / 3_000,
       );
-      expect(judged(workingHistory('read(a.ts)=9000 -'), rules).relaxation).toBe(1);
+      expect(judged(workingHistory('read(a.ts)=9000 a'), rules).relaxation).toBe(1);
       expect(reasonsOf(`read(a.ts)=2000${answers(2)}`, rules)).toBe('fresh');
       expect(reasonsOf(`read(a.ts)=2000${answers(3)}`, rules)).toBe('expired');
-      expect(reasonsOf(`lines(a.ts:1-9)=2000${answers(3)} edit(a.ts) - -`, rules)).toMatch(
+      expect(reasonsOf(`lines(a.ts:1-9)=2000${answers(3)} edit(a.ts) a a`, rules)).toMatch(
         /^touched/,
       );
-      expect(reasonsOf(`lines(a.ts:1-9)=2000${answers(3)} edit(a.ts) - - -`, rules)).toMatch(
+      expect(reasonsOf(`lines(a.ts:1-9)=2000${answers(3)} edit(a.ts) a a a`, rules)).toMatch(
         /^expired/,
       );
     });
 
     it('counts neither what is gone nor what is no read', () => {
-      const gone = withResult(workingHistory('read(a.ts)=2000 -'), PRUNED_POINTER);
+      const gone = withResult(workingHistory('read(a.ts)=2000 a'), PRUNED_POINTER);
       expect(judged(gone, rules).relaxation).toBe(3);
-      const others = 'run(x)=9000 search(x)=9000 edit(a.ts)=9000 other(x)=9000 -';
+      const others = 'run(x)=9000 search(x)=9000 edit(a.ts)=9000 other(x)=9000 a';
       expect(judged(workingHistory(others), rules).relaxation).toBe(3);
-      expect(judged(workingHistory('run(cat_a.ts)=2000 -'), rules).relaxation).toBe(2);
+      expect(judged(workingHistory('run(cat_a.ts)=2000 a'), rules).relaxation).toBe(2);
     });
 
     it('leaves a lease of nothing as it is, also when there is no limit', () => {
       const none = { ...rules, readLease: 0, touchLease: 0, nameLease: 0 };
       const unlimited = { ...none, relaxedTokens: Infinity, maxRelaxation: Infinity };
-      expect(reasonsOf('lines(a.ts:5-9) -', unlimited)).toBe('expired');
+      expect(reasonsOf('lines(a.ts:5-9) a', unlimited)).toBe('expired');
       expect(reasonsOf('lines(a.ts:5-9) edit(a.ts)', unlimited)).toBe('touched:1 unsent');
-      expect(reasonsOf('lines(a.ts:5-9) edit(a.ts) -', unlimited)).toBe('expired fresh');
+      expect(reasonsOf('lines(a.ts:5-9) edit(a.ts) a', unlimited)).toBe('expired fresh');
     });
 
     it('leaves the leases of outputs as they are', () => {

@@ -313,7 +313,7 @@ function configOf(workingSet?: unknown): DensityConfig {
 
 describe('DensityConfig.workingSet', () => {
   it.each(WORKING_SET_RULE_NAMES)('is refused without a number for %s', (name) => {
-    const history = freezeDeep(workingHistory('read(a.ts) run(x) - -'));
+    const history = freezeDeep(workingHistory('read(a.ts) run(x) a a'));
     for (const rule of [undefined, null, NaN, -1, -0.001, -Infinity, '5', true, {}, 5n]) {
       const refused = (): unknown =>
         optimize(history, configOf({ ...WORTH_NOTHING, [name]: rule }));
@@ -325,7 +325,7 @@ describe('DensityConfig.workingSet', () => {
   });
 
   it('may be infinite in every rule', () => {
-    const history = workingHistory('read(a.ts) run(x) - -');
+    const history = workingHistory('read(a.ts) run(x) a a');
     for (const name of WORKING_SET_RULE_NAMES) {
       const config = configOf({ ...WORTH_NOTHING, [name]: Infinity });
       const compacted = applied(history, optimize(history, config));
@@ -336,7 +336,7 @@ describe('DensityConfig.workingSet', () => {
   });
 
   it('lets edits leave earlier reads in place, unless told otherwise', () => {
-    const history = workingHistory('read(a.ts) edit(a.ts) -');
+    const history = workingHistory('read(a.ts) edit(a.ts) a');
     const keeping = { ...WORTH_NOTHING, readLease: 99, outputLease: 99 };
     const config = configOf(keeping);
     expect(isEmptyDensityResult(optimize(history, config))).toBe(true);
@@ -346,7 +346,7 @@ describe('DensityConfig.workingSet', () => {
   });
 
   it('says how many results left, and nothing where there is none', () => {
-    const history = workingHistory('run(x) run(y) -');
+    const history = workingHistory('run(x) run(y) a');
     expect(optimize(history, configOf(WORTH_NOTHING)).metadata.workingSetPruned).toBe(2);
     expect(optimize(history, configOf()).metadata).not.toHaveProperty('workingSetPruned');
   });

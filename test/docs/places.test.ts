@@ -1,0 +1,62 @@
+// Keeps true what CONTRIBUTING.md says of where a test stands: at the place of its source, or at that of the file through
+// which others reach the source, in the same folder or the one above.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = new URL('../../', import.meta.url);
+/** What has its test elsewhere: commands run as a whole, in `integration`; a page's script, in a browser. */
+const ELSEWHERE =
+  /^main\/cli\/(?:[a-z-]+\/)*(?:main|commands|[a-z]+-command|run-[a-z]+)\.ts$|\/client\//;
+/** How much of the sources may have a test elsewhere, say in `integration`, or none. */
+const MAX_SHARE = 0.1;
+
+function listFiles(folder: string): readonly string[] {
+  return readdirSync(new URL(folder, ROOT), { recursive: true })
+    .map((file) => String(file).replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.ts'));
+}
+
+/** With code that runs, by path from `src`; what it imports at run time. */
+const SOURCES = new Map(
+  listFiles('src').flatMap((file): [string, readonly string[]][] => {
+    const text = readFileSync(new URL(`src/${file}`, ROOT), 'utf8');
+    if (!/^export (?:async )?(?:function|class|const|abstract)/m.test(text)) return [];
+    const imports = [...text.matchAll(/^import (?!type )[^;]*?from '(\.[^']+)\.js'/gm)];
+    return [[file, imports.map(([, path = '']) => posix.join(posix.dirname(file), `${path}.ts`))]];
+  }),
+);
+const TESTS = listFiles('test').filter((file) => file.endsWith('.test.ts'));
+
+/** `session.test.ts`, and `session-abort.test.ts` for a part of what it does. */
+function hasOwnTest(source: string): boolean {
+  const place = source.replace(/\.ts$/, '');
+  return TESTS.some((test) => test === `${place}.test.ts` || test.startsWith(`${place}-`));
+}
+
+/** Whether the way from one source to another stays in a folder, or leads from the one above into it. */
+function isInReach(from: string, to: string): boolean {
+  const [above, folder] = [posix.dirname(from), posix.dirname(to)];
+  return above === folder || above === posix.dirname(folder);
+}
+
+function tested(): ReadonlySet<string> {
+  const found = new Set([...SOURCES.keys()].filter(hasOwnTest));
+  for (const source of found) {
+    for (const imported of SOURCES.get(source) ?? []) {
+      if (SOURCES.has(imported) && isInReach(source, imported)) found.add(imported);
+    }
+  }
+  return found;
+}
+
+describe('test/', () => {
+  it('has a test at the place of each source, or of one that leads to it', () => {
+    const found = tested();
+    const sources = [...SOURCES.keys()].filter((source) => !ELSEWHERE.test(source));
+    const without = sources.filter((source) => !found.has(source));
+    expect(sources.length).toBeGreaterThan(300);
+    expect(without.length / sources.length, without.join('\n')).toBeLessThanOrEqual(MAX_SHARE);
+  });
+});
