@@ -16,8 +16,10 @@ import type { CompactorOptions, CompleteCompactorOptions } from './compactor-opt
 import type { HistoryMirror } from './history-change.js';
 import { FormerSessions } from './former-sessions.js';
 import { HistoryService } from './history-service.js';
+import { setImmediate } from './immediate.js';
 import { nextTurn } from './offload/event-loop-turn.js';
 import { InlineOffload } from './offload/inline.js';
+import { FallbackNotice } from './offload/fallback-notice.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
 import { OffloadMeter } from './offload/offload-meter.js';
 import { ResidentHost } from './offload/resident-host.js';
@@ -155,10 +157,12 @@ class ThreadedCompactor implements Compactor {
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
   readonly #former = new FormerSessions();
+  readonly #notice: FallbackNotice;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
+    this.#notice = new FallbackNotice(options.logger);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
@@ -186,10 +190,15 @@ class ThreadedCompactor implements Compactor {
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];
     let tell = (event: FallbackEvent): void => void early.push(event);
+    let hasEstimated = false;
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions }),
       (event) => {
+        if (event.error instanceof CtxfoldError && event.error.code === 'TOKEN_COUNT_FAILED') {
+          hasEstimated = true;
+        }
+        this.#notice.tell(event);
         tell(event);
       },
     );
@@ -202,7 +211,12 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         overheadTokens,
       };
-      const session = await this.#startSession({ ...options, removalLogPath }, about, place);
+      const session = await this.#startSession(
+        { ...options, removalLogPath },
+        about,
+        place,
+        () => hasEstimated,
+      );
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -220,6 +234,7 @@ class ThreadedCompactor implements Compactor {
     { removalLogPath, activeTodos, history: restored = [] }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
+    hasEstimated: () => boolean,
   ): Promise<Session> {
     const { logger, tokenizer } = this.#options;
     const history = new HistoryService({
@@ -238,7 +253,7 @@ class ThreadedCompactor implements Compactor {
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: tokenizer === 'estimate',
+      countsAreEstimates: () => tokenizer === 'estimate' || hasEstimated(),
       compressionInputs: (): CompressionInputs => {
         const summarizer = this.#summarizerOf(about.runtimeContext.ephemerals.compressionProfile());
         return {
@@ -299,7 +314,7 @@ class ThreadedCompactor implements Compactor {
   ): SessionOffload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
-      return { offload: new InlineOffload(meter), mirror: undefined };
+      return { offload: new InlineOffload(meter, onFallback), mirror: undefined };
     }
     const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
     if (offload === 'snapshot') return { offload: pooled, mirror: undefined };

@@ -6,6 +6,7 @@ import { asError, CtxfoldError } from '../shared/errors.js';
 import { isArray } from '../shared/misuse.js';
 import { fixedEntryTokens } from '../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN, entryCharacters } from '../shared/tokens/estimate.js';
+import { clearImmediate, setImmediate } from './immediate.js';
 import { withDeadline } from './with-deadline.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */

@@ -1,7 +1,6 @@
 // Tells monitoring what one session does in its pre-send windows: measures them and their steps, and
 // publishes how they ended. It has no effect on what it watches.
 
-import { performance } from 'node:perf_hooks';
 import type { HistoryService } from '../history-service.js';
 import type { CompressedEvent, FittedEvent, PrunedEvent } from '../pre-send/session-events.js';
 import { failureCode, publishCompaction, publishWindow } from './channels.js';
