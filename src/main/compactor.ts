@@ -190,14 +190,10 @@ class ThreadedCompactor implements Compactor {
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];
     let tell = (event: FallbackEvent): void => void early.push(event);
-    let hasEstimated = false;
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions }),
       (event) => {
-        if (event.error instanceof CtxfoldError && event.error.code === 'TOKEN_COUNT_FAILED') {
-          hasEstimated = true;
-        }
         this.#notice.tell(event);
         tell(event);
       },
@@ -211,12 +207,7 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         overheadTokens,
       };
-      const session = await this.#startSession(
-        { ...options, removalLogPath },
-        about,
-        place,
-        () => hasEstimated,
-      );
+      const session = await this.#startSession({ ...options, removalLogPath }, about, place);
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -234,7 +225,6 @@ class ThreadedCompactor implements Compactor {
     { removalLogPath, activeTodos, history: restored = [] }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
-    hasEstimated: () => boolean,
   ): Promise<Session> {
     const { logger, tokenizer } = this.#options;
     const history = new HistoryService({
@@ -253,7 +243,7 @@ class ThreadedCompactor implements Compactor {
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: () => tokenizer === 'estimate' || hasEstimated(),
+      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasToldOfEstimates,
       compressionInputs: (): CompressionInputs => {
         const summarizer = this.#summarizerOf(about.runtimeContext.ephemerals.compressionProfile());
         return {

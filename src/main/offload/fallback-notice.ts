@@ -32,6 +32,11 @@ export class FallbackNotice {
     this.#logger = logger;
   }
 
+  /** Whether tokens were estimated, because the encoding could not be loaded. */
+  get hasToldOfEstimates(): boolean {
+    return this.#told.has('TOKEN_COUNT_FAILED');
+  }
+
   /** Warns of a failure unless it has warned of one of its kind before: that of the innermost cause. */
   tell({ task, error }: FallbackEvent): void {
     const innermost = innermostFailure(error);
@@ -52,9 +57,9 @@ export class FallbackNotice {
   }
 }
 
-/** Node lists, behind the message, from where a missing module was asked for. */
+/** As a sentence. Node lists, behind the message, from where a missing module was asked for. */
 function firstLine(text: string): string {
-  return text.split('\n', 1).join('');
+  return text.split('\n', 1).join('').replace(/\.?$/, '.');
 }
 
 const MAX_CAUSES = 8;

@@ -2,7 +2,12 @@
 // monitors. A ledger only: it decides nothing.
 
 import { CtxfoldError } from '../../shared/errors.js';
-import { failureCode, innermostFailure, publishFallback, publishPass } from '../telemetry/channels.js';
+import {
+  failureCode,
+  innermostFailure,
+  publishFallback,
+  publishPass,
+} from '../telemetry/channels.js';
 import type { PassMessage } from '../telemetry/channels.js';
 import type { FallbackEvent, OffloadStats } from './offload.js';
 

@@ -59,7 +59,8 @@ export class ResidentHost implements LineHost {
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
-      const connect = (lineOptions: ResidentLineOptions): ResidentLine => new Line(port1, lineOptions);
+      const connect = (lineOptions: ResidentLineOptions): ResidentLine =>
+        new Line(port1, lineOptions);
       const line = this.#watch(guest, value.threadId, options.countsTokens, connect);
       this.#openings += 1;
       this.#guests.set(guest, line);

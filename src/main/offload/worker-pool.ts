@@ -19,7 +19,7 @@ import type { Job, TaskOutcome } from './pool-job.js';
 import { ResidentTally } from './resident-tally.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { TaskQueue } from './task-queue.js';
-import type { ThreadSet } from './thread-set.js';
+import type * as ThreadSets from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
 import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
 
@@ -56,7 +56,7 @@ export interface WorkerPoolInternals {
 }
 
 /** Loaded with the first task of any pool. */
-let threadSets: typeof import('./thread-set.js') | undefined;
+let threadSets: typeof ThreadSets | undefined;
 
 const NOT_STARTED = 'its threads did not start';
 
@@ -87,9 +87,9 @@ export class WorkerPool {
   readonly #breaker: CircuitBreaker;
   readonly #backoff: RestartBackoff;
   /** Sets that were given up, as long as tasks run on them. */
-  readonly #retired: Set<ThreadSet> = new Set();
+  readonly #retired: Set<ThreadSets.ThreadSet> = new Set();
   #isLoading: boolean = false;
-  #threads: ThreadSet | undefined;
+  #threads: ThreadSets.ThreadSet | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
   /** The latest failure, told as the cause when the pool refuses work. */
   #lastFailure: unknown;
@@ -215,7 +215,7 @@ export class WorkerPool {
     }
   }
 
-  async #execute(job: Job, threads: ThreadSet): Promise<void> {
+  async #execute(job: Job, threads: ThreadSets.ThreadSet): Promise<void> {
     this.#running.add(job);
     job.begin();
     let outcome: WorkOutcome = 'success';
@@ -232,7 +232,7 @@ export class WorkerPool {
     this.#update();
   }
 
-  #noteFailure(thrown: unknown, threads: ThreadSet): void {
+  #noteFailure(thrown: unknown, threads: ThreadSets.ThreadSet): void {
     this.#lastFailure = thrown;
     // A worker that cannot be loaded rejects its first task; after that Piscina respawns no more and
     // accepts tasks that never end. A first failure of another kind costs a set of threads, no more.
@@ -240,7 +240,7 @@ export class WorkerPool {
     if (mayNotLoad && !threads.hasAnswered) this.#giveUp(threads);
   }
 
-  #startThreads(): ThreadSet | undefined {
+  #startThreads(): ThreadSets.ThreadSet | undefined {
     if (this.#isLoading || !this.#backoff.mayStart) return undefined;
     if (threadSets === undefined) {
       void this.#load();
@@ -289,7 +289,7 @@ export class WorkerPool {
   }
 
   /** Parts with a set of threads; the next task starts another one when the backoff allows it. */
-  #giveUp(threads: ThreadSet): void {
+  #giveUp(threads: ThreadSets.ThreadSet): void {
     if (this.#threads !== threads) return;
     this.#threads = undefined;
     this.#replacements += 1;

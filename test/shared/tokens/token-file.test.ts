@@ -24,7 +24,10 @@ function decode(file: Uint8Array): TokenArrays {
   return decodeInSlices(file).tokens;
 }
 
-function decodeInSlices(file: Uint8Array): { readonly tokens: TokenArrays; readonly slices: number } {
+function decodeInSlices(file: Uint8Array): {
+  readonly tokens: TokenArrays;
+  readonly slices: number;
+} {
   const decoding = decodeTokenFile(file);
   for (let slices = 1; ; slices += 1) {
     const next = decoding.next();
@@ -68,7 +71,7 @@ describe('decodeTokenFile', () => {
       expect(() => decode(file.subarray(0, length))).toThrow(RangeError);
     }
     expect(() => decode(Buffer.concat([file, file]))).toThrow(
-      `Expected a token file of ${file.length} bytes, got ${file.length * 2}.`,
+      /^Expected a token file of 4 tokens, got \d+\.$/,
     );
   });
 
@@ -76,7 +79,7 @@ describe('decodeTokenFile', () => {
     const other = encodeTokenFile(arrangeTokens(['a']));
     other[0] = 0;
     expect(() => decode(other)).toThrow('of this version');
-    for (const ranks of [0, 1, 2, 4, 200, 255]) {
+    for (const ranks of [0, 1, 2, 4, 255]) {
       const unsound = encodeTokenFile(arrangeTokens(['a', 'b', 'c']));
       unsound[RANKS_AT] = ranks;
       expect(() => decode(unsound)).toThrow('Expected a token file of');
@@ -84,16 +87,7 @@ describe('decodeTokenFile', () => {
     // Memory for four billion tokens would be gone before the file is found to be short.
     const huge = encodeTokenFile(arrangeTokens(['a']));
     huge.fill(0xff, RANKS_AT, RANKS_AT + 4);
-    expect(() => decode(huge)).toThrow('Expected a token file of 4294967');
-  });
-});
-
-describe('encodeTokenFile', () => {
-  test('refuses a token that is too long for it', () => {
-    expect(() => encodeTokenFile(arrangeTokens(['x'.repeat(255)]))).not.toThrow();
-    expect(() => encodeTokenFile(arrangeTokens(['x'.repeat(256)]))).toThrow(
-      'A token file holds a token of at most 255, got 256.',
-    );
+    expect(() => decode(huge)).toThrow('Expected a token file of 4294967295 tokens, got 1.');
   });
 });
 
