@@ -7,6 +7,7 @@ const ALONE = [
   'test/attacks/**/*.test.ts',
   'test/chaos/**/*.test.ts',
   'test/contracts/**/*.test.ts',
+  'test/deploy/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/integration/**/*.test.ts',
   'test/main/offload/**/*.test.ts',

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
-import { WorkerPoolError } from '../../shared/errors.js';
+import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest } from '../../shared/protocol.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
@@ -259,7 +259,7 @@ export class WorkerPool {
         },
         onStrayError: (error) => {
           this.#strayErrors += 1;
-          this.#lastFailure = error;
+          this.#lastFailure = error instanceof CtxfoldError ? error : toPoolError(error);
         },
       });
     } catch (thrown) {
