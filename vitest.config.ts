@@ -10,6 +10,7 @@ const ALONE = [
   'test/main/offload/worker-pool.test.ts',
   // Changes the folder, the flags of the engine.
   'test/attacks/{hostile-arguments,linear-time}.test.ts',
+  'test/deploy/**/*.test.ts',
   // Put something in place of a module.
   'test/main/added-rule.test.ts',
   'test/main/settings/replace-file.test.ts',

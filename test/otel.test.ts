@@ -289,7 +289,7 @@ describe('instrumentCtxfold', () => {
 
   it('counts fallbacks by task and code', async () => {
     const { points } = watch();
-    const fallback = { sessionId: 's1', task: 'count', attempts: 2 } as const;
+    const fallback = { sessionId: 's1', task: 'count', attempts: 2, cause: '' } as const;
     publishFallback(() => ({ ...fallback, code: 'WORKER_DIED' }));
     publishFallback(() => ({ ...fallback, code: 'WORKER_DIED' }));
     publishFallback(() => ({ ...fallback, code: 'UNKNOWN' }));

@@ -57,6 +57,8 @@ import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.j
 import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
+import { setImmediate } from './immediate.js';
+import { FallbackNotice } from './offload/fallback-notice.js';
 
 /** What a session starts with. */
 export interface SessionOptions extends EditOptions {
@@ -159,10 +161,12 @@ class ThreadedCompactor implements Compactor {
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
   readonly #former = new FormerSessions();
+  readonly #notice: FallbackNotice;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
+    this.#notice = new FallbackNotice(options.logger);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
@@ -194,6 +198,7 @@ class ThreadedCompactor implements Compactor {
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions }),
       (event) => {
+        this.#notice.tell(event);
         tell(event);
       },
     );
@@ -242,7 +247,7 @@ class ThreadedCompactor implements Compactor {
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: tokenizer === 'estimate',
+      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasToldOfEstimates,
       compressionInputs: (): CompressionInputs => {
         const summarizer = this.#summarizerOf(about.runtimeContext.ephemerals.compressionProfile());
         return {
@@ -303,7 +308,7 @@ class ThreadedCompactor implements Compactor {
   ): SessionOffload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
-      return { offload: new InlineOffload(meter), mirror: undefined };
+      return { offload: new InlineOffload(meter, onFallback), mirror: undefined };
     }
     const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
     if (offload === 'snapshot') return { offload: pooled, mirror: undefined };

@@ -211,7 +211,7 @@ describe('Session', () => {
     });
 
     it('is never counted by a tokenizer that estimates', async () => {
-      const session = openHundreds({ gauge: { countsAreEstimates: true } });
+      const session = openHundreds({ gauge: { countsAreEstimates: () => true } });
       const { tokenSource } = await session.ensureCompressionBeforeSend('p1');
       expect([tokenSource, session.contextUsage().source]).toEqual(['estimated', 'estimated']);
       session.reportUsage({ inputTokens: 1_500 });

@@ -1,5 +1,7 @@
 // A deadline for what a thread has been asked.
 
+import { clearImmediate, setImmediate } from '../immediate.js';
+
 /**
  * Calls back once `timeoutMs` have passed, unless it is cancelled before.
  *

@@ -1,18 +1,19 @@
 // Runs the work on the calling thread: what is chosen for small histories and left when workers fail.
 // Results are those of the worker, because both run the same functions.
 
-import { readFile } from 'node:fs/promises';
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import { planDensity } from '../../shared/density/plan/optimize.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryPieces } from '../../shared/tokens/count-tokens.js';
 import type { CountPiece } from '../../shared/tokens/count-tokens.js';
-import { pieceCounterLoader } from '../../shared/tokens/piece-counter-loader.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { viewOfBase } from './history-base.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats } from './offload.js';
+import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
+import { asError } from '../../shared/errors.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import { loadPieceCounter } from '../../shared/tokens/o200k.js';
 
 /**
  * UTF-16 units counted before the event loop gets a turn: 2 ms of ordinary text, 25 ms of the worst.
@@ -21,14 +22,20 @@ const SLICE_LENGTH = 65_536;
 
 /**
  * An offload that offloads nothing. A density pass runs before `optimize` returns its promise and
- * blocks for less than 1 ms per 1,000 entries. Counting takes turns with the event loop; the first count
- * loads the encoding, which blocks for about 6 ms once and stays at 4 MB.
+ * blocks for less than 1 ms per 1,000 entries. Counting takes turns with the event loop, and so does loading
+ * the encoding, which the first count does; it stays at 6 MB. Where it cannot be loaded, tokens are estimated.
  */
 export class InlineOffload implements Offload {
   readonly #meter: OffloadMeter;
+  readonly #onFallback: (event: FallbackEvent) => void;
 
-  constructor(meter: OffloadMeter = new OffloadMeter()) {
+  /** @param onFallback told whenever tokens are estimated, because the encoding cannot be loaded. What it throws is not caught. */
+  constructor(
+    meter: OffloadMeter = new OffloadMeter(),
+    onFallback: (event: FallbackEvent) => void = () => undefined,
+  ) {
     this.#meter = meter;
+    this.#onFallback = onFallback;
   }
 
   get stats(): OffloadStats {
@@ -56,12 +63,24 @@ export class InlineOffload implements Offload {
     if (contents.length === 0) return [];
     // A copy, for the caller may go on with the array while we take turns.
     const entries = [...contents];
-    const countPiece = await loadPieceCounter();
+    const countPiece = await this.#loadPieceCounter();
     signal?.throwIfAborted();
+    if (countPiece === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
     const tokens = await countInSlices(entries, countPiece, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
+  }
+
+  async #loadPieceCounter(): Promise<CountPiece | undefined> {
+    try {
+      return await loadPieceCounter(nextTurn);
+    } catch (thrown) {
+      const fallback = { task: 'count', error: asError(thrown), attempts: 0 } as const;
+      this.#meter.addFallback(fallback);
+      this.#onFallback(fallback);
+      return undefined;
+    }
   }
 
   #addPass(task: 'optimize' | 'count', entries: number, runMs: number): void {
@@ -91,7 +110,3 @@ async function countInSlices(
   }
   return counts;
 }
-
-const loadPieceCounter = pieceCounterLoader(() =>
-  readFile(new URL(import.meta.resolve('#o200k-tokens'))),
-);

@@ -1,7 +1,13 @@
 // Adds up what the offload of a session does, for the session and for all of them, and tells whoever
 // monitors. A ledger only: it decides nothing.
 
-import { failureCode, publishFallback, publishPass } from '../telemetry/channels.js';
+import { CtxfoldError } from '../../shared/errors.js';
+import {
+  failureCode,
+  innermostFailure,
+  publishFallback,
+  publishPass,
+} from '../telemetry/channels.js';
 import type { PassMessage } from '../telemetry/channels.js';
 import type { FallbackEvent, OffloadStats } from './offload.js';
 
@@ -73,8 +79,16 @@ export class OffloadMeter {
   addFallback({ task, error, attempts }: FallbackEvent): void {
     this.#fallbacks += 1;
     if (this.#all !== undefined) this.#all.#fallbacks += 1;
-    const code = failureCode(error);
-    publishFallback(() => ({ sessionId: this.#sessionId, task, code, attempts }));
+    publishFallback(() => {
+      const cause = innermostFailure(error);
+      return {
+        sessionId: this.#sessionId,
+        task,
+        code: failureCode(error),
+        cause: cause instanceof CtxfoldError ? cause.message : cause.name,
+        attempts,
+      };
+    });
   }
 
   /** Notes an attempt on a worker that failed. */

@@ -54,13 +54,13 @@ export interface Offload {
   close?(): void;
 }
 
-/** Why work that was meant for a worker ran on the calling thread. */
+/** Why work that was meant for a worker ran on the calling thread, or why tokens were estimated. */
 export interface FallbackEvent {
   /** `open`: a resident history was lost or not opened; the session goes on without it for a while. */
   readonly task: 'optimize' | 'count' | 'compress' | 'open';
-  /** The failure of the last attempt. */
+  /** The failure of the last attempt; `TOKEN_COUNT_FAILED` when the encoding could not be loaded, and tokens were estimated. */
   readonly error: Error;
-  /** Attempts made on workers before. */
+  /** Attempts made on workers before. 0: the work was for the calling thread. */
   readonly attempts: number;
 }
 

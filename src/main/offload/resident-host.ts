@@ -1,10 +1,8 @@
 // The lines of all sessions of a compactor: opens them on the pool's threads, closes the least
 // recently used ones when there are too many, and knows which threads are alive.
 
-import { MessageChannel } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
-import { ResidentLine } from './resident-line.js';
+import type { ResidentLine, ResidentLineOptions } from './resident-line.js';
 import type { LineHost } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -55,11 +53,15 @@ export class ResidentHost implements LineHost {
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
   async open(guest: ResidentGuest, options: ResidentOptions): Promise<ResidentLine> {
+    // With Comlink, which nobody needs who has no line.
+    const { ResidentLine: Line } = await import('./resident-line.js');
     const { port1, port2 } = new MessageChannel();
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
-      const line = this.#watch(guest, value.threadId, port1, options.countsTokens);
+      const connect = (lineOptions: ResidentLineOptions): ResidentLine =>
+        new Line(port1, lineOptions);
+      const line = this.#watch(guest, value.threadId, options.countsTokens, connect);
       this.#openings += 1;
       this.#guests.set(guest, line);
       this.#evict();
@@ -81,11 +83,11 @@ export class ResidentHost implements LineHost {
   #watch(
     guest: ResidentGuest,
     threadId: number,
-    port: MessagePort,
     countsTokens: boolean,
+    connect: (options: ResidentLineOptions) => ResidentLine,
   ): ResidentLine {
     this.#pool.noteResident(threadId, 1);
-    const line = new ResidentLine(port, {
+    const line = connect({
       countsTokens,
       timeoutMs: this.#pool.taskTimeoutMs,
       lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,

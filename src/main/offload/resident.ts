@@ -84,7 +84,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
     this.#meter = options.meter ?? new OffloadMeter();
-    this.#inline = new InlineOffload(this.#meter);
+    this.#inline = new InlineOffload(this.#meter, options.onFallback);
     this.#breaker = new CircuitBreaker({
       failureThreshold: FAILURE_THRESHOLD,
       coolDownMs: COOL_DOWN_MS,

@@ -3,7 +3,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { WorkerPoolError } from '../../shared/errors.js';
+import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
@@ -51,8 +51,8 @@ export class SnapshotOffload implements Offload {
   constructor(pool: WorkerPool, options: SnapshotOffloadOptions = {}) {
     this.#pool = pool;
     this.#meter = options.meter ?? new OffloadMeter();
-    this.#inline = new InlineOffload(this.#meter);
     this.#onFallback = options.onFallback ?? (() => undefined);
+    this.#inline = new InlineOffload(this.#meter, this.#onFallback);
     this.#maxSnapshotEntries = options.maxSnapshotEntries ?? DEFAULT_MAX_SNAPSHOT_ENTRIES;
   }
 
@@ -136,6 +136,11 @@ export class SnapshotOffload implements Offload {
       } catch (error) {
         // An abort rejects with any reason the caller likes, a WorkerPoolError even: ask the signal.
         signal?.throwIfAborted();
+        if (hasNoTokens(error)) {
+          // If the calling thread cannot load the encoding either, it estimates, and tells that itself.
+          this.#meter.addFailure();
+          return runInline();
+        }
         if (!(error instanceof WorkerPoolError) || error.code === 'CLOSED') throw error;
         this.#meter.addFailure();
         if (attempt < MAX_ATTEMPTS && isWorthRetrying(error)) continue;
@@ -154,6 +159,11 @@ function sizeOf(
   const contents = request.kind === 'optimize' ? request.history : request.contents;
   const bytesSent = contents.reduce((sum, entry) => sum + entryCharacters(entry), 0);
   return { task: request.kind, entries: contents.length, bytesSent };
+}
+
+/** Whether a worker could not load the encoding. */
+function hasNoTokens(error: unknown): boolean {
+  return error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED';
 }
 
 /** A pool that refused will refuse again, and so will structured clone. */

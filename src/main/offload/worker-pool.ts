@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
-import { WorkerPoolError } from '../../shared/errors.js';
+import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest } from '../../shared/protocol.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
@@ -19,7 +19,7 @@ import type { Job, TaskOutcome } from './pool-job.js';
 import { ResidentTally } from './resident-tally.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { TaskQueue } from './task-queue.js';
-import { ThreadSet } from './thread-set.js';
+import type * as ThreadSets from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
 import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
 
@@ -55,6 +55,11 @@ export interface WorkerPoolInternals {
   readonly lossToleranceMs?: number | undefined;
 }
 
+/** Loaded with the first task of any pool. */
+let threadSets: typeof ThreadSets | undefined;
+
+const NOT_STARTED = 'its threads did not start';
+
 /** How long `close` waits for threads that were told to stop, in milliseconds. */
 const STOP_TIMEOUT_MS = 2_000;
 
@@ -73,7 +78,7 @@ const STOP_TIMEOUT_MS = 2_000;
  */
 export class WorkerPool {
   readonly #options: CompleteWorkerPoolOptions;
-  readonly #workerUrl: URL;
+  readonly #workerUrl: URL | undefined;
   readonly #lossToleranceMs: number;
   readonly #now: () => number;
   readonly #queue: TaskQueue<Job>;
@@ -82,8 +87,9 @@ export class WorkerPool {
   readonly #breaker: CircuitBreaker;
   readonly #backoff: RestartBackoff;
   /** Sets that were given up, as long as tasks run on them. */
-  readonly #retired: Set<ThreadSet> = new Set();
-  #threads: ThreadSet | undefined;
+  readonly #retired: Set<ThreadSets.ThreadSet> = new Set();
+  #isLoading: boolean = false;
+  #threads: ThreadSets.ThreadSet | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
   /** The latest failure, told as the cause when the pool refuses work. */
   #lastFailure: unknown;
@@ -95,7 +101,7 @@ export class WorkerPool {
   /** @throws RangeError for an option out of its range. */
   constructor(options: WorkerPoolOptions = {}, internals: WorkerPoolInternals = {}) {
     this.#options = completeWorkerPoolOptions(options);
-    this.#workerUrl = internals.workerUrl ?? new URL('../../worker/entry.js', import.meta.url);
+    this.#workerUrl = internals.workerUrl;
     this.#lossToleranceMs = internals.lossToleranceMs ?? 1_000;
     this.#now = internals.now ?? (() => performance.now());
     this.#queue = new TaskQueue(this.#options.maxQueuedTasks);
@@ -200,7 +206,7 @@ export class WorkerPool {
     while (this.#queue.size > 0) {
       const threads = this.#threads ?? this.#startThreads();
       if (threads === undefined) {
-        this.#refuseQueued('its threads did not start');
+        if (!this.#isLoading) this.#refuseQueued(NOT_STARTED);
         return;
       }
       if (threads.freeThreads === 0) return;
@@ -209,7 +215,7 @@ export class WorkerPool {
     }
   }
 
-  async #execute(job: Job, threads: ThreadSet): Promise<void> {
+  async #execute(job: Job, threads: ThreadSets.ThreadSet): Promise<void> {
     this.#running.add(job);
     job.begin();
     let outcome: WorkOutcome = 'success';
@@ -226,7 +232,7 @@ export class WorkerPool {
     this.#update();
   }
 
-  #noteFailure(thrown: unknown, threads: ThreadSet): void {
+  #noteFailure(thrown: unknown, threads: ThreadSets.ThreadSet): void {
     this.#lastFailure = thrown;
     // A worker that cannot be loaded rejects its first task; after that Piscina respawns no more and
     // accepts tasks that never end. A first failure of another kind costs a set of threads, no more.
@@ -234,11 +240,17 @@ export class WorkerPool {
     if (mayNotLoad && !threads.hasAnswered) this.#giveUp(threads);
   }
 
-  #startThreads(): ThreadSet | undefined {
-    if (!this.#backoff.mayStart) return undefined;
+  #startThreads(): ThreadSets.ThreadSet | undefined {
+    if (this.#isLoading || !this.#backoff.mayStart) return undefined;
+    if (threadSets === undefined) {
+      void this.#load();
+      return undefined;
+    }
     try {
-      this.#threads = new ThreadSet({
-        workerUrl: this.#workerUrl,
+      this.#threads = new threadSets.ThreadSet({
+        // Named in full, for bundlers and tracers to find; and only here, where it may fail: in a bundle of
+        // CommonJS there is no URL to start from.
+        workerUrl: this.#workerUrl ?? new URL('../../worker/entry.cjs', import.meta.url),
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
         residentsOn: (threadId) => this.#residents.on(threadId),
@@ -247,19 +259,37 @@ export class WorkerPool {
         },
         onStrayError: (error) => {
           this.#strayErrors += 1;
-          this.#lastFailure = error;
+          this.#lastFailure = error instanceof CtxfoldError ? error : toPoolError(error);
         },
       });
     } catch (thrown) {
       // Where the process may start no threads (Node's permission model), it says so here.
-      this.#lastFailure = toPoolError(thrown);
-      this.#backoff.noteLoss();
+      this.#noteNoStart(thrown);
     }
     return this.#threads;
   }
 
+  /** Loads Piscina, which whoever wants no threads does without, and which not every bundle has. */
+  async #load(): Promise<void> {
+    this.#isLoading = true;
+    try {
+      threadSets = await import('./thread-set.js');
+    } catch (thrown) {
+      this.#noteNoStart(thrown);
+      this.#refuseQueued(NOT_STARTED);
+    } finally {
+      this.#isLoading = false;
+    }
+    this.#update();
+  }
+
+  #noteNoStart(thrown: unknown): void {
+    this.#lastFailure = toPoolError(thrown);
+    this.#backoff.noteLoss();
+  }
+
   /** Parts with a set of threads; the next task starts another one when the backoff allows it. */
-  #giveUp(threads: ThreadSet): void {
+  #giveUp(threads: ThreadSets.ThreadSet): void {
     if (this.#threads !== threads) return;
     this.#threads = undefined;
     this.#replacements += 1;

@@ -43,8 +43,8 @@ export interface ContextGaugeOptions {
   readonly calibration?: TokenCalibration | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default 0 */
   readonly overheadTokens?: number | undefined;
-  /** Whether the tokenizer itself is an estimate. @default false */
-  readonly countsAreEstimates?: boolean | undefined;
+  /** Whether the tokenizer itself is an estimate, or has become one. @default false */
+  readonly countsAreEstimates?: (() => boolean) | undefined;
 }
 
 /** The state of a history. Whatever is added to it or done to it makes another one. */
@@ -66,13 +66,13 @@ export class ContextGauge {
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number;
-  readonly #countsAreEstimates: boolean;
+  readonly #countsAreEstimates: () => boolean;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
   /** @throws TypeError or RangeError for an overhead that is no number of tokens. */
   constructor(options: ContextGaugeOptions) {
-    const { overheadTokens = 0, countsAreEstimates = false } = options;
+    const { overheadTokens = 0, countsAreEstimates = () => false } = options;
     assertTokens('overheadTokens', overheadTokens);
     this.#history = options.history;
     this.#runtimeContext = options.runtimeContext;
@@ -113,7 +113,7 @@ export class ContextGauge {
 
   /** How the counter came by the history's total. */
   get countSource(): Exclude<TokenSource, 'reported'> {
-    return this.#history.isCounted && !this.#countsAreEstimates ? 'counted' : 'estimated';
+    return this.#history.isCounted && !this.#countsAreEstimates() ? 'counted' : 'estimated';
   }
 
   /** How full the window is. A report counts only until anything is added or edited. */

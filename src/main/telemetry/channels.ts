@@ -2,7 +2,7 @@
 // numbers, ids, codes and names of tasks, steps and strategies, and nothing of what a history says.
 
 import { channel } from 'node:diagnostics_channel';
-import { ERROR_CODES } from '../../shared/errors.js';
+import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
 import type { CompressionOutcome } from '../preflight/session-events.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
@@ -31,12 +31,14 @@ export interface PassMessage {
   readonly bytesSent: number;
 }
 
-/** Work meant for a worker ran on the calling thread, because workers failed. */
+/** Work meant for a worker ran on the calling thread, because workers failed, or tokens were estimated. */
 export interface FallbackMessage {
   readonly sessionId: string;
   readonly task: PassMessage['task'];
-  /** The code of the last failure. Its text may quote anything, and stays in the `fallback` event. */
+  /** The code of the last failure. */
   readonly code: FailureCode;
+  /** What it came from, in the words of the innermost error that is ctxfold's. Foreign texts stay in the `fallback` event. */
+  readonly cause: string;
   /** Attempts made on workers before. */
   readonly attempts: number;
 }
@@ -116,6 +118,19 @@ export const publishPass: Publish<PassMessage> = publisherOf('ctxfold:pass');
 export const publishFallback: Publish<FallbackMessage> = publisherOf('ctxfold:fallback');
 export const publishCompaction: Publish<CompactionMessage> = publisherOf('ctxfold:compaction');
 export const publishPreflight: Publish<PreflightMessage> = publisherOf('ctxfold:preflight');
+
+/** The innermost error of ctxfold's own in a chain of causes: its message holds no content, as what others throw may. */
+export function innermostFailure(error: Error): Error {
+  let innermost = error;
+  for (let link: unknown = error, depth = 0; depth < MAX_CAUSES; depth += 1) {
+    if (!(link instanceof Error)) break;
+    if (link instanceof CtxfoldError) innermost = link;
+    link = link.cause;
+  }
+  return innermost;
+}
+
+const MAX_CAUSES = 8;
 
 /** The code that messages name a failure by. Codes of foreign errors could say anything, and are not passed on. */
 export function failureCode(thrown: unknown): FailureCode {

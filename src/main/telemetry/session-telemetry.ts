@@ -1,7 +1,6 @@
 // Tells monitoring what one session does in its preflights: publishes how they and their steps ended. It has no effect
 // on what it is told of.
 
-import { performance } from 'node:perf_hooks';
 import type { HistoryService } from '../history-service.js';
 import type { StepReport } from '../preflight/preflight.js';
 import type { CompressedEvent, FittedEvent, PrunedEvent } from '../preflight/session-events.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi, beforeAll } from 'vitest';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
@@ -28,6 +28,13 @@ function watchWorkers(onWorker: (worker: Worker) => void = () => undefined): rea
 async function threadOf(pool: WorkerPool): Promise<number> {
   return (await pool.run(PROBE)).value.threadId;
 }
+
+// The first task of a process loads what threads are made with; what follows starts them at once.
+beforeAll(async () => {
+  const pool = new WorkerPool({ threads: 1 }, { workerUrl: workerUrl('faulty.mjs') });
+  await pool.run(PROBE);
+  await pool.close();
+});
 
 describe('WorkerPool', () => {
   describe('with a worker that goes wrong', () => {

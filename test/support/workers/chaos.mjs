@@ -2,7 +2,7 @@
 // the pool, and in calls on the lines that sessions open. Plain JavaScript, as all workers of tests.
 
 import { getEnvironmentData } from 'node:worker_threads';
-import run from '../../../dist/worker/entry.js';
+import run from '../../../dist/worker/entry.cjs';
 import { fatalDeeds, nested } from './faults.mjs';
 
 /** Without a dial nothing goes wrong. */

@@ -1,6 +1,6 @@
 // The package's own worker entry (compiled), made to raise errors that no task owns.
 
-import run from '../../../dist/worker/entry.js';
+import run from '../../../dist/worker/entry.cjs';
 
 export default async function runWithStray(request) {
   if (request.fault === 'reject') void Promise.reject(new Error('stray'));

@@ -24,6 +24,14 @@ const SEVERAL_SESSIONS =
   'error: what was removed belongs to several sessions: say whose may be given back by --session <id>, ' +
   'or --all-sessions when all of them may.';
 
+const SERVER_MISSING =
+  'error: the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
+
+/** It is an optional peer: only this command needs it. */
+function isServerMissing(error: unknown): boolean {
+  return error instanceof Error && /Cannot find package '@modelcontextprotocol/.test(error.message);
+}
+
 interface McpArguments {
   readonly removalLog: readonly string[];
   readonly session?: string;
@@ -61,8 +69,11 @@ export function createMcpCommand(): Command {
       const scope = scopeOf(session, allSessions);
       const { chooseRecall } = await import('./recall-choice.js');
       if ((await chooseRecall({ paths, scope })) === 'several') command.error(SEVERAL_SESSIONS);
-      const { runMcp } = await import('./run-mcp.js');
-      runMcp({ paths, scope });
+      const server = await import('./run-mcp.js').catch((error: unknown) => {
+        if (isServerMissing(error)) command.error(SERVER_MISSING);
+        throw error;
+      });
+      server.runMcp({ paths, scope });
     });
 }
 

@@ -10,7 +10,7 @@ export interface ClientAsset {
 
 /** Reads the script of the page, which the build puts beside the compiled code. */
 export async function readClientAsset(): Promise<ClientAsset> {
-  const text = await readFile(new URL(import.meta.resolve('#report-client')), 'utf8');
+  const text = await readFile(new URL('./client.json', import.meta.url), 'utf8');
   return JSON.parse(text) as ClientAsset;
 }
 

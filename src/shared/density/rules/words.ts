@@ -24,9 +24,11 @@ export function modelCalls(number: number): string {
   return `${count(number)} model ${number === 1 ? 'call' : 'calls'}`;
 }
 
-const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+/** Made with the first number: it takes several milliseconds. */
+let whole: Intl.NumberFormat | undefined;
 
 /** A whole number, in groups of three digits. */
 export function count(amount: number): string {
-  return WHOLE.format(amount);
+  whole ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+  return whole.format(amount);
 }

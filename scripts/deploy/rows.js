@@ -1,0 +1,223 @@
+// The ways in which an agent with ctxfold is deployed: how each is built and run, and where its work is to run then.
+// Each gets a folder with the agent and ctxfold in node_modules; a bundle is run from another one, alone.
+
+const CONFIGS = {
+  rollup: `import resolve from '@rollup/plugin-node-resolve'; import commonjs from '@rollup/plugin-commonjs'; import json from '@rollup/plugin-json';
+export default { input: 'run-agent.mjs', output: { dir: 'out', entryFileNames: 'run-agent.mjs', format: 'esm' },
+  plugins: [resolve({ preferBuiltins: true }), commonjs(), json()] };`,
+  webpack: `module.exports = { mode: 'production', target: 'node', entry: './run-agent.mjs',
+  output: { path: __dirname + '/out', filename: 'run-agent.cjs' } };`,
+  viteAll: `export default { ssr: { noExternal: true } };`,
+};
+
+const NEXT_PAGE = `import { playAgent } from '../../agent.mjs';
+export const dynamic = 'force-dynamic';
+export async function GET() { return new Response('played ' + JSON.stringify(await playAgent())); }`;
+
+function nextConfig(options) {
+  return `export default ${JSON.stringify({ output: 'standalone', outputFileTracingRoot: '.', turbopack: { root: '.' }, ...options }).replaceAll('"."', 'import.meta.dirname')};`;
+}
+
+const NEXT_FILES = {
+  'app/agent/route.js': NEXT_PAGE,
+  'app/layout.js': `export default ({ children }) => <html><body>{children}</body></html>;`,
+};
+const NEXT = ['next@16', 'react@19', 'react-dom@19'];
+const KEPT_OUT = { serverExternalPackages: ['ctxfold'] };
+
+function nextRow(name, bundler, options, runs) {
+  return {
+    name,
+    tools: NEXT,
+    runs,
+    files: { ...NEXT_FILES, 'next.config.mjs': nextConfig(options) },
+    build: [['next', 'build', `--${bundler}`]],
+    from: '.next/standalone',
+    serve: ['node', 'server.js'],
+  };
+}
+
+const NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;
+const PERMISSION = [
+  NODE_22 ? '--permission' : '--experimental-permission',
+  '--no-warnings',
+  '--allow-fs-read=*',
+];
+
+/**
+ * `quick`: needs nothing but the tools of this repository, and is part of the tests. `tools`: packages that are
+ * installed for it. `build`: commands. `from`: the folder that is run, which is moved away from all others before.
+ */
+export const ROWS = [
+  { name: 'node', quick: true, runs: 'workers', run: ['node', 'run-agent.mjs'] },
+  {
+    name: 'node --permission',
+    quick: true,
+    runs: 'inline',
+    run: ['node', ...PERMISSION, 'run-agent.mjs'],
+  },
+  {
+    name: 'node --permission --allow-worker',
+    quick: true,
+    runs: 'workers',
+    run: ['node', ...PERMISSION, '--allow-worker', 'run-agent.mjs'],
+  },
+  {
+    name: 'node --disallow-code-generation-from-strings',
+    quick: true,
+    runs: 'workers',
+    run: ['node', '--disallow-code-generation-from-strings', 'run-agent.mjs'],
+  },
+  {
+    name: 'esbuild, ESM',
+    quick: true,
+    tools: ['esbuild'],
+    runs: 'inline',
+    build: [
+      [
+        'esbuild',
+        'run-agent.mjs',
+        '--bundle',
+        '--platform=node',
+        '--format=esm',
+        '--log-level=error',
+        '--outfile=out/run-agent.mjs',
+      ],
+    ],
+    from: 'out',
+    run: ['node', 'run-agent.mjs'],
+  },
+  {
+    name: 'esbuild, CJS',
+    quick: true,
+    tools: ['esbuild'],
+    runs: 'inline',
+    build: [
+      [
+        'esbuild',
+        'run-agent.mjs',
+        '--bundle',
+        '--platform=node',
+        '--format=cjs',
+        '--log-level=error',
+        '--outfile=out/run-agent.cjs',
+      ],
+    ],
+    from: 'out',
+    run: ['node', 'run-agent.cjs'],
+  },
+  {
+    name: 'esbuild, --packages=external',
+    quick: true,
+    tools: ['esbuild'],
+    runs: 'workers',
+    build: [
+      [
+        'esbuild',
+        'run-agent.mjs',
+        '--bundle',
+        '--platform=node',
+        '--format=esm',
+        '--packages=external',
+        '--outfile=out/run-agent.mjs',
+      ],
+    ],
+    run: ['node', 'out/run-agent.mjs'],
+  },
+  {
+    name: 'rolldown',
+    quick: true,
+    tools: ['rolldown'],
+    runs: 'inline',
+    build: [
+      [
+        'rolldown',
+        'run-agent.mjs',
+        '--platform',
+        'node',
+        '--dir',
+        'out',
+        '--entry-file-names',
+        '[name].mjs',
+        '--log-level',
+        'silent',
+      ],
+    ],
+    from: 'out',
+    run: ['node', 'run-agent.mjs'],
+  },
+  {
+    name: 'rollup',
+    tools: [
+      'rollup',
+      '@rollup/plugin-node-resolve',
+      '@rollup/plugin-commonjs',
+      '@rollup/plugin-json',
+    ],
+    runs: 'inline',
+    files: { 'rollup.config.mjs': CONFIGS.rollup },
+    build: [['rollup', '-c', '--silent']],
+    from: 'out',
+    run: ['node', 'run-agent.mjs'],
+  },
+  {
+    name: 'Vite SSR',
+    quick: true,
+    tools: ['vite'],
+    runs: 'workers',
+    build: [['vite', 'build', '--ssr', 'run-agent.mjs', '--outDir', 'out', '--logLevel', 'error']],
+    run: ['node', 'out/run-agent.js'],
+    files: { 'package.json': '{ "type": "module" }' },
+  },
+  {
+    name: 'Vite SSR, noExternal',
+    quick: true,
+    tools: ['vite'],
+    runs: 'inline',
+    files: { 'vite.config.mjs': CONFIGS.viteAll, 'package.json': '{ "type": "module" }' },
+    build: [['vite', 'build', '--ssr', 'run-agent.mjs', '--outDir', 'out', '--logLevel', 'error']],
+    from: 'out',
+    run: ['node', 'run-agent.js'],
+    alone: { 'package.json': '{ "type": "module" }' },
+  },
+  {
+    name: 'webpack 5',
+    tools: ['webpack@5', 'webpack-cli'],
+    runs: 'inline',
+    files: { 'webpack.config.cjs': CONFIGS.webpack },
+    build: [['webpack', '--config', 'webpack.config.cjs']],
+    from: 'out',
+    run: ['node', 'run-agent.cjs'],
+  },
+  {
+    name: 'ncc',
+    tools: ['@vercel/ncc'],
+    runs: 'inline',
+    build: [['ncc', 'build', 'run-agent.mjs', '-o', 'out', '-q']],
+    from: 'out',
+    run: ['node', 'index.mjs'],
+  },
+  nextRow('Next 16, Turbopack, standalone', 'turbopack', {}, 'inline'),
+  nextRow('Next 16, Turbopack, standalone, kept out', 'turbopack', KEPT_OUT, 'workers'),
+  nextRow('Next 16, webpack, standalone', 'webpack', {}, 'inline'),
+  nextRow('Next 16, webpack, standalone, kept out', 'webpack', KEPT_OUT, 'workers'),
+  {
+    name: 'Yarn PnP',
+    yarn: {},
+    tools: ['@yarnpkg/cli-dist@4'],
+    runs: 'inline',
+    run: ['yarn', 'node', 'run-agent.mjs'],
+  },
+  {
+    name: 'Yarn PnP, unplugged',
+    yarn: { ctxfold: { unplugged: true }, piscina: { unplugged: true } },
+    tools: ['@yarnpkg/cli-dist@4'],
+    runs: 'workers',
+    run: ['yarn', 'node', 'run-agent.mjs'],
+  },
+  { name: 'Bun', tools: ['bun'], runs: 'workers', run: ['bun', 'run-agent.mjs'] },
+  { name: 'Deno', tools: ['deno'], runs: 'workers', run: ['deno', 'run', '-A', 'run-agent.mjs'] },
+];
+
+/** Versions of TypeScript that the declarations have to compile under. */
+export const TYPESCRIPTS = ['5.4', '5.9', '6.0', '7.0'];

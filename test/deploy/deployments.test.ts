@@ -1,0 +1,38 @@
+// An agent, built by what is installed here and run: all rows of docs/deploying.md that need nothing else. The result of
+// each equals that of the package as it is installed; `npm run check:deploy` has the others.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let outcomes: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  const child = spawn(process.execPath, ['scripts/check-deploy.js', '--quick']);
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  const lines = output.matchAll(/^ok +(.+?): (workers|inline.*)$/gm);
+  outcomes = new Map(Array.from(lines, ([, name = '', outcome = '']) => [name, outcome]));
+}, 300_000);
+
+describe('an agent with the package', () => {
+  test.each([
+    'node',
+    'node --permission --allow-worker',
+    'node --disallow-code-generation-from-strings',
+    'esbuild, --packages=external',
+    'Vite SSR',
+  ])('works on threads, without a warning: %s', (name) => {
+    expect(outcomes.get(name)).toBe('workers');
+  });
+
+  test.each([
+    ['node --permission', '--allow-worker'],
+    ['esbuild, ESM', 'keep the package out of the bundle'],
+    ['esbuild, CJS', 'keep the package out of the bundle'],
+    ['rolldown', 'keep the package out of the bundle'],
+    ['Vite SSR, noExternal', 'keep the package out of the bundle'],
+  ])('works inline, and says once why and what helps: %s', (name, remedy) => {
+    expect(outcomes.get(name)).toContain(remedy);
+  });
+});
