@@ -214,6 +214,8 @@ export type { EditAction } from './shared/density/rules/marks.js';
 export type { ReadWriteFinding } from './shared/density/rules/read-write.js';
 export type { RecencyFinding } from './shared/density/rules/recency.js';
 export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';
+export { inputCost, MODEL_PRICES_DATE, modelPrice } from './shared/model-prices.js';
+export type { ModelPrice, TokenPrice } from './shared/model-prices.js';
 export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
 export {

@@ -14,7 +14,7 @@ export function chartSection(chart: ChartData): Markup {
   if (chart.turns.length === 0) return NOTHING;
   const peak = Math.max(...chart.without);
   return html`<section aria-labelledby="h-turns">
-    <h2 id="h-turns">Tokens per turn</h2>
+    <h2 id="h-turns">Tokens of each call</h2>
     <figure>
       <figcaption>
         <ul class="legend">
@@ -67,19 +67,19 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
   const isWhole = step === 1;
   return html`<details>
     <summary>
-      ${isWhole ? 'The turns as a table' : `One of ${formatCount(step)} turns as a table`}
+      ${isWhole ? 'The calls as a table' : `One of ${formatCount(step)} calls as a table`}
     </summary>
     <div class="scroll">
-      <table class="figures" id="turns">
+      <table id="turns">
         <caption class="hidden">
-          Tokens per turn
+          Tokens of each call
         </caption>
         <thead>
           <tr>
-            <th scope="col">turn</th>
-            ${layers.map(({ label }) => html`<th scope="col">${label}</th>`)}
-            <th scope="col">with</th>
-            <th scope="col">without</th>
+            <th scope="col">call</th>
+            ${layers.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}
+            <th scope="col" class="number">with</th>
+            <th scope="col" class="number">without</th>
             ${isWhole ? html`<th scope="col">edits</th>` : NOTHING}
           </tr>
         </thead>
@@ -89,10 +89,10 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
             const sum = counts.reduce((total, count) => total + count, 0);
             return html`<tr>
               <th scope="row">${turn}</th>
-              ${counts.map((count) => html`<td>${formatCount(count)}</td>`)}
-              <td>${formatCount(sum)}</td>
-              <td>${formatCount(without[at] ?? 0)}</td>
-              ${isWhole ? html`<td class="text">${edits.get(at) ?? ''}</td>` : NOTHING}
+              ${counts.map((count) => html`<td class="number">${formatCount(count)}</td>`)}
+              <td class="number">${formatCount(sum)}</td>
+              <td class="number">${formatCount(without[at] ?? 0)}</td>
+              ${isWhole ? html`<td class="faint">${edits.get(at) ?? ''}</td>` : NOTHING}
             </tr>`;
           })}
         </tbody>
