@@ -36,9 +36,7 @@ export async function runReplay(
     playFile(file, given, model, { signal, isQuiet }),
   );
   process.stdout.write(
-    isQuiet
-      ? jsonText(report, contentLabel(given.redact))
-      : renderReport(report, terminalLayout()),
+    isQuiet ? jsonText(report, contentLabel(given.redact)) : renderReport(report, terminalLayout()),
   );
   // Whoever looks at the report has just read it there.
   return tellStop(report, isQuiet || !process.stdout.isTTY);

@@ -76,7 +76,8 @@ async function* playFiles(
     : undefined;
   try {
     for (const [at, file] of files.entries()) {
-      yield await playFile(file, given, model, { signal, isQuiet: true }).catch((error: unknown) => {
+      const options = { signal, isQuiet: true, explains: true };
+      yield await playFile(file, given, model, options).catch((error: unknown) => {
         signal.throwIfAborted();
         if (!isUnreadable(error)) throw error;
         return null;

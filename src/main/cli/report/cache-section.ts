@@ -30,7 +30,8 @@ export function cacheSection(page: ReportPage): Markup {
     <p>
       What a call begins with as the call before did, the provider reads from its cache, for a
       fraction of the price. An edit ahead of the end is a rewrite: all behind it is paid for in
-      full once. ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times, after five idle minutes.`}
+      full once.
+      ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times, after five idle minutes.`}
     </p>
     <ul class="legend">
       <li><i class="swatch full"></i>paid in full</li>
@@ -38,14 +39,20 @@ export function cacheSection(page: ReportPage): Markup {
       <li><i class="line without"></i>sent without ctxfold</li>
       <li><i class="rewrite-mark"></i>rewrite</li>
     </ul>
-    ${bars(requests)} ${sums(input)} ${policies.length < 2 ? NOTHING : policyTable(page, input)}
+    ${bars(requests)}
+    <div class="pair">
+      ${sums(input)} ${policies.length < 2 ? NOTHING : policyTable(page, input)}
+    </div>
   </section>`;
 }
 
 const HEIGHT = 100;
 
 function bars(requests: readonly RecordedRequest[]): Markup {
-  const top = Math.max(1, ...requests.flatMap((each) => [each.with.sentTokens, each.without.sentTokens]));
+  const top = Math.max(
+    1,
+    ...requests.flatMap((each) => [each.with.sentTokens, each.without.sentTokens]),
+  );
   const y = (tokens: number): number => Math.round(HEIGHT * 100 * (1 - tokens / top)) / 100;
   const area = (tokensOf: (request: RecordedRequest) => number): string =>
     `M0 ${HEIGHT}${requests.map((request, at) => `V${y(tokensOf(request))}H${at + 1}`).join('')}V${HEIGHT}Z`;
@@ -80,59 +87,57 @@ function sums({ with: left, without, rewrites }: InputSums): Markup {
       <td class="number">${format(now)}</td>
       <td class="number">${formatSaving(before, now)}</td>
     </tr>`;
-  return html`<div class="scroll">
-    <table id="totals">
-      <caption class="hidden">
-        Input with and without ctxfold
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">input of all calls</th>
-          <th scope="col" class="number">without</th>
-          <th scope="col" class="number">with ctxfold</th>
-          <th scope="col" class="number">saved</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${[
-          row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
-          row('paid in full', paid(without), paid(left), formatCount),
-          row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
-          ...(without.cost === null || left.cost === null
-            ? []
-            : [row('cost', without.cost, left.cost, formatDollars)]),
-        ]}
-        <tr>
-          <th scope="row">hits of the cache</th>
-          <td class="number">${formatShare(without.cacheReadTokens, without.sentTokens)}</td>
-          <td class="number">${formatShare(left.cacheReadTokens, left.sentTokens)}</td>
-          <td></td>
-        </tr>
-        <tr>
-          <th scope="row">rewrites</th>
-          <td class="number">0</td>
-          <td class="number">${formatCount(rewrites)}</td>
-          <td></td>
-        </tr>
-      </tbody>
-    </table>
+  return html`<div>
+    <h3>Input of all calls</h3>
+    <div class="scroll">
+      <table id="totals">
+        <caption class="hidden">
+          Input with and without ctxfold
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col"><span class="hidden">what</span></th>
+            <th scope="col" class="number">without</th>
+            <th scope="col" class="number">with ctxfold</th>
+            <th scope="col" class="number">saved</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${[
+            row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
+            row('paid in full', paid(without), paid(left), formatCount),
+            row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
+            ...(without.cost === null || left.cost === null
+              ? []
+              : [row('cost', without.cost, left.cost, formatDollars)]),
+          ]}
+          <tr>
+            <th scope="row">hits of the cache</th>
+            <td class="number">${formatShare(without.cacheReadTokens, without.sentTokens)}</td>
+            <td class="number">${formatShare(left.cacheReadTokens, left.sentTokens)}</td>
+            <td></td>
+          </tr>
+          <tr>
+            <th scope="row">rewrites</th>
+            <td class="number">0</td>
+            <td class="number">${formatCount(rewrites)}</td>
+            <td></td>
+          </tr>
+        </tbody>
+      </table>
+    </div>
   </div>`;
 }
 
 const POLICIES: Readonly<Record<EditPolicy, string>> = {
-  'every-turn': 'as soon as there are any',
-  batched: 'when they are worth a rewrite',
-  'at-birth': 'only in what was never sent',
+  'every-turn': 'at once',
+  batched: 'when worth a rewrite',
+  'at-birth': 'only in the unsent',
 };
 
 /** The policies side by side. */
 function policyTable({ recording, price, policies }: ReportPage, { without }: InputSums): Markup {
-  const row = (
-    name: Markup,
-    sum: InputSum,
-    rewrites: number,
-    tokensAtEnd: number,
-  ): Markup =>
+  const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
     html`<tr>
       <th scope="row">${name}</th>
       <td class="number">${formatCount(sum.sentTokens)}</td>
@@ -141,7 +146,8 @@ function policyTable({ recording, price, policies }: ReportPage, { without }: In
       <td class="number">${formatCount(tokensAtEnd)}</td>
       ${sum.cost === null ? NOTHING : html`<td class="number">${formatDollars(sum.cost)}</td>`}
     </tr>`;
-  return html`<h3>Other policies on this session</h3>
+  return html`<div>
+    <h3>When edits land: the policies side by side</h3>
     <div class="scroll">
       <table id="policies">
         <caption class="hidden">
@@ -159,7 +165,7 @@ function policyTable({ recording, price, policies }: ReportPage, { without }: In
         </thead>
         <tbody>
           ${[
-            row(html`none: send everything`, without, 0, recording.report.end.tokens.without),
+            row(html`no edits`, without, 0, recording.report.end.tokens.without),
             ...policies.map(({ policy, requests, tokensAtEnd }) => {
               const { with: sum, rewrites } = sumInput(requests, price);
               const name = html`<code>${policy}</code>
@@ -169,5 +175,6 @@ function policyTable({ recording, price, policies }: ReportPage, { without }: In
           ]}
         </tbody>
       </table>
-    </div>`;
+    </div>
+  </div>`;
 }

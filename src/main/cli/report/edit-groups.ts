@@ -27,7 +27,10 @@ const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new M
     'file-dedupe included-again',
     ['Files that stand in the history again', 'Only the newest copy of a file stays.'],
   ],
-  ['recency old', ['Older results than the number to keep', 'Of each tool, the newest results stay.']],
+  [
+    'recency old',
+    ['Older results than the number to keep', 'Of each tool, the newest results stay.'],
+  ],
   [
     'working-set aged',
     ['Long outputs, cut to an excerpt', 'The model has read them; the lines that tell most stay.'],
@@ -46,7 +49,10 @@ const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new M
   ],
   [
     'working-set forgotten',
-    ['Old calls without their results', 'The results were gone already, and nothing needs the calls.'],
+    [
+      'Old calls without their results',
+      'The results were gone already, and nothing needs the calls.',
+    ],
   ],
   [
     'summarized-result',
@@ -56,12 +62,18 @@ const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new M
     'folded-entry',
     ['Messages that a model summarized, to make room', 'The history had reached its threshold.'],
   ],
-  ['dropped-entry', ['Oldest messages, dropped to make room', 'The history had reached its threshold.']],
+  [
+    'dropped-entry',
+    ['Oldest messages, dropped to make room', 'The history had reached its threshold.'],
+  ],
 ]);
 
 /** Groups edits by their reason; what gave back most comes first. */
 export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
-  const groups = groupBy(rows, ({ rule, why }) => `${rule} ${why?.rule === rule ? why.reason : ''}`);
+  const groups = groupBy(
+    rows,
+    ({ rule, why }) => `${rule} ${why?.rule === rule ? why.reason : ''}`,
+  );
   return Array.from(groups, ([key, group]): EditGroup => {
     const [{ rule, why }] = group;
     const [title, text] = WORDS.get(key.trim()) ?? [itemsOf(rule), why?.text ?? ''];

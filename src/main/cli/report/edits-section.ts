@@ -40,8 +40,7 @@ export function editsSection(page: ReportPage): Markup {
     <p>
       ${formatNumberOf(rows.length, 'edit')} gave back
       ${formatCount(rows.reduce((sum, row) => sum + reclaimedBy(row), 0))} tokens. A session with a
-      <code>removalLogDirectory</code> returns any original by
-      <code>session.restore(callId)</code>.
+      <code>removalLogDirectory</code> returns any original by <code>session.restore(callId)</code>.
     </p>
     ${filterBar('edits', [
       ['size', 'largest first'],
@@ -92,11 +91,7 @@ function groupMarkup(
 function editRow({ label, chart }: ReportPage, row: EditRow, excerpt: Markup): Markup {
   const subject = row.subject === null ? '' : label.ofCall(row.subject);
   const what = row.tool === null ? html`${speakerOf(row)}` : html`<b>${named(row.tool, 60)}</b>`;
-  return html`<tr
-    data-item
-    data-size="${reclaimedBy(row)}"
-    data-turn="${row.turn}"
-  >
+  return html`<tr data-item data-size="${reclaimedBy(row)}" data-turn="${row.turn}">
     <td class="number">${chart.turns[row.turn] ?? ''}</td>
     <td class="what">
       ${what}${subject === '' ? NOTHING : html` ${named(subject)}`}${successorOf(row, label.ofName)}${excerpt}

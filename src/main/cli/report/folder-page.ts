@@ -82,7 +82,7 @@ export function folderSections({ title, isRedacted, sessions, unreadFiles }: Fol
   ];
   const pricing =
     prices.size > 1 && !prices.has(undefined)
-      ? 'Each session at the price of its model.'
+      ? html`Each session at the price of its model.`
       : pricingOf(prices.has(undefined) ? null : (first?.price ?? null));
   return html`${headlineSection({ title, isRedacted, facts, input, pricing, notices: [] })}
   ${daySection(sessions)} ${sessionSection(sessions)}`;
@@ -180,7 +180,10 @@ function sessionRow(session: FolderSession): Markup {
   >
     <summary>
       <span class="what"
-        ><b>${named(title)}</b> <span class="faint">${[day, model ?? format].filter((part) => part !== '').join(' · ')}</span></span
+        ><b>${named(title)}</b>
+        <span class="faint"
+          >${[day, model ?? format].filter((part) => part !== '').join(' · ')}</span
+        ></span
       >
       <span class="number">${formatNumberOf(input.requests, 'call')}</span>
       <span class="number"
@@ -195,26 +198,32 @@ function sessionRow(session: FolderSession): Markup {
         ${formatShare(input.with.cacheReadTokens, now)} from the cache,
         ${formatNumberOf(input.rewrites, 'rewrite')}
       </dd>
-      ${input.with.cost === null
-        ? NOTHING
-        : html`<dt>cost</dt>
-            <dd>${costsOf(input)}</dd>`}
+      ${
+        input.with.cost === null
+          ? NOTHING
+          : html`<dt>cost</dt>
+              <dd>${costsOf(input)}</dd>`
+      }
       <dt>at the end</dt>
       <dd>
         ${formatCount(end.with)} of ${formatCount(end.without)}
         tokens${hasStopped ? '; it could not be played any further' : ''}
       </dd>
-      ${reasons.length === 0
-        ? NOTHING
-        : html`<dt>given back</dt>
-            <dd>
-              <ul>
-                ${reasons.map(
-                  ([reason, edits, tokens]) =>
-                    html`<li>${reason}: ${formatCount(edits)}, ${formatCount(tokens)} tokens</li>`,
-                )}
-              </ul>
-            </dd>`}
+      ${
+        reasons.length === 0
+          ? NOTHING
+          : html`<dt>given back</dt>
+              <dd>
+                <ul>
+                  ${reasons.map(
+                    ([reason, edits, tokens]) =>
+                      html`<li>
+                        ${reason}: ${formatCount(edits)}, ${formatCount(tokens)} tokens
+                      </li>`,
+                  )}
+                </ul>
+              </dd>`
+      }
     </dl>
   </details>`;
 }

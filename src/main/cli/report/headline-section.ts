@@ -15,7 +15,7 @@ export interface PageHead {
   readonly facts: readonly string[];
   readonly input: InputSums;
   /** What the prices are those of, or why there are none. */
-  readonly pricing: string;
+  readonly pricing: Markup;
   /** What a reader must know before the numbers. */
   readonly notices: readonly Markup[];
 }
@@ -31,11 +31,13 @@ export function headlineSection(head: PageHead): Markup {
       <h1>${named(title, 160)}</h1>
       <p class="facts">${facts.join(' · ')}</p>
     </header>
-    ${notices.length === 0
-      ? NOTHING
-      : html`<ul class="notices">
-          ${notices.map((notice) => html`<li>${notice}</li>`)}
-        </ul>`}
+    ${
+      notices.length === 0
+        ? NOTHING
+        : html`<ul class="notices">
+            ${notices.map((notice) => html`<li>${notice}</li>`)}
+          </ul>`
+    }
     ${input.requests === 0 ? NOTHING : figure(head)}`;
 }
 

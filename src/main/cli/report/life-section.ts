@@ -34,14 +34,16 @@ export function lifeSection(page: ReportPage): Markup {
     <ol class="lives" id="lives">
       ${shown.map((life) => bar(page, life))}
     </ol>
-    ${more.length === 0
-      ? NOTHING
-      : html`<details>
-          <summary>${formatNumberOf(more.length, 'smaller result')}</summary>
-          <ol class="lives">
-            ${more.map((life) => bar(page, life))}
-          </ol>
-        </details>`}
+    ${
+      more.length === 0
+        ? NOTHING
+        : html`<details>
+            <summary>${formatNumberOf(more.length, 'smaller result')}</summary>
+            <ol class="lives">
+              ${more.map((life) => bar(page, life))}
+            </ol>
+          </details>`
+    }
   </section>`;
 }
 
@@ -76,7 +78,7 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
       <title>${words}</title>
       ${[
         part('spared', whole, turns, 1),
-        part('stub', whole, gone, 4),
+        part('stub', whole, gone, 3),
         part('idle', used, whole, 12),
         part('used', birth, used, 12),
       ]}

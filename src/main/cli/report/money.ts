@@ -64,7 +64,8 @@ export function addInput(sums: readonly InputSums[]): InputSums {
 
 /** `$12.30`, `$0.0042`: at least two digits that say something. */
 export function formatDollars(dollars: number): string {
-  const digits = dollars === 0 || dollars >= 0.095 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
+  const digits =
+    dollars === 0 || dollars >= 0.095 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 

@@ -85,7 +85,11 @@ export async function recordingOf(
   const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
   const walk = new RecordingWalk(catalog, (entry) => tokens.get(entry) ?? 0);
   for (const step of steps) walk.take(step);
-  return { ...walk.result(), requests: requestsOf(windows, walk.added), model: modelOf(walk.added) };
+  return {
+    ...walk.result(),
+    requests: requestsOf(windows, walk.added),
+    model: modelOf(walk.added),
+  };
 }
 
 /** A step, an edit taken apart. */

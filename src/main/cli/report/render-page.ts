@@ -79,8 +79,8 @@ function renderDocument(
         <main>${body}</main>
         <footer>
           <p>
-            Made by ctxfold. Tokens are counted with the encoding o200k; the session was recorded
-            without ctxfold, and played through it.
+            Made by ctxfold. What was recorded without it was played through it; tokens are counted
+            with the encoding o200k.
           </p>
         </footer>
         ${rawElement('script type="application/json" id="data"', scriptJson(data))}

@@ -2,7 +2,13 @@
 
 import { RECLAIM_RULES } from '../attribution.js';
 import { groupBy } from '../group-by.js';
-import type { ModelCall, ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from '../replay-report.js';
+import type {
+  ModelCall,
+  ReclaimedItem,
+  ReplayReport,
+  RuleTotal,
+  TokenPair,
+} from '../replay-report.js';
 import { NO_USE, sumUse } from '../summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
@@ -42,12 +48,10 @@ export function replayTotals(
   contextLimit: number,
 ): Totals {
   const byWindow = groupBy(rows, ({ turn }) => turn);
-  const windows = taken.map(
-    ({ busyMs: _, costs: __, ...window }, at): ModelCall => ({
-      ...window,
-      edits: totalsOf(byWindow.get(at) ?? []),
-    }),
-  );
+  const windows = taken.map(({ busyMs: _, costs: __, ...window }, at): ModelCall => ({
+    ...window,
+    edits: totalsOf(byWindow.get(at) ?? []),
+  }));
   const modelCalls = windows.slice(0, -1);
   const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
   const sum = (side: keyof TokenPair): number =>

@@ -1,6 +1,10 @@
 // What the page shows, as one value: the replay, what was recorded of it, and how things are named.
 
-import { getCompressionStrategy, modelPrice, parseCompressionStrategyName } from '../../../index.js';
+import {
+  getCompressionStrategy,
+  modelPrice,
+  parseCompressionStrategyName,
+} from '../../../index.js';
 import type { ModelPrice } from '../../../index.js';
 import { itemOf, itemsOf } from '../attribution.js';
 import type { ReclaimRule } from '../attribution.js';

@@ -16,22 +16,22 @@ export function runSection({ recording: { report: replay }, label }: ReportPage)
     <details>
       <summary>Where the work ran</summary>
       <div class="scroll">
-      <table id="run">
-        <caption class="hidden">
-          Where the work ran
-        </caption>
-        <tbody>
-          ${factsOf(replay).map(
-            ([what, figure, note]) =>
-              html`<tr>
-                <th scope="row">${what}</th>
-                <td class="number">${figure}</td>
-                <td class="faint">${note}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+        <table id="run">
+          <caption class="hidden">
+            Where the work ran
+          </caption>
+          <tbody>
+            ${factsOf(replay).map(
+              ([what, figure, note]) =>
+                html`<tr>
+                  <th scope="row">${what}</th>
+                  <td class="number">${figure}</td>
+                  <td class="faint">${note}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
     </details>
     ${label.isRedacted ? countsOf(replay) : notesOf(replay)}
   </section>`;

@@ -25,14 +25,15 @@ export function sessionHead({ title, recording, label, price }: ReportPage): Pag
 }
 
 /** Says what the dollars are those of. */
-export function pricingOf(price: ModelPrice | null): string {
+export function pricingOf(price: ModelPrice | null): Markup {
   if (price === null) {
-    return 'No price is known for the model: name a model or a price with --price to see dollars.';
+    return html`The price of the model is not known; give one with <code>--price</code> for dollars.`;
   }
   const { name, input, cacheRead, cacheWrite } = price;
   const listed = name === '' ? 'as given' : `${name}, ${MODEL_PRICES_DATE}`;
   const written = cacheWrite === input ? '' : `, $${cacheWrite} written to the cache`;
-  return `Dollars per million tokens (${listed}): $${input} input, $${cacheRead} from the cache${written}.`;
+  return html`Dollars per million tokens (${listed}): $${input} input, $${cacheRead} from the
+  cache${written}.`;
 }
 
 function factsOf(report: ReplayReport, model: string | null): readonly string[] {

@@ -46,7 +46,11 @@ export type RecordedStep =
       readonly pass: Pick<PrunedEvent, 'changes' | 'edits'>;
     }
   /** `after` is the whole history: nothing else tells what a compression did. */
-  | { readonly kind: 'compression'; readonly cause: EditCause; readonly after: readonly IContent[] };
+  | {
+      readonly kind: 'compression';
+      readonly cause: EditCause;
+      readonly after: readonly IContent[];
+    };
 
 /** One pre-send window; what was removed in it is worked out later. */
 export interface RecordedWindow extends Omit<ModelCall, 'edits'> {

@@ -32,7 +32,10 @@ export function settingsSnippet({
   };
   const lines = Object.entries(given)
     .filter(([, value]) => value !== null)
-    .map(([key, value]) => `    '${key}': ${typeof value === 'string' ? `'${value}'` : String(value)},`);
+    .map(
+      ([key, value]) =>
+        `    '${key}': ${typeof value === 'string' ? `'${value}'` : String(value)},`,
+    );
   return [
     `import { agentPreset, createCompactor } from 'ctxfold';`,
     '',
@@ -43,7 +46,9 @@ export function settingsSnippet({
     '  },',
     ...(settings.summarizer === null
       ? []
-      : ['  // summarizer: fromLanguageModel(yourModel, { contextLimit }), which this strategy needs']),
+      : [
+          '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), which this strategy needs',
+        ]),
     '});',
     `const session = await compactor.createSession({ density: agentPreset('${format}') });`,
   ].join('\n');

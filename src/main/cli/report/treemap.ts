@@ -19,7 +19,7 @@ export function treemap(weights: readonly number[], area: Rectangle): readonly R
   const rectangles: Rectangle[] = [];
   let left = area;
   let rest = weights.reduce((sum, weight) => sum + weight, 0);
-  for (let at = 0; at < weights.length; ) {
+  for (let at = 0; at < weights.length;) {
     const scale = (left.width * left.height) / rest;
     const side = Math.min(left.width, left.height);
     let count = 1;

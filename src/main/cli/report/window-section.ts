@@ -104,7 +104,8 @@ function cellsOf(
   const cells = Array.from(byName, ([name, parts]): Cell => {
     const [largest] = [...parts].sort((a, b) => b.tokens - a.tokens);
     const layer = layerOf(largest?.category ?? 'other').id;
-    return { label: name === '' ? 'other calls' : name, layer, tokens: sum(parts) };
+    const unnamed = byName.size === 1 ? 'its calls' : 'other calls';
+    return { label: name === '' ? unnamed : name, layer, tokens: sum(parts) };
   }).sort((a, b) => b.tokens - a.tokens);
   const rest = cells.slice(MAX_CELLS);
   const more = { label: `${rest.length} more`, layer: 'results', tokens: sum(rest) };
@@ -138,7 +139,8 @@ function mapMarkup(side: string, groups: readonly Group[]): Markup {
             id="${side}-${at}-${number}"
             title="${tell(`${label} ${cell.label}`, cell.tokens)}"
           >
-            <span>${named(shortPath(cell.label), 60)}</span> <small>${formatCompact(cell.tokens)}</small>
+            <span>${named(shortPath(cell.label), 60)}</span>
+            <small>${formatCompact(cell.tokens)}</small>
           </li>`,
       )}`;
     })}
@@ -147,7 +149,9 @@ function mapMarkup(side: string, groups: readonly Group[]): Markup {
 
 /** Of a path what tells files apart: the last two parts. */
 function shortPath(text: string): string {
-  return /^[/~.]?[^\s]*\/[^\s]*(?: \+\d+)?$/.test(text) ? text.split('/').slice(-2).join('/') : text;
+  return /^[/~.]?[^\s]*\/[^\s]*(?: \+\d+)?$/.test(text)
+    ? text.split('/').slice(-2).join('/')
+    : text;
 }
 
 /** Returns the rules that put each cell in its place, for both kinds of screen. */
@@ -160,6 +164,8 @@ export function windowStyle(page: ReportPage): string {
 
 /** Cells that are smaller say nothing. */
 const MIN_TEXT = { width: 44, height: 17 };
+/** Lower ones have their name alone. */
+const MIN_COUNT_HEIGHT = 38;
 
 function placesOf(
   groups: readonly Group[],
@@ -170,7 +176,9 @@ function placesOf(
     const percent = (part: number): string => `${Number(((part / width) * 100).toFixed(2))}%`;
     const isSmall = box.width < MIN_TEXT.width || box.height < MIN_TEXT.height;
     const hidden = isSmall && !isHead ? ';font-size:0' : '';
-    return `#${id}{left:${percent(box.x)};top:${Math.round(box.y)}px;width:${percent(box.width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}`;
+    const short =
+      isSmall || isHead || box.height >= MIN_COUNT_HEIGHT ? '' : `#${id} small{display:none}`;
+    return `#${id}{left:${percent(box.x)};top:${Math.round(box.y)}px;width:${percent(box.width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
   };
   const boxes = treemap(
     groups.map(({ tokens }) => tokens),
@@ -179,7 +187,8 @@ function placesOf(
   return groups.flatMap(({ label, cells }, at) => {
     const box = boxes[at];
     if (box === undefined) return [];
-    const hasHead = label !== '' && box.height > HEAD + MIN_TEXT.height && box.width > MIN_TEXT.width;
+    const hasHead =
+      label !== '' && box.height > HEAD + MIN_TEXT.height && box.width > MIN_TEXT.width;
     const head = hasHead ? HEAD : 0;
     const inner = { ...box, y: box.y + head, height: box.height - head };
     const inside = treemap(
@@ -189,7 +198,11 @@ function placesOf(
     return [
       ...(label === ''
         ? []
-        : [hasHead ? place(`${side}-${at}`, { ...box, height: HEAD }, true) : `#${side}-${at}{display:none}`]),
+        : [
+            hasHead
+              ? place(`${side}-${at}`, { ...box, height: HEAD }, true)
+              : `#${side}-${at}{display:none}`,
+          ]),
       ...inside.map((cell, number) => place(`${side}-${at}-${number}`, cell, false)),
     ];
   });

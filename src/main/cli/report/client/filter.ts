@@ -33,7 +33,9 @@ export function startFilter(list: HTMLElement): void {
       if (count) count.textContent = isSearching ? WHOLE.format(shown) : (totals[at] ?? '');
     });
     const shown = items.filter(({ hidden }) => !hidden).length;
-    found.textContent = isSearching ? `${WHOLE.format(shown)} of ${WHOLE.format(items.length)}` : '';
+    found.textContent = isSearching
+      ? `${WHOLE.format(shown)} of ${WHOLE.format(items.length)}`
+      : '';
   });
 
   order.addEventListener('change', () => {
@@ -41,9 +43,7 @@ export function startFilter(list: HTMLElement): void {
     const sign = key === 'turn' ? 1 : -1;
     const valueOf = (item: HTMLElement): number => Number(item.dataset[key]);
     const sorted = items.toSorted((a, b) =>
-      key === 'name'
-        ? nameOf(a).localeCompare(nameOf(b))
-        : sign * (valueOf(a) - valueOf(b)),
+      key === 'name' ? nameOf(a).localeCompare(nameOf(b)) : sign * (valueOf(a) - valueOf(b)),
     );
     for (const item of sorted) item.parentElement?.append(item);
   });

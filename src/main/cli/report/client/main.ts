@@ -9,4 +9,5 @@ const place = document.getElementById('chart');
 const data = JSON.parse(document.getElementById('data')?.textContent ?? 'null') as ChartData | null;
 if (place !== null && data !== null) startChart(place, data);
 for (const list of document.querySelectorAll<HTMLElement>('[data-filter]')) startFilter(list);
-for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) startCopying(button);
+for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]'))
+  startCopying(button);
