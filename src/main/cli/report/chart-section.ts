@@ -7,7 +7,7 @@ import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 
 /** Turns that the table shows of a long session. */
-const MAX_TABLE_ROWS = 60;
+const MAX_TABLE_ROWS = 50;
 
 /** Returns the section. The script finds the chart's place by its id. */
 export function chartSection(chart: ChartData): Markup {
@@ -77,9 +77,9 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
         <thead>
           <tr>
             <th scope="col">call</th>
-            ${layers.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}
-            <th scope="col" class="number">with</th>
-            <th scope="col" class="number">without</th>
+            ${layers.map(({ label }) => html`<th scope="col">${label}</th>`)}
+            <th scope="col">with</th>
+            <th scope="col">without</th>
             ${isWhole ? html`<th scope="col">edits</th>` : NOTHING}
           </tr>
         </thead>
@@ -89,9 +89,9 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
             const sum = counts.reduce((total, count) => total + count, 0);
             return html`<tr>
               <th scope="row">${turn}</th>
-              ${counts.map((count) => html`<td class="number">${formatCount(count)}</td>`)}
-              <td class="number">${formatCount(sum)}</td>
-              <td class="number">${formatCount(without[at] ?? 0)}</td>
+              ${counts.map((count) => html`<td>${formatCount(count)}</td>`)}
+              <td>${formatCount(sum)}</td>
+              <td>${formatCount(without[at] ?? 0)}</td>
               ${isWhole ? html`<td class="faint">${edits.get(at) ?? ''}</td>` : NOTHING}
             </tr>`;
           })}

@@ -13,13 +13,13 @@ import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 
 /** Bytes of all rows together: where there are more, the largest edits are listed. */
-const MAX_ROW_BYTES = 90_000;
+const MAX_ROW_BYTES = 52_000;
 
 /** UTF-16 units of one excerpt. */
 const MAX_EXCERPT_LENGTH = 500;
 
 /** Bytes of all excerpts together. */
-const MAX_EXCERPT_BYTES = 40_000;
+const MAX_EXCERPT_BYTES = 30_000;
 
 /** Returns the section. */
 export function editsSection(page: ReportPage): Markup {
@@ -72,9 +72,9 @@ function groupMarkup(
         </caption>
         <thead>
           <tr>
-            <th scope="col" class="number">call</th>
+            <th scope="col">call</th>
             <th scope="col">what</th>
-            <th scope="col" class="number">tokens</th>
+            <th scope="col">tokens</th>
             <th scope="col">left</th>
             <th scope="col">id</th>
           </tr>
@@ -92,12 +92,12 @@ function editRow({ label, chart }: ReportPage, row: EditRow, excerpt: Markup): M
   const subject = row.subject === null ? '' : label.ofCall(row.subject);
   const what = row.tool === null ? html`${speakerOf(row)}` : html`<b>${named(row.tool, 60)}</b>`;
   return html`<tr data-item data-size="${reclaimedBy(row)}" data-turn="${row.turn}">
-    <td class="number">${chart.turns[row.turn] ?? ''}</td>
+    <td>${chart.turns[row.turn] ?? ''}</td>
     <td class="what">
       ${what}${subject === '' ? NOTHING : html` ${named(subject)}`}${successorOf(row, label.ofName)}${excerpt}
     </td>
-    <td class="number">${formatCount(row.tokensBefore)}</td>
-    <td class="number">${formatCount(row.tokensAfter)}</td>
+    <td>${formatCount(row.tokensBefore)}</td>
+    <td>${formatCount(row.tokensAfter)}</td>
     <td class="id">
       ${row.callId === null ? NOTHING : html`<code>${named(row.callId, 120)}</code>`}
     </td>

@@ -9,7 +9,7 @@ import type { ResultLife } from './result-lives.js';
 
 /** Bars that are in sight, and that the page has at all: those of the largest results. */
 const SHOWN_BARS = 20;
-const MAX_BARS = 60;
+const MAX_BARS = 50;
 
 /** Returns the section. */
 export function lifeSection(page: ReportPage): Markup {
@@ -72,9 +72,9 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
           height="${height}"
         />`;
   return html`<li>
-    <span class="name"><b>${named(label.ofName(life.tool), 40)}</b> ${named(subject)}</span>
-    <span class="number">${formatCount(tokens)}</span>
-    <svg role="img" aria-label="${words}">
+    <span><b>${named(label.ofName(life.tool), 40)}</b> ${named(subject)}</span>
+    <i>${formatCount(tokens)}</i>
+    <svg role="img">
       <title>${words}</title>
       ${[
         part('spared', whole, turns, 1),
@@ -94,7 +94,7 @@ function axis({ chart }: ReportPage): Markup {
   const step = STEPS.find((each) => turns / each <= MAX_TICKS) ?? turns;
   const ticks = Array.from({ length: Math.ceil(turns / step) }, (_, at) => at * step);
   return html`<div class="lives axis" aria-hidden="true">
-    <span class="name">result</span><span class="number">tokens</span>
+    <span>result</span><i>tokens</i>
     <svg>
       ${ticks.map(
         (at) => html`<text x="${share(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,

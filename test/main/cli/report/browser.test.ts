@@ -203,8 +203,8 @@ describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`,
     const { page } = await open('folder');
     const sessions = page.locator('.session');
     await page.locator('#sessions select').selectOption('saved');
-    const saved = await sessions.evaluateAll((found) =>
-      found.map((session) => Number(session.getAttribute('data-saved'))),
+    const saved = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.session')].map((each) => Number(each.dataset.saved))`,
     );
     expect(saved).toEqual(saved.toSorted((a, b) => b - a));
     await sessions.first().locator('summary').click();
@@ -215,9 +215,10 @@ describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`,
   test('no id breaks in the middle', async () => {
     const { page } = await open('long', { viewport: { width: 390, height: 844 } });
     await page.locator('#edits summary').first().click();
-    const heights = await page
-      .locator('#edits tr:visible td.id')
-      .evaluateAll((cells) => cells.map(({ clientHeight }) => clientHeight));
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('#edits details[open] td.id')].map((id) => id.clientHeight)`,
+    );
+    expect(heights.length).toBeGreaterThan(0);
     expect(Math.max(...heights)).toBeLessThan(30);
     await page.context().close();
   });
