@@ -7,7 +7,7 @@ import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 
 /** Turns that the table shows of a long session. */
-const MAX_TABLE_ROWS = 50;
+const MAX_TABLE_ROWS = 40;
 
 /** Returns the section. The script finds the chart's place by its id. */
 export function chartSection(chart: ChartData): Markup {
