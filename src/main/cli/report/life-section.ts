@@ -9,7 +9,7 @@ import type { ResultLife } from './result-lives.js';
 
 /** Bars that are in sight, and that the page has at all: those of the largest results. */
 const SHOWN_BARS = 20;
-const MAX_BARS = 32;
+const MAX_BARS = 28;
 
 /** Returns the section. */
 export function lifeSection(page: ReportPage): Markup {

@@ -27,7 +27,7 @@ async function paste(snippet: string): Promise<Session> {
 describe('settingsSnippet', () => {
   test.each([
     {},
-    { contextLimit: 4_000, threshold: 0.6, preserveThreshold: 0.3 },
+    { contextLimit: 4_000, threshold: 0.2, preserveThreshold: 0.3 },
     { contextLimit: 9_000, strategy: 'top-down-truncation', recencyRetention: 2 },
   ] as const)('makes the session that was played: %j', async (options) => {
     const entries = longSession(40);
