@@ -14,7 +14,7 @@ export async function bundleReport(file) {
   const { status } = spawnSync(`tsc -p ${CLIENT}`, { stdio: 'inherit', shell: true });
   if (status !== 0) throw new Error('The script of the report does not compile.');
   const { output } = await build({
-    input: `${CLIENT}/chart.ts`,
+    input: `${CLIENT}/main.ts`,
     platform: 'browser',
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     logLevel: 'warn',

@@ -50,3 +50,4 @@ export type { RecencyFinding } from './shared/density/rules/recency.js';
 export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';
 export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
+export { patchedPaths } from './shared/density/index/call-use.js';

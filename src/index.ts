@@ -12,7 +12,6 @@ export type {
 } from './main/preflight/context-gauge.js';
 export type { CostReport, RequestTokens } from './main/preflight/cost-meter.js';
 export type { EditOptions } from './main/preflight/edit-options.js';
-export { patchedPaths } from './shared/density/index/call-use.js';
 export type { EditPolicy, LandingReason } from './main/preflight/edit-policy.js';
 export type { HoldReason } from './main/preflight/progress-guard.js';
 export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
@@ -125,3 +124,5 @@ export type {
   ToolCatalog,
   ToolUse,
 } from './shared/tool-catalog.js';
+export { inputCost, MODEL_PRICES_DATE, modelPrice } from './shared/model-prices.js';
+export type { ModelPrice, TokenPrice } from './shared/model-prices.js';

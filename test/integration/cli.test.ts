@@ -2,7 +2,15 @@
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -93,6 +101,29 @@ describe('ctxfold replay', () => {
       return { input, reclaimed, end: { tokens: end.tokens, edits: end.edits } };
     };
     expect(figures(one!)).toEqual(figures(other!));
+  });
+
+  test('report writes a page about a folder, and leaves out what is no session', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'ctxfold-folder-'));
+    const sessions = path.join(folder, 'sessions');
+    mkdirSync(sessions);
+    cpSync(path.join(FIXTURES, 'cline'), sessions, { recursive: true });
+    writeFileSync(path.join(sessions, 'notes.txt'), 'no session');
+    const page = path.join(folder, 'page.html');
+    const played = await run('report', sessions, '--price', '3/0.3/3.75', '-o', page);
+    expect(played).toMatchObject({ code: 0, stderr: '' });
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain('1 session · ');
+    expect(text).toContain('1 other file left out');
+    expect(text).toContain('$3 input, $0.3 from the cache');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('report refuses a price that it does not know', async () => {
+    const file = path.join(FIXTURES, 'cline/session.messages.json');
+    const { code, stderr } = await run('report', file, '--price', 'cheap');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('--price: expected the id of a model');
   });
 
   test('prints a report that fits 80 columns and has no colours when piped', async () => {

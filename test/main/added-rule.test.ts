@@ -114,12 +114,13 @@ describe('a rule added to the list', () => {
   });
 
   it('has rows of its own in a replay and in the report', async () => {
-    const { replay, recording } = await record(STEPS);
+    const recording = await record(STEPS);
+    const { report: replay } = recording;
     expect(replay.reclaimed).toMatchObject([{ rule: name, items: 1 }]);
     expect(renderReport(replay, { width: 100, isColoured: false })).toContain(`${item}s`);
-    expect(recording.edits.map(({ attribution }) => attribution.why)).toEqual([
+    expect(recording.edits.map(({ attribution }) => attribution.why?.text)).toEqual([
       'The tool has answered since: asked-again.',
     ]);
-    expect(await documentOf(STEPS)).toContain(`<td>${item}</td>`);
+    expect(await documentOf(STEPS)).toContain(`by rule: ${item}`);
   });
 });

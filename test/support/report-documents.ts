@@ -9,18 +9,17 @@ import {
   toolResponse,
 } from '../../src/index.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
-import type { IContent } from '../../src/index.js';
+import type { IContent, ModelPrice } from '../../src/index.js';
 import type { WorkingSetRules } from '../../src/density.js';
 import type { Transcript } from '../../src/transcripts.js';
 import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client-asset.js';
 import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/terminal/content-label.js';
-import { renderPage } from '../../src/main/cli/report/render-page.js';
+import { renderPage, renderFolderPage } from '../../src/main/cli/report/render-page.js';
 import { createReportPage } from '../../src/main/cli/report/report-page.js';
-import { SessionRecorder } from '../../src/main/cli/report/session-recorder.js';
-import type { Recording } from '../../src/main/cli/report/session-recorder.js';
-import type { ReplayReport } from '../../src/main/cli/replay/replay-report.js';
+import type { Recording } from '../../src/main/cli/report/recording.js';
 import { replaySession } from '../../src/main/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../src/main/cli/replay/replay-session.js';
+import { folderSession } from '../../src/main/cli/report/folder-page.js';
 
 const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,
@@ -63,25 +62,49 @@ export function longSession(modelCalls: number): IContent[] {
 export type RecordOptions = Partial<ReplayOptions> & { readonly workingSet?: WorkingSetRules };
 
 /** Plays a session, and records it. */
-export async function record(
+export function record(
   entries: readonly IContent[],
   { workingSet, ...options }: RecordOptions = {},
-): Promise<{ readonly replay: ReplayReport; readonly recording: Recording }> {
-  const transcript = transcriptOf(entries, workingSet);
-  const observer = new SessionRecorder(transcript.preset.toolCatalog);
+): Promise<Recording> {
   const file = '/home/secret/session.jsonl';
-  const replay = await replaySession(file, transcript, { ...OPTIONS, ...options, observer });
-  return { replay, recording: observer.recording };
+  const given = { ...OPTIONS, explains: true, ...options };
+  return replaySession(file, transcriptOf(entries, workingSet), given);
 }
+
+/** How to make a page. */
+export type DocumentOptions = RecordOptions & {
+  readonly isRedacted?: boolean;
+  readonly price?: ModelPrice;
+};
+
+const LABELS = { true: createRedactedLabel(Buffer.from('key')), false: PLAIN_LABEL };
 
 /** Plays a session, and makes the page about it. */
 export async function documentOf(
   entries: readonly IContent[],
-  options: RecordOptions & { readonly isRedacted?: boolean } = {},
+  { isRedacted = true, price, ...given }: DocumentOptions = {},
 ): Promise<string> {
-  const { isRedacted = true, ...given } = options;
-  const { replay, recording } = await record(entries, given);
-  const label = isRedacted ? createRedactedLabel(Buffer.from('key')) : PLAIN_LABEL;
-  const page = createReportPage(replay, recording, label, undefined);
+  const recording = await record(entries, given);
+  const tokensAtEnd = recording.report.end.tokens.with;
+  const policies = (['every-turn', 'batched'] as const).map((policy) => {
+    return { policy, requests: recording.requests, tokensAtEnd };
+  });
+  const page = createReportPage(recording, { label: LABELS[`${isRedacted}`], price, policies });
   return renderPage(page, { client: await readClientAsset(), style: await readPageStyle() });
+}
+
+/** Plays sessions, and makes the page about a folder of them. */
+export async function folderDocumentOf(
+  sessions: readonly (readonly IContent[])[],
+  { isRedacted = true, price, ...given }: DocumentOptions = {},
+): Promise<string> {
+  const label = LABELS[`${isRedacted}`];
+  const recordings = await Promise.all(sessions.map((entries) => record(entries, given)));
+  const page = {
+    title: label.ofPath('/home/secret'),
+    isRedacted,
+    sessions: recordings.map((recording) => folderSession(recording, label, price)),
+    unreadFiles: 1,
+  };
+  return renderFolderPage(page, { client: await readClientAsset(), style: await readPageStyle() });
 }

@@ -104,7 +104,7 @@ async function analyze(
 }
 
 /** Whether it is the file's fault. */
-function isUnreadable(error: unknown): error is CtxfoldError {
+export function isUnreadable(error: unknown): error is CtxfoldError {
   return (
     error instanceof CtxfoldError &&
     (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')

@@ -3,6 +3,7 @@
 
 import { PRUNING_RULES } from '../../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../../index.js';
+import type { BlockExplanation } from '../../../density.js';
 import type { EntryExplanation, RuleEdit, RuleName } from '../../../density.js';
 import { blockDifferences, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
@@ -58,14 +59,14 @@ export interface Attribution {
   readonly includedPaths: readonly string[];
   /** What a report counts: 0 for the second half of a pair. */
   readonly items: number;
-  /** Why it was pruned, without content of the session; `null` for compressions. */
-  readonly why: string | null;
+  /** Why it was pruned; `null` for compressions, and where nobody was to say. */
+  readonly why: BlockExplanation | null;
   readonly before: IContent | null;
   readonly after: IContent | null;
 }
 
 /** Says why something of a block was taken, or `null`. */
-type SayWhy = (block?: number) => string | null;
+type SayWhy = (block?: number) => BlockExplanation | null;
 
 /**
  * Attributes what a density pass did.
@@ -82,7 +83,7 @@ export function attributePass(
   return changes.flatMap((change) => {
     const explained = explain?.(change.index).blocks.filter(({ verdict }) => verdict !== 'kept');
     const why: SayWhy = (at) =>
-      explained?.find(({ block }) => at === undefined || block === at)?.text ?? null;
+      explained?.find(({ block }) => at === undefined || block === at) ?? null;
     return attributeChange(change, byEntry.get(change.index) ?? [], why);
   });
 }

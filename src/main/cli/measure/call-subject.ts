@@ -1,7 +1,7 @@
 // What a tool call is about, for a person: the path it names, or else the parameter that tells most.
 
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../../index.js';
-import { patchedPaths } from '../../../index.js';
+import { patchedPaths } from '../../../density.js';
 
 /** What a call is about. */
 export interface CallSubject {

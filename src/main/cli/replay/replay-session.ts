@@ -6,19 +6,21 @@ import { readRemovals } from '../../../removal-log.js';
 import type {
   CompressionStrategyName,
   EphemeralSettings,
-  IContent,
   OffloadMode,
   Summarizer,
-  Session,
+  EditPolicy,
 } from '../../../index.js';
-import type { DensityConfig } from '../../../density.js';
 import type { Transcript } from '../../../transcripts.js';
 import { densityConfigOf } from '../measure/density-config.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
-import { SessionPlayer } from './session-player.js';
 import { SummarizerMeter } from './summarizer-meter.js';
 import { groupWarnings } from '../measure/warning-groups.js';
+import { recordingOf } from '../report/recording.js';
+import type { Recording } from '../report/recording.js';
+import { replayTotals } from '../report/replay-totals.js';
+import { SessionRecorder } from '../report/session-recorder.js';
+import { playEntries } from './session-player.js';
 
 /** How to play a transcript. */
 export interface ReplayOptions {
@@ -41,18 +43,10 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told after each entry how many were played. */
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
-  /** Looks on, as a report does that shows each turn. */
-  readonly observer?: ReplayObserver | undefined;
-}
-
-/** Looks on while a transcript is played. What it does in `settle` is not measured. */
-export interface ReplayObserver {
-  /** Told of the session before anything is played, and of what its density passes are made by. */
-  readonly begin: (session: Session, density: DensityConfig) => void;
-  /** Told after each entry, when it was added. */
-  readonly noteEntry: (entry: IContent) => void;
-  /** Told when all was played; the session is still open. */
-  readonly settle: (session: Session) => Promise<void>;
+  /** When edits may land. @default the session's */
+  readonly edits?: EditPolicy | undefined;
+  /** Whether the recording says why each edit was made: that takes as long as a pass for each of them. */
+  readonly explains?: boolean | undefined;
 }
 
 /** The model that writes summaries, and what the report says of it. */
@@ -63,9 +57,6 @@ export interface SummarizerOptions {
   /** Whether truncation takes the place of a summary that failed. */
   readonly fallbackToTruncation: boolean;
 }
-
-/** Items that the list of the largest holds. */
-const LARGEST_ITEMS = 10;
 
 /**
  * Plays a transcript and returns what came of it. A session that cannot be made to fit the context
@@ -78,14 +69,9 @@ export async function replaySession(
   file: string,
   transcript: Transcript,
   options: ReplayOptions,
-): Promise<ReplayReport> {
+): Promise<Recording> {
   const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
-  const { strategy, removalsFile, signal, observer } = options;
-  const onProgress = (playedEntries: number): void => {
-    const entry = transcript.entries[playedEntries - 1];
-    if (entry !== undefined) observer?.noteEntry(entry);
-    options.onProgress?.(playedEntries);
-  };
+  const { strategy, removalsFile, signal, onProgress, edits } = options;
   const meter =
     options.summarizer === undefined
       ? undefined
@@ -101,37 +87,35 @@ export async function replaySession(
   const session = await compactor.createSession({
     density: transcript.preset,
     removalLogPath: removalsFile,
+    edits,
   });
-  const density = densityConfigOf(transcript, options);
-  const playing = { strategy, meter, signal, onProgress };
-  const player = new SessionPlayer(session, transcript, playing);
-  observer?.begin(session, density);
+  const recorder = new SessionRecorder(session, strategy, meter);
   const monitor = await LoopMonitor.start();
-  await player.play();
+  await playEntries(session, transcript, { recorder, signal, onProgress });
   const eventLoop = await monitor.finish();
   const offload = session.stats();
   // From here on the workers count for the report alone.
-  const reclaimed = await player.ledger.settle(
-    (contents) => session.history.countEach(contents),
-    LARGEST_ITEMS,
-  );
-  await observer?.settle(session);
-  return {
+  const recorded = await recordingOf(recorder, {
+    catalog: transcript.preset.toolCatalog,
+    density: options.explains === true ? densityConfigOf(transcript, options) : undefined,
+    countEach: (contents) => session.history.countEach(contents),
+  });
+  const report: ReplayReport = {
     reportVersion: 1,
     file,
     format: transcript.format,
     workspaceRoot: workspaceRoot ?? null,
     settings: reportedSettings(options),
     entries: transcript.entries.length,
-    ...player.summarize(reclaimed, options.contextLimit),
-    reclaimed: reclaimed.totals,
+    ...replayTotals(recorder, recorded.rows, options.contextLimit),
     removals:
       removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
-    mainThread: { ...eventLoop, ...player.windowTimes() },
+    mainThread: { ...eventLoop, ...recorder.windowTimes() },
     offload,
-    failures: player.failures,
+    failures: recorder.failures,
     warnings: groupWarnings(transcript.warnings),
   };
+  return { ...recorded, report };
 }
 
 function sessionSettings(options: ReplayOptions): EphemeralSettings {

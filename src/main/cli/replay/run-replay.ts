@@ -3,7 +3,6 @@
 
 import { resolve } from 'node:path';
 import { readTranscript } from '../../../transcripts.js';
-import type { Transcript } from '../../../transcripts.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { InterruptedError } from '../terminal/interrupted-error.js';
 import { createSummarizer } from './model-options.js';
@@ -14,10 +13,11 @@ import type { PlayArguments, ReplayArguments } from './replay-command.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
 import { replaySession } from './replay-session.js';
-import type { ReplayObserver } from './replay-session.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
+import type { ReplayOptions } from './replay-session.js';
+import type { Recording } from '../report/recording.js';
 
 /**
  * Replays a file and prints the report.
@@ -31,14 +31,15 @@ export async function runReplay(
   given: ReplayArguments,
   model: ModelChoice | null,
 ): Promise<number> {
-  const report = await playFile(file, given, model, { isQuiet: given.json === true });
+  const isQuiet = given.json === true;
+  const { report } = await interruptible((signal) =>
+    playFile(file, given, model, { signal, isQuiet }),
+  );
   process.stdout.write(
-    given.json === true
-      ? jsonText(report, contentLabel(given.redact))
-      : renderReport(report, terminalLayout()),
+    isQuiet ? jsonText(report, contentLabel(given.redact)) : renderReport(report, terminalLayout()),
   );
   // Whoever looks at the report has just read it there.
-  return tellStop(report, given.json === true || !process.stdout.isTTY);
+  return tellStop(report, isQuiet || !process.stdout.isTTY);
 }
 
 /** Returns the exit code of a replay, and says on stderr why it ended before its time. */
@@ -49,25 +50,14 @@ export function tellStop(report: ReplayReport, isTold: boolean): number {
   return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
 }
 
-/** What goes with the playing of a file. */
-export interface PlayFileOptions {
-  /** Shows no progress. */
-  readonly isQuiet: boolean;
-  /** Makes who looks on. */
-  readonly observe?: (transcript: Transcript) => ReplayObserver;
-}
-
 /**
- * Reads a file and plays it, as the options of the command line say. A first SIGINT ends that.
+ * Runs something that a first SIGINT ends.
  *
- * @throws InterruptedError on SIGINT; what reading or playing throws.
+ * @throws InterruptedError on SIGINT, by way of the signal; what `run` throws.
  */
-export async function playFile(
-  file: string,
-  given: PlayArguments,
-  model: ModelChoice | null,
-  options: PlayFileOptions,
-): Promise<ReplayReport> {
+export async function interruptible<Result>(
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const interruption = new AbortController();
   // Once only: a second SIGINT ends the process at once.
   const onInterrupt = (): void => {
@@ -75,19 +65,30 @@ export async function playFile(
   };
   process.once('SIGINT', onInterrupt);
   try {
-    return await play(file, given, model, options, interruption.signal);
+    return await run(interruption.signal);
   } finally {
     process.removeListener('SIGINT', onInterrupt);
   }
 }
 
-async function play(
+/** What goes with the playing of a file. */
+export interface PlayFileOptions extends Pick<ReplayOptions, 'edits' | 'explains'> {
+  readonly signal: AbortSignal;
+  /** Shows no progress. */
+  readonly isQuiet?: boolean;
+}
+
+/**
+ * Reads a file and plays it, as the options of the command line say.
+ *
+ * @throws the signal's reason; what reading or playing throws.
+ */
+export async function playFile(
   file: string,
   given: PlayArguments,
   model: ModelChoice | null,
-  { isQuiet, observe }: PlayFileOptions,
-  signal: AbortSignal,
-): Promise<ReplayReport> {
+  { signal, isQuiet = false, edits, explains }: PlayFileOptions,
+): Promise<Recording> {
   const { format } = given;
   const transcript = await readTranscript(file, {
     signal,
@@ -118,7 +119,8 @@ async function play(
             },
       signal,
       onProgress: progress?.update,
-      observer: observe?.(transcript),
+      edits,
+      explains,
     });
   } finally {
     progress?.close();

@@ -7,14 +7,14 @@ import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 
 /** Turns that the table shows of a long session. */
-const MAX_TABLE_ROWS = 60;
+const MAX_TABLE_ROWS = 40;
 
 /** Returns the section. The script finds the chart's place by its id. */
 export function chartSection(chart: ChartData): Markup {
   if (chart.turns.length === 0) return NOTHING;
   const peak = Math.max(...chart.without);
   return html`<section aria-labelledby="h-turns">
-    <h2 id="h-turns">Tokens per turn</h2>
+    <h2 id="h-turns">Tokens of each call</h2>
     <figure>
       <figcaption>
         <ul class="legend">
@@ -67,16 +67,16 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
   const isWhole = step === 1;
   return html`<details>
     <summary>
-      ${isWhole ? 'The turns as a table' : `One of ${formatCount(step)} turns as a table`}
+      ${isWhole ? 'The calls as a table' : `One of ${formatCount(step)} calls as a table`}
     </summary>
     <div class="scroll">
-      <table class="figures" id="turns">
+      <table id="turns">
         <caption class="hidden">
-          Tokens per turn
+          Tokens of each call
         </caption>
         <thead>
           <tr>
-            <th scope="col">turn</th>
+            <th scope="col">call</th>
             ${layers.map(({ label }) => html`<th scope="col">${label}</th>`)}
             <th scope="col">with</th>
             <th scope="col">without</th>
@@ -92,7 +92,7 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
               ${counts.map((count) => html`<td>${formatCount(count)}</td>`)}
               <td>${formatCount(sum)}</td>
               <td>${formatCount(without[at] ?? 0)}</td>
-              ${isWhole ? html`<td class="text">${edits.get(at) ?? ''}</td>` : NOTHING}
+              ${isWhole ? html`<td class="faint">${edits.get(at) ?? ''}</td>` : NOTHING}
             </tr>`;
           })}
         </tbody>

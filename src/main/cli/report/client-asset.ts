@@ -14,7 +14,11 @@ export async function readClientAsset(): Promise<ClientAsset> {
   return JSON.parse(text) as ClientAsset;
 }
 
-/** Reads the style sheet of the page. */
-export function readPageStyle(): Promise<string> {
-  return readFile(new URL('./report.css', import.meta.url), 'utf8');
+/** Reads the style sheet of the page, without its comments and its layout. */
+export async function readPageStyle(): Promise<string> {
+  const text = await readFile(new URL('./report.css', import.meta.url), 'utf8');
+  return text
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};]) ?/g, '$1');
 }

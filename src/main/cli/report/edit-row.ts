@@ -1,27 +1,29 @@
-// The rows of the ledger: parts of edits that belong together in one, in the order in which they landed.
+// What one edit did to one call, or to an entry without one, as one row: a call and its response belong together.
 
 import type { ContentBlock, IContent } from '../../../index.js';
+import type { BlockExplanation } from '../../../density.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
 import { groupBy } from '../measure/group-by.js';
-import type { EditCause, RecordedEdit } from './session-recorder.js';
+import type { EditCause } from './session-recorder.js';
+import type { RecordedEdit } from './recording.js';
 
-/** One row of the ledger. */
+/** One row of a list of edits. */
 export interface EditRow {
   /** Index of the turn. */
   readonly turn: number;
   readonly cause: EditCause;
   readonly rule: ReclaimRule;
   /** Why it was pruned; `null` for compressions. */
-  readonly why: string | null;
+  readonly why: BlockExplanation | null;
   /** `null` for what belongs to no call. */
   readonly callId: string | null;
   readonly tool: string | null;
-  /** Who the entries come from that belong to no call. */
+  /** Who the entry comes from. */
   readonly speaker: IContent['speaker'];
   readonly subject: CallSubject | null;
-  /** Entries or pairs that went: 0 for what an edit put in. */
+  /** What a report counts: 0 for what an edit put in, and for entries that an edit before had put in. */
   readonly items: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -29,32 +31,30 @@ export interface EditRow {
   readonly before: readonly IContent[];
 }
 
-/** Puts a call and its response together, and the entries of one speaker that one edit took. */
+/** Puts the parts of edits together that belong to one call; all others are a row each. */
 export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
-  const groups = groupBy(edits, ({ turn, cause, attribution }) => {
-    const { rule, callId, before, after, includedPaths } = attribution;
-    const isPutIn = before === null;
-    const concerned = callId ?? `${(before ?? after)?.speaker ?? ''} ${includedPaths.join('\n')}`;
-    return JSON.stringify([turn, cause.step, rule, callId !== null, isPutIn, concerned]);
+  const groups = groupBy<RecordedEdit, unknown>(edits, (edit) => {
+    const { rule, callId } = edit.attribution;
+    return callId === null ? edit : `${edit.turn} ${edit.cause.step} ${rule} ${callId}`;
   });
-  return Array.from(groups.values(), ([first, ...more]) => {
-    const all = [first, ...more];
-    const { rule, why, callId, toolName, includedPaths, before, after } = first.attribution;
+  return Array.from(groups.values(), (parts) => {
+    const [{ turn, cause, subject, attribution }] = parts;
+    const { rule, callId, toolName, includedPaths, before, after } = attribution;
+    const reasons = parts.map((edit) => edit.attribution.why);
+    // What only went along with the rest tells less.
+    const why = reasons.find((reason) => reason !== null && reason.rule !== 'none');
     const sum = (valueOf: (edit: RecordedEdit) => number): number =>
-      all.reduce((total, edit) => total + valueOf(edit), 0);
+      parts.reduce((total, edit) => total + valueOf(edit), 0);
     return {
-      turn: first.turn,
-      cause: first.cause,
-      rule,
-      why,
-      callId,
+      ...{ turn, cause, rule, callId },
+      why: why ?? reasons[0] ?? null,
       tool: toolName,
       speaker: (before ?? after)?.speaker ?? 'human',
-      subject: first.subject ?? subjectOfPaths(includedPaths),
-      items: sum(({ attribution }) => attribution.items),
+      subject: subject ?? subjectOfPaths(includedPaths),
+      items: sum((edit) => edit.attribution.items),
       tokensBefore: sum(({ tokensBefore }) => tokensBefore),
       tokensAfter: sum(({ tokensAfter }) => tokensAfter),
-      before: all.flatMap(({ attribution }) => attribution.before ?? []),
+      before: parts.flatMap((edit) => edit.attribution.before ?? []),
     };
   });
 }
@@ -64,6 +64,10 @@ function subjectOfPaths(paths: readonly string[]): CallSubject | null {
   return path === null ? null : { path, parameter: null };
 }
 
+/** Tokens that a row gives back; below 0 when what took the place is longer. */
+export function reclaimedBy({ tokensBefore, tokensAfter }: EditRow): number {
+  return tokensBefore - tokensAfter;
+}
 /** Returns the start of what stood there, as text of at most `maxLength` UTF-16 units. */
 export function excerptOf({ before }: EditRow, maxLength: number): string {
   let text = '';

@@ -1,131 +1,73 @@
-// The first thing on the page: what is left of the window, what was saved, and how full the window is.
+// The first thing on a page: whose it is, whether content is hidden, and one figure: what the input cost, and would have.
 
-import { stopMessage } from '../replay/replay-report.js';
-import type { ReplayReport } from '../replay/replay-report.js';
-import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
+import { formatCount, formatCompact } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
-import type { ReportPage } from './report-page.js';
+import { share } from './life-section.js';
+import { formatDollars, formatSaving } from './money.js';
+import type { InputSums } from './money.js';
 
-/** Returns the head of the page. */
-export function headlineSection({ title, replay, label }: ReportPage): Markup {
-  const { end, input, settings, modelCalls } = replay;
-  const { contextLimit } = settings;
-  const left = (used: number): number => Math.max(0, contextLimit - used);
+/** What the head of a page says. */
+export interface PageHead {
+  readonly title: string;
+  readonly isRedacted: boolean;
+  /** What was played, and by what settings. */
+  readonly facts: readonly string[];
+  readonly input: InputSums;
+  /** What the prices are those of, or why there are none. */
+  readonly pricing: Markup;
+  /** What a reader must know before the numbers. */
+  readonly notices: readonly Markup[];
+}
+
+/** Returns the head of a page. */
+export function headlineSection(head: PageHead): Markup {
+  const { title, isRedacted, facts, input, notices } = head;
   return html`<header>
-      <h1>Context report</h1>
-      <p class="name">${named(title, 160)}</p>
-      <p class="facts">${factsOf(replay)}</p>
+      <p class="eyebrow">
+        Context
+        report${isRedacted ? html` <span class="badge">Content of the session is hidden</span>` : html` <span class="badge open">Shows content of the session</span>`}
+      </p>
+      <h1>${named(title, 160)}</h1>
+      <p class="facts">${facts.join(' · ')}</p>
     </header>
-    ${noticeOf(replay, label.isRedacted)}
-    <section aria-labelledby="h-left" class="headline">
-      <h2 id="h-left" class="hidden">What is left and what was saved</h2>
-      <dl class="tiles">
-        <div class="tile main">
-          <dt>left in the window</dt>
-          <dd>
-            <b>${formatCount(left(end.tokens.with))}</b>
-            <span
-              >tokens, ${formatShare(left(end.tokens.with), contextLimit)} of
-              ${formatCount(contextLimit)}</span
-            >
-          </dd>
-          <dd class="side">without ctxfold: ${leftOf(end.tokens.without, contextLimit)}</dd>
-        </div>
-        <div class="tile">
-          <dt>saved in the history at the end</dt>
-          <dd><b>${formatShare(end.tokens.without - end.tokens.with, end.tokens.without)}</b></dd>
-          <dd class="side">${savedOf(end.tokens)}</dd>
-        </div>
-        <div class="tile">
-          <dt>saved over ${formatNumberOf(modelCalls.length, 'model call')}</dt>
-          <dd><b>${formatShare(input.without - input.with, input.without)}</b></dd>
-          <dd class="side">${savedOf(input)}</dd>
-        </div>
-      </dl>
-      <div class="scroll">
-        <table class="figures wide" id="totals">
-          <caption class="hidden">
-            Tokens with and without ctxfold
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">tokens</th>
-              <th scope="col">without ctxfold</th>
-              <th scope="col">with ctxfold</th>
-              <th scope="col">saved</th>
-              <th scope="col">share</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${[row('history at the end', end.tokens), row('sent, all model calls', input)]}
-          </tbody>
-        </table>
-      </div>
-    </section>`;
+    ${
+      notices.length === 0
+        ? NOTHING
+        : html`<ul class="notices">
+            ${notices.map((notice) => html`<li>${notice}</li>`)}
+          </ul>`
+    }
+    ${input.requests === 0 ? NOTHING : figure(head)}`;
 }
 
-function leftOf(used: number, contextLimit: number): string {
-  return used > contextLimit
-    ? `none, ${formatCount(used - contextLimit)} too many`
-    : formatCount(contextLimit - used);
-}
-
-function savedOf(pair: { readonly without: number; readonly with: number }): string {
-  return `${formatCount(pair.without - pair.with)} of ${formatCount(pair.without)} tokens`;
-}
-
-function row(what: string, pair: { readonly without: number; readonly with: number }): Markup {
-  const saved = pair.without - pair.with;
-  return html`<tr>
-    <th scope="row">${what}</th>
-    <td>${formatCount(pair.without)}</td>
-    <td>${formatCount(pair.with)}</td>
-    <td>${formatCount(saved)}</td>
-    <td>${formatShare(saved, pair.without)}</td>
-  </tr>`;
-}
-
-function factsOf({ format, entries, playedEntries, modelCalls, settings }: ReplayReport): string {
-  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
-  return [
-    format,
-    played + formatNumberOf(entries, 'entry', 'entries'),
-    formatNumberOf(modelCalls.length, 'model call'),
-    `context window ${formatCount(settings.contextLimit)}`,
-    settings.strategy,
-    ...(settings.threshold === null ? [] : [`threshold ${settings.threshold}`]),
-    ...(settings.recencyRetention === null ? [] : [`recency ${settings.recencyRetention}`]),
-    `offload ${settings.offload}`,
-  ].join(' · ');
-}
-
-/** What a reader must know before the numbers. */
-function noticeOf(replay: ReplayReport, isRedacted: boolean): Markup {
-  const { firstCallOverLimit, compressionFailure, exceeded, entries, settings } = replay;
-  // The texts of failures may quote the session.
-  const stop = isRedacted
-    ? [
-        ...(exceeded === null ? [] : ['The session did not fit the context window any more.']),
-        ...(compressionFailure === null
-          ? []
-          : [`A compression failed: ${compressionFailure.code}.`]),
-      ].join(' ')
-    : (stopMessage(replay) ?? '');
-  const notices = [
-    ...(entries === 0 ? [html`The transcript holds no entries: there is nothing to show.`] : []),
-    ...(stop === ''
-      ? []
-      : [html`Stopped before model call ${replay.modelCalls.length + 1}: ${named(stop, 500)}`]),
-    ...(firstCallOverLimit === null
-      ? []
-      : [
-          html`Without ctxfold, model call ${formatCount(firstCallOverLimit)} would not have fitted
-          the window of ${formatCount(settings.contextLimit)} tokens.`,
-        ]),
-  ];
-  if (notices.length === 0) return NOTHING;
-  return html`<ul class="notices">
-    ${notices.map((notice) => html`<li>${notice}</li>`)}
-  </ul>`;
+function figure({ input, pricing }: PageHead): Markup {
+  const { with: left, without, requests } = input;
+  const [now, before] =
+    left.cost === null || without.cost === null
+      ? [left.sentTokens, without.sentTokens]
+      : [left.cost, without.cost];
+  const isMoney = left.cost !== null && without.cost !== null;
+  const shown = (value: number): string =>
+    isMoney ? formatDollars(value) : `${formatCompact(value)} tokens`;
+  const bar = (kind: string, value: number): Markup =>
+    html`<svg class="${kind}" aria-hidden="true">
+      <rect width="${share(value, Math.max(now, before, 1e-9))}" height="100%" rx="3" />
+    </svg>`;
+  return html`<section aria-labelledby="h-cost" class="headline" id="cost">
+    <h2 id="h-cost">
+      <b>${shown(now)}</b> of input with ctxfold, <b class="before">${shown(before)}</b> without:
+      <em>${formatSaving(before, now)}</em>
+    </h2>
+    <dl class="versus">
+      <dt>with ctxfold</dt>
+      <dd>${bar('with', now)}</dd>
+      <dt>without</dt>
+      <dd>${bar('without', before)}</dd>
+    </dl>
+    <p>
+      ${formatCompact(left.sentTokens)} of ${formatCompact(without.sentTokens)} tokens were sent in
+      ${formatCount(requests)} model calls. ${pricing}
+    </p>
+  </section>`;
 }

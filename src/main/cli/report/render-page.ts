@@ -2,15 +2,20 @@
 // the style in it by their hashes, and nothing else.
 
 import { createHash } from 'node:crypto';
+import { cacheSection } from './cache-section.js';
 import { chartSection } from './chart-section.js';
 import type { ClientAsset } from './client-asset.js';
-import { compositionSection, compositionStyle } from './composition-section.js';
+import { editsSection } from './edits-section.js';
+import { folderSections } from './folder-page.js';
+import type { FolderPage } from './folder-page.js';
 import { headlineSection } from './headline-section.js';
 import { html, Markup, rawElement, scriptJson } from './html.js';
-import { ledgerSection } from './ledger-section.js';
+import { lifeSection } from './life-section.js';
 import type { ReportPage } from './report-page.js';
 import { runSection } from './run-section.js';
-import { toolSection } from './tool-section.js';
+import { sessionHead } from './session-head.js';
+import { settingsSection } from './settings-section.js';
+import { windowSection, windowStyle } from './window-section.js';
 
 /** What the page needs besides its data. */
 export interface PageAssets {
@@ -19,9 +24,36 @@ export interface PageAssets {
   readonly client: ClientAsset;
 }
 
-/** Returns the page as an HTML document. */
-export function renderPage(page: ReportPage, { style, client }: PageAssets): string {
-  const styles = client.style + style + compositionStyle(page.chart);
+/** What a document consists of. */
+interface Document {
+  readonly title: string;
+  readonly body: Markup;
+  /** Rules that put things in their place. */
+  readonly styles: string;
+  /** What the script draws. */
+  readonly data: unknown;
+}
+
+/** Returns the page of a session as an HTML document. */
+export function renderPage(page: ReportPage, assets: PageAssets): string {
+  const body = html`${headlineSection(sessionHead(page))} ${chartSection(page.chart)}
+  ${cacheSection(page)} ${windowSection(page)} ${lifeSection(page)} ${editsSection(page)}
+  ${settingsSection(page.recording.report)} ${runSection(page)}`;
+  const { title, chart: data } = page;
+  return renderDocument({ title, body, styles: windowStyle(page), data }, assets);
+}
+
+/** Returns the page of a folder as an HTML document. */
+export function renderFolderPage(page: FolderPage, assets: PageAssets): string {
+  const { title } = page;
+  return renderDocument({ title, body: folderSections(page), styles: '', data: null }, assets);
+}
+
+function renderDocument(
+  { title, body, styles: places, data }: Document,
+  { style, client }: PageAssets,
+): string {
+  const styles = client.style + style + places;
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(client.script)}'`,
@@ -39,23 +71,19 @@ export function renderPage(page: ReportPage, { style, client }: PageAssets): str
         <meta name="color-scheme" content="light dark" />
         <meta name="referrer" content="no-referrer" />
         <meta name="robots" content="noindex" />
-        <title>Context report: ${page.title}</title>
+        <title>Context report: ${title}</title>
         <link rel="icon" href="data:," />
         ${rawElement('style', styles)}
       </head>
       <body>
-        <main>
-          ${headlineSection(page)} ${chartSection(page.chart)}
-          <div class="pair">${compositionSection(page.chart)} ${toolSection(page)}</div>
-          ${ledgerSection(page)} ${runSection(page)}
-        </main>
+        <main>${body}</main>
         <footer>
           <p>
-            Made by ctxfold. Tokens are counted with the encoding
-            o200k.${page.label.isRedacted ? ' Content of the session is hidden.' : ''}
+            Made by ctxfold. What was recorded without it was played through it; tokens are counted
+            with the encoding o200k.
           </p>
         </footer>
-        ${rawElement('script type="application/json" id="data"', scriptJson(page.chart))}
+        ${rawElement('script type="application/json" id="data"', scriptJson(data))}
         ${rawElement('script', client.script)}
       </body>
     </html> `.text;

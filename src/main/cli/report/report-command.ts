@@ -4,19 +4,24 @@ import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { addPlayOptions, assertOwnFile, readModel } from '../replay/replay-command.js';
 import type { PlayArguments } from '../replay/replay-command.js';
+import type { ModelPrice } from '../../../index.js';
 
 /** The options of `report` as the command line gives them. */
 export interface ReportArguments extends PlayArguments {
   readonly output: string;
   readonly redact: boolean;
   readonly title?: string;
+  readonly price?: ModelPrice;
 }
+
+type ReportOptions = Omit<ReportArguments, 'price'> & { readonly price?: string };
 
 const EXAMPLES_HELP = `
 Examples:
   ctxfold report ~/.claude/projects/my-project/session.jsonl -o report.html
   ctxfold report rollout.jsonl --recency 3 --title "Release 3, day 2"
   ctxfold report chat.json --format openai-chat --no-redact -o private.html
+  ctxfold report ~/.claude/projects/my-project --price 3/0.3/3.75 -o week.html
 
 ${EXIT_CODES_HELP}`;
 
@@ -24,19 +29,34 @@ ${EXIT_CODES_HELP}`;
 export function createReportCommand(onExit: (code: number) => void): Command {
   const command = new Command('report')
     .description(
-      'Plays a recorded agent session as replay does, and writes one HTML page about it: tokens left ' +
-        'and saved, tokens per turn, what each tool came to, every edit, and where the work ran. The ' +
-        'page needs nothing but itself. It holds plain names of tools, ids of calls and numbers, and no ' +
-        'content of the session unless --no-redact is given: then only you may read the file.',
+      'Plays a recorded agent session as replay does, and writes one HTML page about it: what it cost ' +
+        'and would have cost, tokens of each call, money and cache, what fills the window, the life of ' +
+        'each result, every edit, and the settings to copy. Of a folder: totals by day, and its ' +
+        'sessions. The page needs nothing but itself. It holds plain names of tools, ids of calls and ' +
+        'numbers, and no content of the session unless --no-redact is given: then only you may read ' +
+        'the file.',
     )
-    .argument('<file>', 'the recorded session')
+    .argument('<path>', 'the recorded session, or a folder of them')
     .option('-o, --output <file>', 'where to write the page', 'report.html')
     .option('--redact', 'hide content and paths', true)
     .option('--no-redact', 'show paths, and the start of what edits took away')
-    .option('--title <text>', 'what the page calls the session (default: a tag for its file)');
+    .option('--title <text>', 'what the page calls the session (default: a tag for its file)')
+    .option(
+      '--price <model or dollars>',
+      'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
+        '(default: the price of the recorded model, where it is known)',
+    );
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (file: string, given: ReportArguments, command: Command) => {
+    .action(async (file: string, options: ReportOptions, command: Command) => {
+      const { readPrice } = await import('./price-option.js');
+      const { price, ...rest } = options;
+      const given: ReportArguments = {
+        ...rest,
+        ...(price !== undefined && {
+          price: readPrice(price, (message) => command.error(`error: ${message}`)),
+        }),
+      };
       const model = await readModel(given, command);
       assertOwnFile(file, given.removalLog, command);
       assertOwnFile(file, given.output, command, '--output');

@@ -6,29 +6,38 @@ import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import type { Category } from '../measure/composition.js';
 import type { ReplayReport } from '../replay/replay-report.js';
-import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
 import type { ContentLabel } from '../terminal/content-label.js';
-import { rowsOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
-import type { EditCause, Recording } from './session-recorder.js';
+import type { EditCause } from './session-recorder.js';
+import type { Recording } from './recording.js';
+import { modelPrice } from '../../../index.js';
+import type { ModelPrice } from '../../../index.js';
+import type { PolicyFigures } from './cache-section.js';
+import { formatChange } from './edits-section.js';
 
 /** What a page is made from. */
 export interface ReportPage {
   readonly title: string;
-  readonly replay: ReplayReport;
   readonly recording: Recording;
   readonly label: ContentLabel;
+  /** What the model charges; `null` where nobody knows. */
+  readonly price: ModelPrice | null;
   readonly rows: readonly EditRow[];
   readonly chart: ChartData;
+  /** The policies of editing that were tried; fewer than two are not worth a table. */
+  readonly policies: readonly PolicyFigures[];
 }
 
-/** The layers of chart and bar: an id that names a colour, a label, and what it adds up. */
-const LAYERS: readonly {
+interface Layer {
   readonly id: string;
   readonly label: string;
   readonly categories: readonly Category[];
-}[] = [
+}
+
+/** The layers of chart and treemap: an id that names a colour, a label, and what it adds up. */
+export const LAYERS: readonly [Layer, ...Layer[]] = [
   { id: 'user', label: 'user', categories: ['user-text'] },
   { id: 'assistant', label: 'assistant', categories: ['assistant-text'] },
   { id: 'thinking', label: 'thinking', categories: ['thinking'] },
@@ -38,32 +47,41 @@ const LAYERS: readonly {
   { id: 'other', label: 'other', categories: ['media', 'other'] },
 ];
 
+/** What a page is made with besides its recording. */
+export interface PageOptions {
+  readonly label: ContentLabel;
+  /** @default the file, as the label names it */
+  readonly title?: string | undefined;
+  /** @default that of the recorded model, where it is known */
+  readonly price?: ModelPrice | undefined;
+  readonly policies?: readonly PolicyFigures[] | undefined;
+}
+
 /** Puts a page together. */
 export function createReportPage(
-  replay: ReplayReport,
   recording: Recording,
-  label: ContentLabel,
-  title: string | undefined,
+  { label, title, price, policies = [] }: PageOptions,
 ): ReportPage {
   const rows = shownRows(recording, label);
   return {
-    title: title ?? label.ofPath(replay.file),
-    replay,
+    title: title ?? label.ofPath(recording.report.file),
     recording,
     label,
+    price: price ?? modelPrice(recording.model ?? '') ?? null,
     rows,
-    chart: chartOf(replay, recording, rows),
+    chart: chartOf(recording, rows),
+    policies,
   };
 }
 
-/** A reason names the call that made something stale: it is told where no name of the session has to be hidden. */
-function shownRows({ edits, names }: Recording, label: ContentLabel): readonly EditRow[] {
+/** A sentence that says why names calls: it is told where no name of the session has to be hidden. */
+function shownRows({ rows, names }: Recording, label: ContentLabel): readonly EditRow[] {
   const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
-  return rowsOf(edits).map((row) => ({
+  return rows.map((row) => ({
     ...row,
+    why: areAllShown || row.why === null ? row.why : { ...row.why, text: '' },
     tool: row.tool === null ? null : label.ofName(row.tool),
     callId: row.callId === null ? null : label.ofName(row.callId),
-    why: areAllShown ? row.why : null,
   }));
 }
 
@@ -73,7 +91,7 @@ function thresholdTokens({ settings }: ReplayReport): number {
   return Math.round(settings.contextLimit * (settings.threshold ?? trigger.defaultThreshold));
 }
 
-function chartOf(replay: ReplayReport, { turns }: Recording, rows: readonly EditRow[]): ChartData {
+function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[]): ChartData {
   const windows = [...replay.modelCalls, replay.end].slice(0, turns.length);
   const layers = LAYERS.map(({ id, label, categories }) => ({
     id,
@@ -131,14 +149,8 @@ function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
   });
 }
 
-/** `−12`, `+3`, `0` */
-export function formatChange(tokens: number): string {
-  const sign = tokens < 0 ? '\u2212' : '+';
-  return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
-}
-
 /** Returns what an edit was and why it landed when it did. */
-export function reasonOfStep(cause: EditCause): string {
+function reasonOfStep(cause: EditCause): string {
   switch (cause.step) {
     case 'pruned':
       return `pruned${LANDINGS[cause.reason]}`;
@@ -157,9 +169,3 @@ const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason']
   threshold: ' at the threshold',
   unsent: ' before it was sent',
 };
-
-/** Returns why a rule took something, in sentences. */
-export function reasonOfRow({ cause, why }: EditRow): string {
-  if (cause.step !== 'pruned' || why === null) return reasonOfStep(cause);
-  return cause.reason === 'every-turn' ? why : `${why} Pruned${LANDINGS[cause.reason]}.`;
-}

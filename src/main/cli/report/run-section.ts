@@ -9,27 +9,30 @@ import type { ReportPage } from './report-page.js';
 const MAX_NOTES = 8;
 
 /** Returns the section. */
-export function runSection({ replay, label }: ReportPage): Markup {
+export function runSection({ recording: { report: replay }, label }: ReportPage): Markup {
   return html`<section aria-labelledby="h-run">
     <h2 id="h-run">Off the main thread</h2>
     <p>${verdictOf(replay)}</p>
-    <div class="scroll">
-      <table class="figures" id="run">
-        <caption class="hidden">
-          Where the work ran
-        </caption>
-        <tbody>
-          ${factsOf(replay).map(
-            ([what, figure, note]) =>
-              html`<tr>
-                <th scope="row">${what}</th>
-                <td>${figure}</td>
-                <td class="text">${note}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    <details>
+      <summary>Where the work ran</summary>
+      <div class="scroll">
+        <table id="run">
+          <caption class="hidden">
+            Where the work ran
+          </caption>
+          <tbody>
+            ${factsOf(replay).map(
+              ([what, figure, note]) =>
+                html`<tr>
+                  <th scope="row">${what}</th>
+                  <td class="number">${figure}</td>
+                  <td class="faint">${note}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
     ${label.isRedacted ? countsOf(replay) : notesOf(replay)}
   </section>`;
 }

@@ -1,23 +1,30 @@
-// Looks on while a session is played, and works out afterwards what its history consisted of at each
-// turn and what every edit did. While it looks on it takes references and nothing else.
+// Looks on while a session is played: the only one that listens to it. Takes references and nothing else, so that a
+// replay measures ctxfold and not its own bookkeeping; `recording.ts` works out afterwards what it came to.
 
-import { explainDensity } from '../../../density.js';
 import type {
   CompressionStrategyName,
   IContent,
   LandingReason,
   PrunedEvent,
-  ToolCatalog,
   Session,
+  CostReport,
 } from '../../../index.js';
-import { attributeCompression, attributePass } from '../measure/attribution.js';
-import type { Attribution } from '../measure/attribution.js';
-import { CATEGORIES, Composition } from '../measure/composition.js';
-import type { Category, ToolShare } from '../measure/composition.js';
-import { subjectOfCall } from '../measure/call-subject.js';
-import type { CallSubject } from '../measure/call-subject.js';
-import type { ReplayObserver } from '../replay/replay-session.js';
-import type { DensityConfig } from '../../../density.js';
+import {
+  CompressionExecutionError,
+  ContextWindowExceededError,
+  SummarizerError,
+  SummaryRejectedError,
+} from '../../../index.js';
+import { startStretch } from '../replay/loop-monitor.js';
+import type {
+  CompressionFailure,
+  CompressionReport,
+  MainThreadFigures,
+  ModelCall,
+  WindowExceeded,
+} from '../replay/replay-report.js';
+import { NO_USE } from '../replay/summarizer-meter.js';
+import type { SummarizerMeter } from '../replay/summarizer-meter.js';
 
 /** Why an edit was made. */
 export type EditCause =
@@ -29,204 +36,179 @@ export type EditCause =
     }
   | { readonly step: 'fitted' };
 
-/** A part of an edit, with what it weighs. */
-export interface RecordedEdit {
-  /** Index of the turn: model calls in their order, then the window after the last one. */
-  readonly turn: number;
-  readonly cause: EditCause;
-  readonly attribution: Attribution;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  /** What the call concerned is about, as far as it is known. */
-  readonly subject: CallSubject | null;
+/** What happened, in order: an entry was added, a window closed, a context began anew, an edit landed. */
+export type RecordedStep =
+  | { readonly kind: 'entry'; readonly entry: IContent }
+  | { readonly kind: 'window' }
+  /** The history was cleared. */
+  | { readonly kind: 'context' }
+  | {
+      readonly kind: 'pass';
+      readonly cause: EditCause;
+      readonly pass: Pick<PrunedEvent, 'changes' | 'edits'>;
+    }
+  /** `after` is the whole history: nothing else tells what a compression did. */
+  | {
+      readonly kind: 'compression';
+      readonly cause: EditCause;
+      readonly after: readonly IContent[];
+    };
+
+/** One preflight; what was removed in it is worked out later. */
+export interface RecordedWindow extends Omit<ModelCall, 'edits'> {
+  readonly busyMs: number;
+  /** What all requests so far came to. */
+  readonly costs: CostReport;
 }
-
-/** What was recorded of a session. */
-export interface Recording {
-  /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
-  readonly turns: readonly (readonly number[])[];
-  readonly edits: readonly RecordedEdit[];
-  /** All names of tools and ids of calls. */
-  readonly names: ReadonlySet<string>;
-  /** What each tool came to over the whole session, had nothing been taken away. */
-  readonly toolsWithout: ReadonlyMap<string, ToolShare>;
-  /** What each tool comes to in the history at the end. */
-  readonly toolsAtEnd: ReadonlyMap<string, ToolShare>;
-}
-
-interface Edit {
-  readonly cause: EditCause;
-  /** What a pruning pass changed, and by which rules; compressions tell by the whole history. */
-  readonly pass: Pick<PrunedEvent, 'changes' | 'edits'> | null;
-  /** The whole history after it. */
-  readonly after: readonly IContent[];
-}
-
-type Line = IContent | Edit;
-
-/** An edit, taken apart. */
-interface EditStep {
-  readonly cause: EditCause;
-  readonly attributions: readonly Attribution[];
-  readonly removed: readonly IContent[];
-  readonly added: readonly IContent[];
-}
-
-const NO_RECORDING: Recording = {
-  turns: [],
-  edits: [],
-  names: new Set(),
-  toolsWithout: new Map(),
-  toolsAtEnd: new Map(),
-};
 
 /** Records one session. */
-export class SessionRecorder implements ReplayObserver {
-  readonly #catalog: ToolCatalog;
-  readonly #lines: Line[] = [];
-  #density: DensityConfig | undefined;
-  #recording = NO_RECORDING;
+export class SessionRecorder {
+  readonly steps: RecordedStep[] = [];
+  readonly windows: RecordedWindow[] = [];
+  /** Failures that did not end the replay. */
+  readonly failures: string[] = [];
+  exceeded: WindowExceeded | null = null;
+  compressionFailure: CompressionFailure | null = null;
+  playedEntries = 0;
+  readonly #session: Session;
+  readonly #strategy: CompressionStrategyName;
+  readonly #meter: SummarizerMeter | undefined;
+  readonly #fresh: IContent[] = [];
+  #compressions: CompressionReport[] = [];
+  #fitted: ModelCall['fitted'] = null;
+  #tokensWithout = 0;
 
-  constructor(catalog: ToolCatalog) {
-    this.#catalog = catalog;
+  /** @param meter keeps count of what the session's strategy asks */
+  constructor(session: Session, strategy: CompressionStrategyName, meter?: SummarizerMeter) {
+    this.#session = session;
+    this.#strategy = strategy;
+    this.#meter = meter;
+    this.#listen();
   }
 
-  /** What was recorded; empty before `settle` has resolved. */
-  get recording(): Recording {
-    return this.#recording;
-  }
-
-  readonly begin = (session: Session, density: DensityConfig): void => {
-    this.#density = density;
-    const note = (cause: EditCause, pass: Edit['pass']): void => {
-      this.#lines.push({ cause, pass, after: session.history.getAll() });
-    };
+  #listen(): void {
+    const session = this.#session;
     session.on('pruned', ({ changes, edits, reason }) => {
-      note({ step: 'pruned', reason }, { changes, edits });
+      const cause = { step: 'pruned', reason } as const;
+      this.steps.push({ kind: 'pass', cause, pass: { changes, edits } });
     });
-    session.on('compressed', ({ outcome, strategy, llmCallMade }) => {
-      if (outcome !== 'applied') return;
-      note({ step: 'compressed', strategy, isByModel: llmCallMade }, null);
+    session.on('compressed', (event) => {
+      const { strategy, outcome, llmCallMade: isByModel, fallbackFrom } = event;
+      this.#compressions.push({
+        ...{ strategy, outcome, isByModel },
+        reason: event.reason ?? null,
+        fallbackFrom: fallbackFrom?.strategy ?? null,
+        tokensBefore: event.tokensBefore,
+        tokensAfter: event.tokensAfter,
+      });
+      if (fallbackFrom !== undefined) this.failures.push(fallbackFrom.error.message);
+      if (outcome === 'applied') this.#noteWhole({ step: 'compressed', strategy, isByModel });
     });
-    session.on('fitted', () => {
-      note({ step: 'fitted' }, null);
+    session.on('fitted', ({ summarizedEntries, droppedEntries, tokensBefore, tokensAfter }) => {
+      this.#fitted = { summarizedEntries, droppedEntries, tokensBefore, tokensAfter };
+      this.#noteWhole({ step: 'fitted' });
     });
-  };
+    session.on('compressionFailed', ({ error }) => {
+      if (error instanceof CompressionExecutionError) this.#noteFailure(error);
+      else this.failures.push(`compression: ${error.message}`);
+    });
+    session.on('fallback', ({ task, error }) => {
+      this.failures.push(`${task}: ${error.message}`);
+    });
+  }
 
-  readonly noteEntry = (entry: IContent): void => {
-    this.#lines.push(entry);
-  };
+  #noteWhole(cause: EditCause): void {
+    this.steps.push({ kind: 'compression', cause, after: this.#session.history.getAll() });
+  }
 
-  readonly settle = async ({ history }: Session): Promise<void> => {
-    const steps = takeApart(this.#lines, this.#density);
-    const entries = Array.from(new Set(steps.flatMap(entriesOf)));
-    const counts = await history.countEach(entries);
-    const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
-    this.#recording = this.#replay(steps, (entry) =>
-      entry === null ? 0 : (tokens.get(entry) ?? 0),
-    );
-  };
+  /** Whether the session stopped fitting, or a compression failed: what comes after would not show the strategy any more. */
+  get hasStopped(): boolean {
+    return this.exceeded !== null || this.compressionFailure !== null;
+  }
 
-  #replay(
-    steps: readonly (IContent | EditStep)[],
-    tokensOf: (entry: IContent | null) => number,
-  ): Recording {
-    const everything = new Composition();
-    const present = new Composition();
-    const subjects = new Map<string, CallSubject>();
-    const turns: (readonly number[])[] = [];
-    const edits: RecordedEdit[] = [];
-    const names = new Set<string>();
-    const closeTurn = (): void => {
-      turns.push(CATEGORIES.map((category: Category) => present.byCategory.get(category) ?? 0));
-    };
-    for (const step of steps) {
-      if (isEntry(step)) {
-        if (step.speaker === 'ai') closeTurn();
-        everything.add(step, tokensOf(step));
-        present.add(step, tokensOf(step));
-        for (const block of step.blocks) {
-          if (block.type === 'tool_response') names.add(block.toolName).add(block.callId);
-          if (block.type !== 'tool_call') continue;
-          names.add(block.name).add(block.id);
-          subjects.set(block.id, subjectOfCall(block, this.#catalog));
-        }
-        continue;
-      }
-      for (const entry of step.removed) present.remove(entry);
-      for (const entry of step.added) present.add(entry, tokensOf(entry));
-      for (const attribution of step.attributions) {
-        const { before, after } = attribution;
-        // What frames an entry that holds nothing any more belongs to what is left of the whole entry.
-        const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
-        edits.push({
-          turn: turns.length,
-          cause: step.cause,
-          attribution,
-          tokensBefore: tokensOf(before) - frame,
-          tokensAfter: tokensOf(after) - frame,
-          subject: subjects.get(attribution.callId ?? '') ?? null,
-        });
-      }
+  /** Notes an entry that was added. */
+  noteEntry(entry: IContent): void {
+    this.steps.push({ kind: 'entry', entry });
+    this.#fresh.push(entry);
+    this.playedEntries += 1;
+  }
+
+  /** Notes that the history was cleared, as the agent began with a context anew. */
+  noteContext(): void {
+    this.steps.push({ kind: 'context' });
+    this.#fresh.length = 0;
+    this.#tokensWithout = 0;
+  }
+
+  /**
+   * Runs a preflight and notes what it came to.
+   *
+   * @param send makes the history ready
+   * @throws what `send` does, unless it is a replay's end.
+   */
+  async window(send: () => Promise<unknown>): Promise<void> {
+    const { history } = this.#session;
+    const read = startStretch();
+    await history.waitForTokenUpdates();
+    // The counts are there: this reads them before an edit takes entries away.
+    const counts = await history.countEach(this.#fresh.splice(0));
+    this.#tokensWithout += counts.reduce((sum, tokens) => sum + tokens, 0);
+    try {
+      await send();
+    } catch (error) {
+      this.#noteStop(error);
     }
-    if (steps.length > 0) closeTurn();
-    return { turns, edits, names, toolsWithout: everything.byTool, toolsAtEnd: present.byTool };
+    this.windows.push({
+      entry: this.playedEntries,
+      tokens: { without: this.#tokensWithout, with: history.getTotalTokens() },
+      compressions: this.#compressions,
+      fitted: this.#fitted,
+      summarizer: this.#meter?.take() ?? NO_USE,
+      ...read(),
+      costs: this.#session.costs(),
+    });
+    this.steps.push({ kind: 'window' });
+    this.#compressions = [];
+    this.#fitted = null;
+  }
+
+  #noteStop(error: unknown): void {
+    if (error instanceof ContextWindowExceededError) {
+      const { message, projectedTokens, contextLimit } = error;
+      this.exceeded = { message, projectedTokens, contextLimit };
+    } else if (error instanceof CompressionExecutionError) this.#noteFailure(error);
+    else throw error;
+  }
+
+  #noteFailure(error: CompressionExecutionError): void {
+    const reason = error instanceof SummaryRejectedError ? error.reason : null;
+    const tokens = this.#session.history.getTotalTokens();
+    const { message, code } = error;
+    this.compressionFailure = { message, said: wordsOfServer(error), code, reason };
+    this.#compressions.push({
+      strategy: this.#strategy,
+      outcome: 'failed',
+      reason,
+      fallbackFrom: null,
+      isByModel: false,
+      tokensBefore: tokens,
+      tokensAfter: tokens,
+    });
+  }
+
+  /** What the turn loop had of the windows. */
+  windowTimes(): Pick<MainThreadFigures, 'windowWaitMs' | 'windowBusyMs' | 'longestWindowMs'> {
+    const waits = this.windows.map(({ waitMs }) => waitMs);
+    return {
+      windowWaitMs: waits.reduce((sum, waitMs) => sum + waitMs, 0),
+      windowBusyMs: this.windows.reduce((sum, { busyMs }) => sum + busyMs, 0),
+      longestWindowMs: Math.max(0, ...waits),
+    };
   }
 }
 
-function isEntry(line: Line | EditStep): line is IContent {
-  return 'speaker' in line;
-}
-
-function takeApart(
-  lines: readonly Line[],
-  density: DensityConfig | undefined,
-): readonly (IContent | EditStep)[] {
-  const putIn = new Set<IContent>();
-  let known: IContent[] = [];
-  return lines.map((line) => {
-    if (isEntry(line)) {
-      known.push(line);
-      return line;
-    }
-    const { cause, pass, after } = line;
-    const before = known;
-    known = [...after];
-    const isByModel = cause.step === 'compressed' && cause.isByModel;
-    const attributions =
-      pass !== null
-        ? attributePass(
-            pass.changes,
-            pass.edits,
-            density && explainDensity(before, density).explain,
-          )
-        : attributeCompression(before, after, { isByModel, putIn: new Set(putIn) });
-    if (pass === null) {
-      for (const attribution of attributions) {
-        if (attribution.before === null && attribution.after !== null) putIn.add(attribution.after);
-      }
-    }
-    return { cause, attributions, removed: without(before, after), added: without(after, before) };
-  });
-}
-
-/** What is in one list and not in the other; an object that stands twice counts twice. */
-function without(entries: readonly IContent[], others: readonly IContent[]): readonly IContent[] {
-  const left = new Map<IContent, number>();
-  for (const entry of others) left.set(entry, (left.get(entry) ?? 0) + 1);
-  return entries.filter((entry) => {
-    const count = left.get(entry) ?? 0;
-    left.set(entry, count - 1);
-    return count <= 0;
-  });
-}
-
-function entriesOf(step: IContent | EditStep): readonly IContent[] {
-  if (isEntry(step)) return [step];
-  return [
-    ...step.added,
-    ...step.attributions.flatMap(({ before, after }) =>
-      [before, after].filter((entry) => entry !== null),
-    ),
-  ];
+/** A summarizer's error holds what its server said, and nothing more, as its cause. */
+function wordsOfServer({ cause }: Error): string | null {
+  const isOfSummarizer = cause instanceof SummarizerError && cause.cause instanceof Error;
+  return isOfSummarizer ? (cause.cause as Error).message : null;
 }

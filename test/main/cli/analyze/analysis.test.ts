@@ -151,7 +151,7 @@ describe('analyzeHistory', () => {
     const read = await readTranscript(file);
     // A session prunes by what it has seen so far; only what is never of use again is the same at once.
     const recorded = { ...read, preset: { ...read.preset, workingSet: KEEPS_ALL } };
-    const replayed = await replaySession(file, recorded, {
+    const { report: replayed } = await replaySession(file, recorded, {
       contextLimit: 10_000_000,
       offload: 'inline',
       strategy: 'high-density',

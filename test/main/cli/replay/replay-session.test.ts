@@ -63,15 +63,17 @@ describe('replaySession', () => {
       humanText('in short'),
       aiContent('so'),
     ]);
-    const { modelCalls, end } = await replaySession('f', { ...whole, contextStarts: [2] }, OPTIONS);
+    const played = await replaySession('f', { ...whole, contextStarts: [2] }, OPTIONS);
     const alone = await replaySession('f', transcript(whole.entries.slice(2)), OPTIONS);
-    expect(modelCalls[1]?.tokens).toEqual(alone.modelCalls[0]?.tokens);
-    expect(end.tokens).toEqual(alone.end.tokens);
+    expect(played.report.modelCalls[1]?.tokens).toEqual(alone.report.modelCalls[0]?.tokens);
+    expect(played.report.end.tokens).toEqual(alone.report.end.tokens);
+    expect(played.turns.at(-1)).toEqual(alone.turns.at(-1));
+    expect(played.shares).toEqual(alone.shares);
   });
 
   test('an untouched history costs the same with and without', async () => {
     const entries = [humanText('hello'), aiContent('hi'), humanText('bye'), aiContent('see you')];
-    const report = await replaySession('f', transcript(entries), OPTIONS);
+    const { report } = await replaySession('f', transcript(entries), OPTIONS);
     expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 3]);
     for (const { tokens } of [...report.modelCalls, report.end]) {
       expect(tokens.with).toBe(tokens.without);
@@ -81,7 +83,7 @@ describe('replaySession', () => {
   });
 
   test('a superseded read is reclaimed before the next model call', async () => {
-    const report = await replaySession('f', transcript(READ_THEN_WRITE), OPTIONS);
+    const { report } = await replaySession('f', transcript(READ_THEN_WRITE), OPTIONS);
     const { without, with: left } = report.end.tokens;
     expect(report.modelCalls.map(({ edits }) => edits.length)).toEqual([0, 0, 1]);
     expect(report.reclaimed).toEqual([{ rule: 'read-write', items: 1, tokens: without - left }]);
@@ -98,7 +100,7 @@ describe('replaySession', () => {
       ...step('1', 'Bash', { command: 'cat secret' }, LONG),
       ...step('2', 'Bash', { command: 'ls' }, LONG),
     ];
-    const report = await replaySession('f', transcript(entries), {
+    const { report } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
       recencyRetention: 1,
     });
@@ -120,7 +122,7 @@ describe('replaySession', () => {
       ...DEFAULT_WORKING_SET,
       ...{ outputLease: 0, excerptLease: 0, minReclaimTokens: 0, minReclaimShare: 0 },
     };
-    const both = await replaySession('f', transcript(entries, workingSet), {
+    const { report: both } = await replaySession('f', transcript(entries, workingSet), {
       ...OPTIONS,
       recencyRetention: 1,
     });
@@ -130,7 +132,7 @@ describe('replaySession', () => {
       { rule: 'working-set', items: 1 },
     ]);
     const late = { ...workingSet, outputLease: 1 };
-    const report = await replaySession('f', transcript(entries, late), {
+    const { report } = await replaySession('f', transcript(entries, late), {
       ...OPTIONS,
       recencyRetention: 1,
     });
@@ -144,7 +146,7 @@ describe('replaySession', () => {
         step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
       ).flat(),
     ];
-    const report = await replaySession('f', transcript(entries), {
+    const { report } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
       contextLimit: 6_000,
     });
@@ -165,7 +167,10 @@ describe('replaySession', () => {
       humanText(LONG.repeat(2)),
       aiContent('oh'),
     ];
-    const report = await replaySession('f', transcript(entries), { ...OPTIONS, contextLimit: 500 });
+    const { report } = await replaySession('f', transcript(entries), {
+      ...OPTIONS,
+      contextLimit: 500,
+    });
     expect(report.exceeded).toMatchObject({ contextLimit: 500 });
     expect(report).toMatchObject({ entries: 4, playedEntries: 3 });
     expect(report.modelCalls).toHaveLength(1);
@@ -173,7 +178,7 @@ describe('replaySession', () => {
   });
 
   test('an empty transcript gives a report', async () => {
-    const report = await replaySession('f', transcript([]), OPTIONS);
+    const { report } = await replaySession('f', transcript([]), OPTIONS);
     expect(report).toMatchObject({ entries: 0, modelCalls: [], reclaimed: [] });
     expect(report.end.tokens).toEqual({ without: 0, with: 0 });
   });
@@ -221,7 +226,7 @@ describe('replaySession with a model', () => {
   const CUT_OFF: ScriptedAnswer = { text: snapshot('half'), finishReason: 'length' };
 
   test('requests are counted in the window in which they were made', async () => {
-    const report = await replaySession('f', transcript(entries), options(GOOD));
+    const { report } = await replaySession('f', transcript(entries), options(GOOD));
     const windows = [...report.modelCalls, report.end];
     const asked = windows.filter(({ summarizer }) => summarizer.requests > 0);
     expect(asked.length).toBeGreaterThan(1);
@@ -238,7 +243,7 @@ describe('replaySession with a model', () => {
   });
 
   test('tokens add up over summaries of summaries, which are no items themselves', async () => {
-    const report = await replaySession('f', transcript(entries), options(GOOD));
+    const { report } = await replaySession('f', transcript(entries), options(GOOD));
     const { without, with: left } = report.end.tokens;
     const [folded, ...others] = report.reclaimed;
     expect(others).toEqual([]);
@@ -248,13 +253,13 @@ describe('replaySession with a model', () => {
   });
 
   test('answers without figures are told apart', async () => {
-    const report = await replaySession('f', transcript(entries), options(snapshot('Read.')));
+    const { report } = await replaySession('f', transcript(entries), options(snapshot('Read.')));
     expect(report.summarizer.requests).toBeGreaterThan(0);
     expect(report.summarizer.unmeteredRequests).toBe(report.summarizer.requests);
   });
 
   test('a rejected summary stops the replay, and what was reached stays', async () => {
-    const report = await replaySession('f', transcript(entries), options([GOOD, CUT_OFF]));
+    const { report } = await replaySession('f', transcript(entries), options([GOOD, CUT_OFF]));
     expect(report.compressionFailure).toMatchObject({
       code: 'SUMMARY_REJECTED',
       reason: 'cut-off',
@@ -271,14 +276,14 @@ describe('replaySession with a model', () => {
       ...step('x', 'Bash', {}, LONG.repeat(3)),
       aiContent('so'),
     ];
-    const report = await replaySession('f', transcript(sudden), options(CUT_OFF));
+    const { report } = await replaySession('f', transcript(sudden), options(CUT_OFF));
     expect(report.compressionFailure).not.toBeNull();
     expect(report.end.fitted).not.toBeNull();
     expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
   });
 
   test('with the fallback, truncation takes the place of the summary', async () => {
-    const report = await replaySession('f', transcript(entries), options(CUT_OFF, true));
+    const { report } = await replaySession('f', transcript(entries), options(CUT_OFF, true));
     const windows = [...report.modelCalls, report.end];
     const [first] = windows.flatMap(({ compressions }) => compressions);
     expect(first).toMatchObject({

@@ -10,7 +10,12 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { humanText } from '../../../../src/index.js';
-import { documentOf, longSession, step } from '../../../support/report-documents.js';
+import {
+  documentOf,
+  folderDocumentOf,
+  longSession,
+  step,
+} from '../../../support/report-documents.js';
 
 const PLACES = [
   process.env['CHROMIUM_PATH'] ?? '',
@@ -31,6 +36,8 @@ const HOSTILE_SESSION = [
   ...step('r', HOSTILE, { command: HOSTILE }, HOSTILE),
   ...step('s', HOSTILE, { command: HOSTILE }, HOSTILE),
 ];
+
+const PRICE = { name: '', input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
 
 // What runs in the page stands in texts: the tests themselves are compiled without the types of a browser.
 
@@ -59,6 +66,9 @@ describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`,
     const documents = {
       long: await documentOf(longSession(500), { contextLimit: 60_000, recencyRetention: 2 }),
       hostile: await documentOf(HOSTILE_SESSION, { isRedacted: false, recencyRetention: 1 }),
+      folder: await folderDocumentOf([longSession(30), longSession(60), HOSTILE_SESSION], {
+        ...{ isRedacted: false, recencyRetention: 1, price: PRICE },
+      }),
     };
     for (const [name, document] of Object.entries(documents)) {
       const file = path.join(folder, `${name}.html`);
@@ -90,8 +100,14 @@ describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`,
     return { page, noise };
   }
 
-  test.each(['long', 'hostile'])('%s: complains of nothing, and asks for nothing', async (name) => {
-    const { page, noise } = await open(name);
+  test.each([
+    ['long', 'light'],
+    ['hostile', 'light'],
+    ['folder', 'light'],
+    ['long', 'dark'],
+    ['folder', 'dark'],
+  ] as const)('%s, %s: complains of nothing, and asks for nothing', async (name, colorScheme) => {
+    const { page, noise } = await open(name, { colorScheme });
     expect(await page.title()).toMatch(/^Context report: /);
     expect(noise.filter((text) => !text.startsWith('data:'))).toEqual([]);
     await page.context().close();
@@ -123,19 +139,109 @@ describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`,
     await page.context().close();
   });
 
+  test('gives a category the same colour where the scheme is dark', async () => {
+    const { page } = await open('long', { colorScheme: 'light' });
+    const colours = `[...document.querySelectorAll('.legend .swatch')]
+      .filter((swatch) => /c-/.test(swatch.className))
+      .map((swatch) => getComputedStyle(swatch).backgroundColor)`;
+    const light = await page.evaluate<string[]>(colours);
+    expect(new Set(light).size).toBeGreaterThan(2);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await page.evaluate<string[]>(colours)).toEqual(light);
+    await page.context().close();
+  });
+
+  test('shows only the edits that are searched for, and all again', async () => {
+    const { page } = await open('long');
+    const shown = page.locator('#edits [data-item]:visible');
+    expect(await shown.count()).toBe(0);
+    const search = page.getByRole('searchbox', { name: 'Show only edits' });
+    await search.fill('grep nothing that is there');
+    expect(await page.locator('#edits details:visible').count()).toBe(0);
+    await search.fill('write file');
+    const rows = await shown.allInnerTexts();
+    expect(rows.length).toBeGreaterThan(0);
+    expect(await page.locator('#edits output').innerText()).toMatch(
+      new RegExp(`^${rows.length} of \\d+$`),
+    );
+    await search.fill('bash');
+    expect((await shown.allInnerTexts()).every((text) => text.includes('Bash'))).toBe(true);
+    await search.fill('');
+    expect(await shown.count()).toBe(0);
+    expect(await page.locator('#edits details.group:visible').count()).toBeGreaterThan(1);
+    await page.context().close();
+  });
+
+  test('sorts the edits of a group, by keyboard alone', async () => {
+    const { page } = await open('long');
+    await page.locator('#edits summary').first().focus();
+    await page.keyboard.press('Enter');
+    const turns = `[...document.querySelectorAll('#edits details:first-of-type [data-item]')]
+      .map((row) => Number(row.dataset.turn))`;
+    const before = await page.evaluate<number[]>(turns);
+    await page.locator('#edits select').focus();
+    await page.keyboard.press('ArrowDown');
+    const after = await page.evaluate<number[]>(turns);
+    expect(after).toEqual(before.toSorted((a, b) => a - b));
+    expect(after).not.toEqual(before);
+    await page.context().close();
+  });
+
+  test('switches the picture of the window by keyboard, and copies the settings', async () => {
+    const { page } = await open('long', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.focus('#show-with');
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('#map-without').isVisible()).toBe(true);
+    expect(await page.locator('#map-with').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: /Copied|Selected/ }).waitFor();
+    expect(await page.evaluate('getSelection().toString()')).toContain('createCompactor({');
+    await page.context().close();
+  });
+
+  test('sorts and opens the sessions of a folder', async () => {
+    const { page } = await open('folder');
+    const sessions = page.locator('.session');
+    await page.locator('#sessions select').selectOption('saved');
+    const saved = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.session')].map((each) => Number(each.dataset.saved))`,
+    );
+    expect(saved).toEqual(saved.toSorted((a, b) => b - a));
+    await sessions.first().locator('summary').click();
+    expect(await sessions.first().innerText()).toContain('given back');
+    await page.context().close();
+  });
+
+  test('no id breaks in the middle', async () => {
+    const { page } = await open('long', { viewport: { width: 390, height: 844 } });
+    await page.locator('#edits summary').first().click();
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('#edits details[open] td.id')].map((id) => id.clientHeight)`,
+    );
+    expect(heights.length).toBeGreaterThan(0);
+    expect(Math.max(...heights)).toBeLessThan(30);
+    await page.context().close();
+  });
+
   test('has its tables without JavaScript', async () => {
     const { page } = await open('long', { javaScriptEnabled: false });
-    for (const id of ['totals', 'composition', 'tools', 'edits', 'run']) {
+    for (const id of ['totals', 'policies']) {
       expect(await page.locator(`#${id} tbody tr`).count()).toBeGreaterThan(1);
       expect(await page.locator(`#${id}`).isVisible()).toBe(true);
     }
     expect(await page.locator('noscript p').isVisible()).toBe(true);
+    expect(await page.locator('#lives rect').first().isVisible()).toBe(true);
+    expect(await page.locator('.cell').first().isVisible()).toBe(true);
+    expect(await page.locator('.filter').isVisible()).toBe(false);
+    await page.locator('#edits summary').first().click();
+    expect(await page.locator('#edits tbody tr').first().isVisible()).toBe(true);
     await page.context().close();
   });
 
   test.each([
     ['long', 360],
     ['hostile', 390],
+    ['folder', 390],
     ['long', 1600],
   ])(
     '%s: is no wider than a screen of %d px, and the script shifts nothing',

@@ -2,8 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { aiContent, humanText } from '../../../../src/index.js';
-import { documentOf, longSession, step } from '../../../support/report-documents.js';
+import { aiContent, humanText, modelPrice } from '../../../../src/index.js';
+import type { IContent } from '../../../../src/index.js';
+import {
+  documentOf,
+  folderDocumentOf,
+  longSession,
+  step,
+} from '../../../support/report-documents.js';
 
 const HOSTILE = `</script><img src=x onerror="alert(1)"> ' \u202Eevil ${'w'.repeat(5_000)}`;
 
@@ -23,16 +29,22 @@ describe('renderPage', () => {
       recencyRetention: 2,
     });
     expect(Buffer.byteLength(page)).toBeLessThan(300_000);
-    expect(page.match(/<tr>/g)!.length).toBeGreaterThan(200);
+    expect(page.match(/<tr[ >]/g)!.length).toBeGreaterThan(200);
+  });
+
+  test('keeps 100 turns under 150 kB', async () => {
+    const page = await documentOf(longSession(100), { recencyRetention: 2 });
+    expect(Buffer.byteLength(page)).toBeLessThan(150_000);
   });
 
   test('shows no content and no path when redacted', async () => {
     const page = await documentOf(longSession(60), { recencyRetention: 2 });
     expect(page).not.toContain('secret');
-    expect(page).toContain('<td>superseded read</td>');
-    expect(page).toContain('<td>unused result</td>');
-    expect(page).toContain('What was read was written later, last by the Write call toolu_01');
-    expect(page).toMatch(/<bdi>Read<\/bdi> <bdi>#[0-9a-f]{6}\.ts<\/bdi>/);
+    expect(page).toContain('<span class="badge">Content of the session is hidden</span>');
+    expect(page).toContain('by rule: superseded read');
+    expect(page).toContain('by rule: unused result');
+    expect(page).toContain('<b><bdi>Read</bdi></b> <bdi>#');
+    expect(page).toMatch(/<bdi>#[0-9a-f]{6}\.ts<\/bdi>/);
     expect(page).toContain('<code><bdi>toolu_01');
   });
 
@@ -41,6 +53,24 @@ describe('renderPage', () => {
     expect(page).toContain('<summary>original</summary>');
     expect(page).toContain('secret line');
     expect(page).toContain('secret-part-');
+  });
+
+  test('says a reason once, and in each row what made it true', async () => {
+    const page = await documentOf(longSession(60), { recencyRetention: 2 });
+    expect(page.match(/The file is no longer what the model had read\./g)).toHaveLength(1);
+    expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
+  });
+
+  test('has one figure: dollars where a price is known, else tokens', async () => {
+    const price = modelPrice('claude-sonnet-5')!;
+    const priced = await documentOf(longSession(30), { recencyRetention: 2, price });
+    expect(priced).toMatch(
+      /<b>\$[\d.]+<\/b> of input with ctxfold, <b class="before">\$[\d.]+<\/b>/,
+    );
+    expect(priced).toContain('(claude-sonnet-5, 2026-');
+    const unpriced = await documentOf(longSession(30), { recencyRetention: 2 });
+    expect(unpriced).toMatch(/<b>[\d.]+K tokens<\/b> of input with ctxfold/);
+    expect(/\$\d/.test(unpriced)).toBe(false);
   });
 
   test('lets nothing of a hostile session out of its text', async () => {
@@ -63,7 +93,31 @@ describe('renderPage', () => {
     expect(page).not.toContain(' style="');
   });
 
-  test('an empty session has a page', async () => {
+  test('an empty session has a page, and so has a folder of one', async () => {
     expect(await documentOf([])).toContain('The transcript holds no entries');
+    expect(await folderDocumentOf([[]])).toContain('1 session · 0 model calls');
+  });
+});
+
+describe('renderFolderPage', () => {
+  const at = (day: number, entries: readonly IContent[]): IContent[] =>
+    entries.map((entry) => ({ ...entry, metadata: { timestamp: Date.UTC(2026, 0, day, 12) } }));
+  const sessions = [at(30, longSession(20)), at(31, longSession(40)), at(31, longSession(30))];
+
+  test('has the totals of each day, and each session', async () => {
+    const page = await folderDocumentOf(sessions, { recencyRetention: 2 });
+    expect(page).toContain('3 sessions · 90 model calls · 1 other file left out');
+    expect(page.match(/<th scope="row">2026-01-3\d<\/th>/g)).toHaveLength(2);
+    const [, ofDay = ''] = /2026-01-31<\/th>(.*?)<\/tr>/s.exec(page) ?? [];
+    const cells = Array.from(ofDay.matchAll(/<td class="number">([^<]*)/g), ([, text]) => text);
+    expect(cells.slice(0, 2)).toEqual(['2', '70']);
+    expect(page.match(/<details class="group session"/g)).toHaveLength(3);
+  });
+
+  test('shows no content and no path when redacted', async () => {
+    expect(await folderDocumentOf(sessions)).not.toContain('secret');
+    expect(await folderDocumentOf(sessions, { isRedacted: false })).toContain(
+      '/home/secret/session.jsonl',
+    );
   });
 });

@@ -28,9 +28,11 @@ function contrast(one: string, other: string): number {
 
 const [, light = '', dark = ''] = STYLE.split(/:root[^{]*\{/);
 
+const CATEGORIES = ['user', 'assistant', 'thinking', 'calls', 'results', 'summaries', 'other'];
+
 describe.each([
   ['light', colours(light)],
-  ['dark', colours(dark)],
+  ['dark', { ...colours(light), ...colours(dark.slice(0, dark.indexOf('}'))) }],
 ])('report.css, %s', (_, palette) => {
   test.each(['text', 'faint', 'accent'])('%s can be read on page and panel', (name) => {
     for (const ground of ['page', 'panel', 'notice']) {
@@ -38,10 +40,15 @@ describe.each([
     }
   });
 
-  test.each(['user', 'assistant', 'thinking', 'calls', 'results', 'summaries', 'other'])(
-    '%s stands out from the page',
-    (name) => {
-      expect(contrast(palette[name]!, palette['page']!)).toBeGreaterThanOrEqual(3);
-    },
-  );
+  test.each(CATEGORIES)('%s stands out from the page', (name) => {
+    expect(contrast(palette[name]!, palette['page']!)).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('report.css', () => {
+  test('gives a category the same colour in both schemes', () => {
+    expect(STYLE.match(/--(?:user|assistant|thinking|calls|results|summaries|other): #/g)).toEqual(
+      CATEGORIES.map((name) => `--${name}: #`),
+    );
+  });
 });

@@ -24,8 +24,7 @@ describe('SessionRecorder', () => {
       { contextLimit: 2_000, threshold: 1 },
     ],
   ] as const)('the tokens of a history that is %s add up', async (kind, entries, options) => {
-    const { replay, recording } = await record(entries, options);
-    const { turns, edits } = recording;
+    const { report: replay, turns, edits } = await record(entries, options);
     const windows = [...replay.modelCalls, replay.end];
     const sums = turns.map((tokens) => tokens.reduce((sum, count) => sum + count, 0));
     expect(sums).toEqual(windows.map(({ tokens }) => tokens.with));
@@ -35,7 +34,8 @@ describe('SessionRecorder', () => {
   });
 
   test('an edit stands at the turn before whose call it landed', async () => {
-    const { replay, recording } = await record(longSession(20));
+    const recording = await record(longSession(20));
+    const { report: replay } = recording;
     const turns = new Set(recording.edits.map(({ turn }) => turn));
     const edited = [...replay.modelCalls, replay.end].flatMap(({ edits }, at) =>
       edits.length > 0 ? [at] : [],
@@ -45,7 +45,7 @@ describe('SessionRecorder', () => {
   });
 
   test('what a superseded read held is gone as a whole', async () => {
-    const { recording } = await record([
+    const recording = await record([
       humanText('fix'),
       ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG),
       ...step('w', 'Write', { file_path: '/w/a.ts' }, 'done'),
@@ -57,8 +57,10 @@ describe('SessionRecorder', () => {
   });
 
   test('every edit of a pass says why, as the session would have', async () => {
-    const { recording } = await record(longSession(60), { recencyRetention: 2 });
-    const reasons = recording.edits.map(({ attribution: { rule, why } }) => `${rule}: ${why}`);
+    const recording = await record(longSession(60), { recencyRetention: 2 });
+    const reasons = recording.edits.map(
+      ({ attribution: { rule, why } }) => `${rule}: ${why?.text}`,
+    );
     const count = (rule: string): number =>
       reasons.filter((reason) => reason.startsWith(`${rule}: `)).length;
     expect(count('read-write')).toBeGreaterThan(0);
@@ -74,7 +76,7 @@ describe('SessionRecorder', () => {
   });
 
   test('an empty session has no turns', async () => {
-    const { recording } = await record([]);
+    const recording = await record([]);
     expect(recording).toMatchObject({ turns: [], edits: [] });
   });
 });

@@ -142,7 +142,8 @@ const SHAPES: Readonly<Record<ChartMark['kind'], Corners>> = {
   ],
 };
 
-function start(place: HTMLElement, data: ChartData): void {
+/** Draws the chart, and tells the numbers of the turn under the pointer or the arrow keys. */
+export function startChart(place: HTMLElement, data: ChartData): void {
   place.replaceChildren();
   let chart = draw(place, data);
   const redraw = (): void => {
@@ -170,7 +171,3 @@ function start(place: HTMLElement, data: ChartData): void {
     chart.setCursor({ left: chart.valToPos(at, 'x'), top: 0 });
   });
 }
-
-const place = document.getElementById('chart');
-const data = document.getElementById('data');
-if (place !== null && data !== null) start(place, JSON.parse(data.textContent) as ChartData);

@@ -1,0 +1,180 @@
+// Money and cache: what each call read from the provider's cache and what it paid for in full, as bars and as a table, and the
+// same of the other policies of editing. Drawn without a script.
+
+import type { EditPolicy } from '../../../index.js';
+import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
+import { html, NOTHING } from './html.js';
+import type { Markup } from './html.js';
+import { formatDollars, formatSaving, sumInput } from './money.js';
+import type { InputSum, InputSums } from './money.js';
+import type { RecordedRequest } from './recorded-requests.js';
+import type { ReportPage } from './report-page.js';
+
+/** What a session comes to when its edits land by another policy. */
+export interface PolicyFigures {
+  readonly policy: EditPolicy;
+  readonly requests: readonly RecordedRequest[];
+  /** Tokens of the history at the end. */
+  readonly tokensAtEnd: number;
+}
+
+/** Returns the section. */
+export function cacheSection(page: ReportPage): Markup {
+  const { recording, price, policies } = page;
+  const { requests } = recording;
+  if (requests.length === 0) return NOTHING;
+  const input = sumInput(requests, price);
+  const cold = requests.filter(({ isCold }, at) => isCold && at > 0).length;
+  return html`<section aria-labelledby="h-cache">
+    <h2 id="h-cache">Money and cache</h2>
+    <p>
+      What a call begins with as the call before did, the provider reads from its cache, for a
+      fraction of the price. An edit ahead of the end is a rewrite: all behind it is paid for in
+      full once.
+      ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times, after five idle minutes.`}
+    </p>
+    <ul class="legend">
+      <li><i class="swatch full"></i>paid in full</li>
+      <li><i class="swatch hit"></i>read from the cache</li>
+      <li><i class="line without"></i>sent without ctxfold</li>
+      <li><i class="rewrite-mark"></i>rewrite</li>
+    </ul>
+    ${bars(requests)}
+    <div class="pair">
+      ${sums(input)} ${policies.length < 2 ? NOTHING : policyTable(page, input)}
+    </div>
+  </section>`;
+}
+
+const HEIGHT = 100;
+
+function bars(requests: readonly RecordedRequest[]): Markup {
+  const top = Math.max(
+    1,
+    ...requests.flatMap((each) => [each.with.sentTokens, each.without.sentTokens]),
+  );
+  const y = (tokens: number): number => Math.round(HEIGHT * 100 * (1 - tokens / top)) / 100;
+  const area = (tokensOf: (request: RecordedRequest) => number): string =>
+    `M0 ${HEIGHT}${requests.map((request, at) => `V${y(tokensOf(request))}H${at + 1}`).join('')}V${HEIGHT}Z`;
+  const line = requests
+    .map(({ without }, at) => `${at === 0 ? 'M0 ' : 'V'}${y(without.sentTokens)}H${at + 1}`)
+    .join('');
+  const rewrites = requests.flatMap(({ isRewrite }, at) => (isRewrite ? [at] : []));
+  const label = `Input of each of ${requests.length} calls; the table below has the sums.`;
+  return html`<div class="steps">
+    <span class="top">${formatCompact(top)}</span>
+    <svg
+      viewBox="0 -6 ${requests.length} ${HEIGHT + 6}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${label}"
+    >
+      <path class="full" d="${area((request) => request.with.sentTokens)}" />
+      <path class="hit" d="${area((request) => request.with.cacheReadTokens)}" />
+      <path class="without" d="${line}" />
+      <path class="rewrite" d="${rewrites.map((at) => `M${at + 0.5} -5V-1`).join('')}" />
+    </svg>
+    <span class="ends"><span>call 1</span><span>${formatCount(requests.length)}</span></span>
+  </div>`;
+}
+
+function sums({ with: left, without, rewrites }: InputSums): Markup {
+  const paid = (sum: InputSum): number => sum.sentTokens - sum.cacheReadTokens;
+  const row = (what: string, before: number, now: number, format: (value: number) => string) =>
+    html`<tr>
+      <th scope="row">${what}</th>
+      <td class="number">${format(before)}</td>
+      <td class="number">${format(now)}</td>
+      <td class="number">${formatSaving(before, now)}</td>
+    </tr>`;
+  return html`<div>
+    <h3>Input of all calls</h3>
+    <div class="scroll">
+      <table id="totals">
+        <caption class="hidden">
+          Input with and without ctxfold
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col"><span class="hidden">what</span></th>
+            <th scope="col" class="number">without</th>
+            <th scope="col" class="number">with ctxfold</th>
+            <th scope="col" class="number">saved</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${[
+            row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
+            row('paid in full', paid(without), paid(left), formatCount),
+            row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
+            ...(without.cost === null || left.cost === null
+              ? []
+              : [row('cost', without.cost, left.cost, formatDollars)]),
+          ]}
+          <tr>
+            <th scope="row">hits of the cache</th>
+            <td class="number">${formatShare(without.cacheReadTokens, without.sentTokens)}</td>
+            <td class="number">${formatShare(left.cacheReadTokens, left.sentTokens)}</td>
+            <td></td>
+          </tr>
+          <tr>
+            <th scope="row">rewrites</th>
+            <td class="number">0</td>
+            <td class="number">${formatCount(rewrites)}</td>
+            <td></td>
+          </tr>
+        </tbody>
+      </table>
+    </div>
+  </div>`;
+}
+
+const POLICIES: Readonly<Record<EditPolicy, string>> = {
+  'every-turn': 'at once',
+  batched: 'when worth a rewrite',
+  'at-birth': 'only in the unsent',
+};
+
+/** The policies side by side. */
+function policyTable({ recording, price, policies }: ReportPage, { without }: InputSums): Markup {
+  const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
+    html`<tr>
+      <th scope="row">${name}</th>
+      <td class="number">${formatCount(sum.sentTokens)}</td>
+      <td class="number">${formatShare(sum.cacheReadTokens, sum.sentTokens)}</td>
+      <td class="number">${formatCount(rewrites)}</td>
+      <td class="number">${formatCount(tokensAtEnd)}</td>
+      ${sum.cost === null ? NOTHING : html`<td class="number">${formatDollars(sum.cost)}</td>`}
+    </tr>`;
+  return html`<div>
+    <h3>When edits land: the policies side by side</h3>
+    <div class="scroll">
+      <table id="policies">
+        <caption class="hidden">
+          Policies of editing, side by side
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col"><code>edits</code></th>
+            <th scope="col" class="number">tokens sent</th>
+            <th scope="col" class="number">from cache</th>
+            <th scope="col" class="number">rewrites</th>
+            <th scope="col" class="number">at the end</th>
+            ${price === null ? NOTHING : html`<th scope="col" class="number">cost</th>`}
+          </tr>
+        </thead>
+        <tbody>
+          ${[
+            row(html`no edits`, without, 0, recording.report.end.tokens.without),
+            ...policies.map(({ policy, requests, tokensAtEnd }) => {
+              const { with: sum, rewrites } = sumInput(requests, price);
+              const name = html`<code>${policy}</code>
+                <span class="faint">${POLICIES[policy]}</span>`;
+              return row(name, sum, rewrites, tokensAtEnd);
+            }),
+          ]}
+        </tbody>
+      </table>
+    </div>
+  </div>`;
+}

@@ -1,0 +1,25 @@
+// Copies the text of an element; where the browser does not let it, selects the text for who copies by hand.
+
+const SAID_FOR_MS = 2_000;
+
+/** Makes a button copy the element whose id its `data-copy` names. */
+export function startCopying(button: HTMLButtonElement): void {
+  const source = document.getElementById(button.dataset['copy'] ?? '');
+  const label = button.textContent;
+  if (source === null) return;
+  const say = (text: string): void => {
+    button.textContent = text;
+    setTimeout(() => (button.textContent = label), SAID_FOR_MS);
+  };
+  button.addEventListener('click', () => {
+    getSelection()?.selectAllChildren(source);
+    navigator.clipboard.writeText(source.textContent).then(
+      () => {
+        say('Copied');
+      },
+      () => {
+        say('Selected');
+      },
+    );
+  });
+}

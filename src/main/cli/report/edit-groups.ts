@@ -1,0 +1,86 @@
+// The edits of a session by what they were made for, in words that need no knowledge of the rules.
+
+import { itemsOf } from '../measure/attribution.js';
+import type { ReclaimRule } from '../measure/attribution.js';
+import { groupBy } from '../measure/group-by.js';
+import { reclaimedBy } from './edit-row.js';
+import type { EditRow } from './edit-row.js';
+
+/** Edits with one reason. */
+export interface EditGroup {
+  readonly rule: ReclaimRule;
+  readonly title: string;
+  /** Why, in one sentence. */
+  readonly text: string;
+  /** Largest first. */
+  readonly rows: readonly EditRow[];
+  readonly tokens: number;
+}
+
+/** By rule, or rule and reason: what happened, and why that was right. */
+const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new Map([
+  [
+    'read-write written-later',
+    ['Reads of files that were changed later', 'The file is no longer what the model had read.'],
+  ],
+  [
+    'file-dedupe included-again',
+    ['Files that stand in the history again', 'Only the newest copy of a file stays.'],
+  ],
+  [
+    'recency old',
+    ['Older results than the number to keep', 'Of each tool, the newest results stay.'],
+  ],
+  [
+    'working-set aged',
+    ['Long outputs, cut to an excerpt', 'The model has read them; the lines that tell most stay.'],
+  ],
+  [
+    'working-set expired',
+    ['Results that nothing asked for any more', 'One line stays and says what stood there.'],
+  ],
+  [
+    'working-set repeated',
+    ['Results of calls that were made again', 'The same call has a newer answer further down.'],
+  ],
+  [
+    'working-set read-again',
+    ['Lines that were read again', 'The same lines stand further down, in a newer read.'],
+  ],
+  [
+    'working-set forgotten',
+    [
+      'Old calls without their results',
+      'The results were gone already, and nothing needs the calls.',
+    ],
+  ],
+  [
+    'summarized-result',
+    ['Results cut to one line, to make room', 'The history had reached its threshold.'],
+  ],
+  [
+    'folded-entry',
+    ['Messages that a model summarized, to make room', 'The history had reached its threshold.'],
+  ],
+  [
+    'dropped-entry',
+    ['Oldest messages, dropped to make room', 'The history had reached its threshold.'],
+  ],
+]);
+
+/** Groups edits by their reason; what gave back most comes first. */
+export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
+  const groups = groupBy(
+    rows,
+    ({ rule, why }) => `${rule} ${why?.rule === rule ? why.reason : ''}`,
+  );
+  return Array.from(groups, ([key, group]): EditGroup => {
+    const [{ rule, why }] = group;
+    const [title, text] = WORDS.get(key.trim()) ?? [itemsOf(rule), why?.text ?? ''];
+    return {
+      ...{ rule, title, text },
+      rows: [...group].sort((a, b) => reclaimedBy(b) - reclaimedBy(a)),
+      tokens: group.reduce((sum, row) => sum + reclaimedBy(row), 0),
+    };
+  }).sort((a, b) => b.tokens - a.tokens);
+}

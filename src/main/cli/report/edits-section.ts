@@ -1,0 +1,150 @@
+// Every edit, grouped by its reason: groups are closed, and what is in them can be searched and sorted. The rows, and the
+// excerpts of what stood there, are bounded, so that the page stays small.
+
+import { itemOf } from '../measure/attribution.js';
+import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { editGroups } from './edit-groups.js';
+import type { EditGroup } from './edit-groups.js';
+import { excerptOf, reclaimedBy } from './edit-row.js';
+import type { EditRow } from './edit-row.js';
+import { filterBar } from './filter-bar.js';
+import { html, named, NOTHING } from './html.js';
+import type { Markup } from './html.js';
+import type { ReportPage } from './report-page.js';
+
+/** Bytes of all rows together: where there are more, the largest edits are listed. */
+const MAX_ROW_BYTES = 52_000;
+
+/** UTF-16 units of one excerpt. */
+const MAX_EXCERPT_LENGTH = 500;
+
+/** Bytes of all excerpts together. */
+const MAX_EXCERPT_BYTES = 30_000;
+
+/** Returns the section. */
+export function editsSection(page: ReportPage): Markup {
+  const { rows } = page;
+  if (rows.length === 0) {
+    return html`<section aria-labelledby="h-edits">
+      <h2 id="h-edits">Edits</h2>
+      <p>Nothing was out of date, and there was room: the history is as it was.</p>
+    </section>`;
+  }
+  const bySize = [...rows].sort((a, b) => reclaimedBy(b) - reclaimedBy(a));
+  const listed = withinBytes(bySize, MAX_ROW_BYTES, (row) => editRow(page, row, NOTHING));
+  const excerpts = page.label.isRedacted
+    ? new Map<EditRow, Markup>()
+    : withinBytes([...listed.keys()], MAX_EXCERPT_BYTES, excerptMarkup);
+  return html`<section aria-labelledby="h-edits" id="edits" data-filter>
+    <h2 id="h-edits">Edits</h2>
+    <p>
+      ${formatNumberOf(rows.length, 'edit')} gave back
+      ${formatCount(rows.reduce((sum, row) => sum + reclaimedBy(row), 0))} tokens. A session with a
+      <code>removalLogDirectory</code> returns any original by <code>session.restore(callId)</code>.
+    </p>
+    ${filterBar('edits', [
+      ['size', 'largest first'],
+      ['turn', 'in order of calls'],
+      ['name', 'by tool and file'],
+    ])}
+    ${editGroups(rows).map((group) => groupMarkup(page, group, listed, excerpts))}
+  </section>`;
+}
+
+function groupMarkup(
+  page: ReportPage,
+  { rule, title, text, rows, tokens }: EditGroup,
+  listed: ReadonlyMap<EditRow, Markup>,
+  excerpts: ReadonlyMap<EditRow, Markup>,
+): Markup {
+  const shown = rows.filter((row) => listed.has(row));
+  const left = rows.length - shown.length;
+  return html`<details class="group" data-group>
+    <summary>
+      <span class="what"><b>${title}</b> <span class="faint">${text}</span></span>
+      <span class="number" data-count>${formatCount(rows.length)}</span>
+      <span class="number">${formatChange(-tokens)}</span>
+    </summary>
+    <div class="scroll">
+      <table class="ledger">
+        <caption class="hidden">
+          ${title}, by rule: ${itemOf(rule)}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">call</th>
+            <th scope="col">what</th>
+            <th scope="col">tokens</th>
+            <th scope="col">left</th>
+            <th scope="col">id</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map((row) => editRow(page, row, excerpts.get(row) ?? NOTHING))}
+        </tbody>
+      </table>
+    </div>
+    ${left === 0 ? NOTHING : html`<p class="faint">${formatNumberOf(left, 'smaller one')} not listed.</p>`}
+  </details>`;
+}
+
+function editRow({ label, chart }: ReportPage, row: EditRow, excerpt: Markup): Markup {
+  const subject = row.subject === null ? '' : label.ofCall(row.subject);
+  const what = row.tool === null ? html`${speakerOf(row)}` : html`<b>${named(row.tool, 60)}</b>`;
+  return html`<tr data-item data-size="${reclaimedBy(row)}" data-turn="${row.turn}">
+    <td>${chart.turns[row.turn] ?? ''}</td>
+    <td class="what">
+      ${what}${subject === '' ? NOTHING : html` ${named(subject)}`}${successorOf(row, label.ofName)}${excerpt}
+    </td>
+    <td>${formatCount(row.tokensBefore)}</td>
+    <td>${formatCount(row.tokensAfter)}</td>
+    <td class="id">
+      ${row.callId === null ? NOTHING : html`<code>${named(row.callId, 120)}</code>`}
+    </td>
+  </tr>`;
+}
+
+/** Names the call that made it superfluous. */
+function successorOf({ why }: EditRow, nameOf: (name: string) => string): Markup {
+  const by = why !== null && 'by' in why ? why.by : null;
+  if (typeof by !== 'object' || by === null || !('toolName' in by)) return NOTHING;
+  return html` <span class="faint">then ${named(nameOf(String(by.toolName)), 40)}</span>`;
+}
+
+const SPEAKERS = { human: 'user', ai: 'assistant', tool: 'tool' } as const;
+
+function speakerOf({ speaker, tokensBefore }: EditRow): string {
+  return tokensBefore === 0 ? 'put in its place' : `message of the ${SPEAKERS[speaker]}`;
+}
+
+/** `−12`, `+3`, `0` */
+export function formatChange(tokens: number): string {
+  const sign = tokens < 0 ? '\u2212' : '+';
+  return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
+}
+
+function excerptMarkup(row: EditRow): Markup {
+  const text = excerptOf(row, MAX_EXCERPT_LENGTH);
+  if (text === '') return NOTHING;
+  return html`<details>
+    <summary>original</summary>
+    <pre dir="auto">${text}</pre>
+  </details>`;
+}
+
+/** Renders rows for as long as the markup fits; returns those that did. */
+function withinBytes(
+  rows: readonly EditRow[],
+  maxBytes: number,
+  render: (row: EditRow) => Markup,
+): ReadonlyMap<EditRow, Markup> {
+  const rendered = new Map<EditRow, Markup>();
+  let bytes = 0;
+  for (const row of rows) {
+    const markup = render(row);
+    bytes += Buffer.byteLength(markup.text);
+    if (bytes > maxBytes) break;
+    rendered.set(row, markup);
+  }
+  return rendered;
+}

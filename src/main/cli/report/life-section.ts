@@ -1,0 +1,109 @@
+// The life of each result: a bar over the model calls, from the first that was sent it, over the last that had to do with it,
+// to the edit that took it away. Drawn without a script.
+
+import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { html, named, NOTHING } from './html.js';
+import type { Markup } from './html.js';
+import type { ReportPage } from './report-page.js';
+import type { ResultLife } from './result-lives.js';
+
+/** Bars that are in sight, and that the page has at all: those of the largest results. */
+const SHOWN_BARS = 20;
+const MAX_BARS = 28;
+
+/** Returns the section. */
+export function lifeSection(page: ReportPage): Markup {
+  const { lives } = page.recording;
+  if (lives.length === 0) return NOTHING;
+  const largest = [...lives].sort((a, b) => b.tokens - a.tokens).slice(0, MAX_BARS);
+  const [shown, more] = [largest.slice(0, SHOWN_BARS), largest.slice(SHOWN_BARS)];
+  const gone = lives.filter(({ shortened, removed }) => (shortened ?? removed) !== null).length;
+  return html`<section aria-labelledby="h-life">
+    <h2 id="h-life">The life of each result</h2>
+    <p>
+      ${formatCount(gone)} of ${formatNumberOf(lives.length, 'result')} left the window or shrank.
+      ${lives.length > shown.length ? `These are the ${shown.length} largest.` : ''}
+    </p>
+    <ul class="legend">
+      <li><i class="key used"></i>until the last call about it</li>
+      <li><i class="key idle"></i>sent along without one</li>
+      <li><i class="key stub"></i>what an edit left of it</li>
+      <li><i class="key spared"></i>not sent any more</li>
+    </ul>
+    ${axis(page)}
+    <ol class="lives" id="lives">
+      ${shown.map((life) => bar(page, life))}
+    </ol>
+    ${
+      more.length === 0
+        ? NOTHING
+        : html`<details>
+            <summary>${formatNumberOf(more.length, 'smaller result')}</summary>
+            <ol class="lives">
+              ${more.map((life) => bar(page, life))}
+            </ol>
+          </details>`
+    }
+  </section>`;
+}
+
+function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
+  const turns = chart.turns.length;
+  const { birth, lastUse, shortened, removed, tokens } = life;
+  const whole = shortened ?? removed ?? turns;
+  const used = Math.min(lastUse + 1, whole);
+  const gone = removed ?? turns;
+  const nameOf = (turn: number): string => chart.turns[turn] ?? 'end';
+  const subject = life.subject === null ? '' : label.ofCall(life.subject);
+  const words = [
+    `first sent with call ${nameOf(birth)}`,
+    ...(lastUse > birth ? [`last asked about by call ${nameOf(lastUse)}`] : []),
+    ...(shortened === null ? [] : [`shortened before call ${nameOf(shortened)}`]),
+    ...(removed === null ? [] : [`removed before call ${nameOf(removed)}`]),
+  ].join(', ');
+  const part = (kind: string, from: number, to: number, height: number): Markup =>
+    to <= from
+      ? NOTHING
+      : html`<rect
+          class="${kind}"
+          x="${share(from, turns)}"
+          width="${share(to - from, turns)}"
+          y="${7 - height / 2}"
+          height="${height}"
+        />`;
+  return html`<li>
+    <span><b>${named(label.ofName(life.tool), 40)}</b> ${named(subject)}</span>
+    <i>${formatCount(tokens)}</i>
+    <svg role="img">
+      <title>${words}</title>
+      ${[
+        part('spared', whole, turns, 1),
+        part('stub', whole, gone, 3),
+        part('idle', used, whole, 12),
+        part('used', birth, used, 12),
+      ]}
+    </svg>
+  </li>`;
+}
+
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+const MAX_TICKS = 8;
+
+function axis({ chart }: ReportPage): Markup {
+  const turns = chart.turns.length;
+  const step = STEPS.find((each) => turns / each <= MAX_TICKS) ?? turns;
+  const ticks = Array.from({ length: Math.ceil(turns / step) }, (_, at) => at * step);
+  return html`<div class="lives axis" aria-hidden="true">
+    <span>result</span><i>tokens</i>
+    <svg>
+      ${ticks.map(
+        (at) => html`<text x="${share(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,
+      )}
+    </svg>
+  </div>`;
+}
+
+/** A part of the width, as SVG has it. */
+export function share(part: number, whole: number): string {
+  return `${Number(((part / whole) * 100).toFixed(2))}%`;
+}

@@ -1,0 +1,98 @@
+// The figures of a replay: sums over what was recorded. What it was played with, and where the work ran, is the caller's.
+
+import { RECLAIM_RULES } from '../measure/attribution.js';
+import { groupBy } from '../measure/group-by.js';
+import type {
+  ModelCall,
+  ReclaimedItem,
+  ReplayReport,
+  RuleTotal,
+  TokenPair,
+} from '../replay/replay-report.js';
+import { NO_USE, sumUse } from '../replay/summarizer-meter.js';
+import { reclaimedBy } from './edit-row.js';
+import type { EditRow } from './edit-row.js';
+import type { SessionRecorder } from './session-recorder.js';
+
+/** Items that the list of the largest holds. */
+const LARGEST_ITEMS = 10;
+
+const NO_WINDOW: ModelCall = {
+  entry: 0,
+  tokens: { without: 0, with: 0 },
+  edits: [],
+  compressions: [],
+  fitted: null,
+  summarizer: NO_USE,
+  waitMs: 0,
+};
+
+type Totals = Pick<
+  ReplayReport,
+  | 'exceeded'
+  | 'compressionFailure'
+  | 'playedEntries'
+  | 'modelCalls'
+  | 'end'
+  | 'input'
+  | 'firstCallOverLimit'
+  | 'reclaimed'
+  | 'largest'
+  | 'summarizer'
+>;
+
+/** Sums up. The last window answers nothing: it shows what the session ends with. */
+export function replayTotals(
+  { windows: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
+  rows: readonly EditRow[],
+  contextLimit: number,
+): Totals {
+  const byWindow = groupBy(rows, ({ turn }) => turn);
+  const windows = taken.map(({ busyMs: _, costs: __, ...window }, at): ModelCall => ({
+    ...window,
+    edits: totalsOf(byWindow.get(at) ?? []),
+  }));
+  const modelCalls = windows.slice(0, -1);
+  const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
+  const sum = (side: keyof TokenPair): number =>
+    modelCalls.reduce((total, { tokens }) => total + tokens[side], 0);
+  const overLimit = windows.findIndex(({ tokens }) => tokens.without > contextLimit);
+  return {
+    exceeded,
+    compressionFailure,
+    playedEntries,
+    modelCalls,
+    end,
+    input: { without: sum('without'), with: sum('with') },
+    firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
+    reclaimed: totalsOf(rows),
+    largest: rows
+      // Summaries that came and went are no items.
+      .filter(({ items, callId }) => items > 0 || callId !== null)
+      .filter((row) => reclaimedBy(row) > 0)
+      .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
+      .slice(0, LARGEST_ITEMS)
+      .map((row): ReclaimedItem => {
+        const { rule, speaker, tool, subject, turn } = row;
+        return {
+          ...{ rule, speaker, tool },
+          path: subject?.path ?? null,
+          parameter: subject?.parameter ?? null,
+          tokens: reclaimedBy(row),
+          modelCall: turn < modelCalls.length ? turn + 1 : null,
+        };
+      }),
+    summarizer: sumUse(windows.map(({ summarizer }) => summarizer)),
+  };
+}
+
+/** What each rule took, in the order of the rules; those that took nothing are left out. */
+function totalsOf(rows: readonly EditRow[]): readonly RuleTotal[] {
+  const byRule = groupBy(rows, ({ rule }) => rule);
+  return RECLAIM_RULES.flatMap((rule) => {
+    const group = byRule.get(rule);
+    if (group === undefined) return [];
+    const items = group.reduce((sum, row) => sum + row.items, 0);
+    return [{ rule, items, tokens: group.reduce((sum, row) => sum + reclaimedBy(row), 0) }];
+  });
+}

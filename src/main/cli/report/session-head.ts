@@ -1,0 +1,75 @@
+// What the head of a session's page says: facts, prices and notices.
+
+import { MODEL_PRICES_DATE } from '../../../index.js';
+import type { ModelPrice } from '../../../index.js';
+import { stopMessage } from '../replay/replay-report.js';
+import type { ReplayReport } from '../replay/replay-report.js';
+import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import type { PageHead } from './headline-section.js';
+import { html, named } from './html.js';
+import type { Markup } from './html.js';
+import { sumInput } from './money.js';
+import type { ReportPage } from './report-page.js';
+
+/** Returns what the head of the page says. */
+export function sessionHead({ title, recording, label, price }: ReportPage): PageHead {
+  const { report, requests, model } = recording;
+  return {
+    title,
+    isRedacted: label.isRedacted,
+    facts: factsOf(report, model === null ? null : label.ofName(model)),
+    input: sumInput(requests, price),
+    pricing: pricingOf(price),
+    notices: noticesOf(report, label.isRedacted),
+  };
+}
+
+/** Says what the dollars are those of. */
+export function pricingOf(price: ModelPrice | null): Markup {
+  if (price === null) {
+    return html`The price of the model is not known; give one with <code>--price</code> for dollars.`;
+  }
+  const { name, input, cacheRead, cacheWrite } = price;
+  const listed = name === '' ? 'as given' : `${name}, ${MODEL_PRICES_DATE}`;
+  const written = cacheWrite === input ? '' : `, $${cacheWrite} written to the cache`;
+  return html`Dollars per million tokens (${listed}): $${input} input, $${cacheRead} from the
+  cache${written}.`;
+}
+
+function factsOf(report: ReplayReport, model: string | null): readonly string[] {
+  const { format, entries, playedEntries, modelCalls, settings } = report;
+  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
+  return [
+    format,
+    ...(model === null ? [] : [model]),
+    played + formatNumberOf(entries, 'entry', 'entries'),
+    formatNumberOf(modelCalls.length, 'model call'),
+    `window of ${formatCount(settings.contextLimit)}`,
+    settings.strategy,
+  ];
+}
+
+function noticesOf(replay: ReplayReport, isRedacted: boolean): readonly Markup[] {
+  const { firstCallOverLimit, compressionFailure, exceeded, entries, settings } = replay;
+  // The texts of failures may quote the session.
+  const stop = isRedacted
+    ? [
+        ...(exceeded === null ? [] : ['The session did not fit the context window any more.']),
+        ...(compressionFailure === null
+          ? []
+          : [`A compression failed: ${compressionFailure.code}.`]),
+      ].join(' ')
+    : (stopMessage(replay) ?? '');
+  return [
+    ...(entries === 0 ? [html`The transcript holds no entries: there is nothing to show.`] : []),
+    ...(stop === ''
+      ? []
+      : [html`Stopped before model call ${replay.modelCalls.length + 1}: ${named(stop, 500)}`]),
+    ...(firstCallOverLimit === null
+      ? []
+      : [
+          html`Without ctxfold, model call ${formatCount(firstCallOverLimit)} would not have fitted
+          the window of ${formatCount(settings.contextLimit)} tokens.`,
+        ]),
+  ];
+}
