@@ -11,6 +11,9 @@ import {
 } from '../../src/index.js';
 import type { DensityConfig, IContent, WorkingSetRules } from '../../src/index.js';
 import { neededUntil } from './clairvoyant.js';
+import { matchedBaseline } from './matched-baseline.js';
+import { USED_KINDS } from './needs/need.js';
+import type { NeedKind } from './needs/need.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
@@ -47,6 +50,27 @@ const UNBATCHED = {
 /** The name of what the presets of agents choose. */
 export const OWN_POLICY = 'working set (default)';
 
+const DEFAULT: Policy = workingSet(OWN_POLICY, DEFAULT_WORKING_SET);
+const AGGRESSIVE: Policy = workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET);
+
+/** Own policies, each with the ones that drop as many tokens without a thought. */
+export const BASELINES: readonly {
+  readonly own: Policy;
+  readonly random: Policy;
+  readonly oldest: Policy;
+}[] = [
+  {
+    own: DEFAULT,
+    random: matchedBaseline('random, as default', 'random', DEFAULT),
+    oldest: matchedBaseline('oldest first, as default', 'oldest', DEFAULT),
+  },
+  {
+    own: AGGRESSIVE,
+    random: matchedBaseline('random, as aggressive', 'random', AGGRESSIVE),
+    oldest: matchedBaseline('oldest first, as aggressive', 'oldest', AGGRESSIVE),
+  },
+];
+
 /** The policies that are compared, in the order of the tables. */
 export const POLICIES: readonly Policy[] = [
   KEEP_ALL,
@@ -58,10 +82,10 @@ export const POLICIES: readonly Policy[] = [
   lastOfAll(20),
   crudeWorkingSet(40),
   crudeWorkingSet(80),
-  workingSet(OWN_POLICY, DEFAULT_WORKING_SET),
-  workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET),
+  ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
   workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, ...UNBATCHED }),
-  { name: 'clairvoyant bound', role: 'bound', start: clairvoyantSender },
+  clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
+  clairvoyant('clairvoyant, all that is used', USED_KINDS),
 ];
 
 function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
@@ -83,7 +107,7 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
 }
 
 /** What the preset of the agent chooses, with these rules. */
-function workingSet(name: string, rules: WorkingSetRules): Policy {
+export function workingSet(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
     role: 'own',
@@ -142,9 +166,15 @@ function crudeWorkingSet(calls: number): Policy {
   };
 }
 
-function clairvoyantSender(session: RecordedSession): Sender {
-  const needed = neededUntil(session);
-  return droppingResults(session.transcript, ({ results, length }) =>
-    results.filter(({ block }) => (needed.get(block) ?? -1) < length),
-  );
+function clairvoyant(name: string, kinds: ReadonlySet<NeedKind>): Policy {
+  return {
+    name,
+    role: 'bound',
+    start: (session) => {
+      const needed = neededUntil(session, kinds);
+      return droppingResults(session.transcript, ({ results, context }) =>
+        results.filter(({ block }) => (needed.get(block) ?? -1) < context.length),
+      );
+    },
+  };
 }

@@ -4,12 +4,9 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { CtxfoldError, readTranscript } from '../../src/index.js';
-import { findSources } from '../../src/main/cli/analyze-sources.js';
 import { drawChart } from './chart.js';
 import { withFigures } from './figures-page.js';
-import { recordSession } from './recorded-session.js';
-import type { RecordedSession } from './recorded-session.js';
+import { loadSessions } from './load-sessions.js';
 import { renderFidelity } from './render.js';
 import { mainGroup, reportFidelity } from './report.js';
 
@@ -27,21 +24,8 @@ const { values, positionals } = parseArgs({
 });
 if (positionals.length === 0) throw new RangeError('Expected files or folders with sessions.');
 
-const sessions: RecordedSession[] = [];
-const skipped: string[] = [];
-for (const path of positionals) {
-  for (const file of (await findSources(path)).files) {
-    try {
-      sessions.push(recordSession(file, await readTranscript(file)));
-    } catch (error) {
-      if (!(error instanceof CtxfoldError)) throw error;
-      skipped.push(file);
-    }
-  }
-}
-if (sessions.length === 0) throw new RangeError('None of the files holds a session.');
-
-const report = reportFidelity(sessions, skipped);
+const { contexts, skipped } = await loadSessions(positionals);
+const report = reportFidelity(contexts, skipped);
 const charts = [values.chart, values.docs ? PAGE_CHART : undefined];
 const charted = mainGroup(report);
 for (const file of charts) {
