@@ -152,14 +152,11 @@ function play(
   const meter = new ContextMeter();
   let sentUpTo = 0;
   let call = 0;
-  let answeredAt: number | undefined;
-  entries.forEach(({ speaker, metadata }, index) => {
+  entries.forEach(({ speaker }, index) => {
     if (speaker !== 'ai') return;
     const context = send(entries.slice(sentUpTo, index));
     sentUpTo = index;
-    const timestamp = metadata?.timestamp ?? answeredAt;
-    meter.send(context, answeredAt === undefined ? 0 : (timestamp ?? 0) - answeredAt);
-    answeredAt = timestamp;
+    meter.send(context, session.gapsMs[call]);
     const needs = session.needsOf.get(index);
     if (needs !== undefined) onNeeds?.(context, needs, meter.lastTokens, call);
     call += 1;

@@ -9,8 +9,13 @@ import {
   isEmptyDensityResult,
   optimize,
 } from '../../src/index.js';
-import type { DensityConfig, IContent, WorkingSetRules } from '../../src/index.js';
+import type { DensityConfig, DensityResult, IContent, WorkingSetRules } from '../../src/index.js';
+import { BatchPoints } from '../../src/main/pre-send/batch-points.js';
+import { completeEditOptions } from '../../src/main/pre-send/edit-options.js';
+import { decideEdits } from '../../src/main/pre-send/edit-policy.js';
+import { reclaimedTokens } from '../../src/main/pre-send/reclaimed-tokens.js';
 import { neededUntil } from './clairvoyant.js';
+import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
 import type { NeedKind } from './needs/need.js';
@@ -52,6 +57,8 @@ export const OWN_POLICY = 'working set (default)';
 
 const DEFAULT: Policy = workingSet(OWN_POLICY, DEFAULT_WORKING_SET);
 const AGGRESSIVE: Policy = workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET);
+/** As the adapters land it unless they are told otherwise. */
+const BATCHED: Policy = batched('default, batched', DEFAULT_WORKING_SET);
 
 /** Own policies, each with the ones that drop as many tokens without a thought. */
 export const BASELINES: readonly {
@@ -63,6 +70,11 @@ export const BASELINES: readonly {
     own: DEFAULT,
     random: matchedBaseline('random, as default', 'random', DEFAULT),
     oldest: matchedBaseline('oldest first, as default', 'oldest', DEFAULT),
+  },
+  {
+    own: BATCHED,
+    random: matchedBaseline('random, as batched', 'random', BATCHED),
+    oldest: matchedBaseline('oldest first, as batched', 'oldest', BATCHED),
   },
   {
     own: AGGRESSIVE,
@@ -108,15 +120,39 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
 
 /** What the preset of the agent chooses, with these rules. */
 export function workingSet(name: string, rules: WorkingSetRules): Policy {
+  return { name, role: 'own', start: (session) => densitySender(configOf(session, rules)) };
+}
+
+/** The same, with what it finds held until it is worth the cache that it costs, or that is cold. */
+export function batched(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
     role: 'own',
-    start: ({ transcript }) => {
-      const { preset, workspaceRoot = '/' } = transcript;
-      const chosen = { ...preset, partialWritesSupersede: false, workingSet: rules };
-      return densitySender({ ...DEFAULT_DENSITY_CONFIG, workspaceRoot, ...chosen });
+    start: (session) => {
+      const { minReclaimTokens } = completeEditOptions({ edits: 'batched' });
+      const points = new BatchPoints();
+      let call = -1;
+      let length = 0;
+      return densitySender(configOf(session, rules), (history, result, added) => {
+        call += 1;
+        length += added;
+        const decision = decideEdits('batched', {
+          isForced: false,
+          isCacheCold: call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS,
+          sentEntries: history.length,
+          reclaimedTokens: () => reclaimedTokens(result, history, () => undefined),
+          minReclaimTokens: points.reaches(length) ? minReclaimTokens : Infinity,
+        });
+        return decision.verdict === 'land';
+      });
     },
   };
+}
+
+function configOf({ transcript }: RecordedSession, rules: WorkingSetRules): DensityConfig {
+  const { preset, workspaceRoot = '/' } = transcript;
+  const chosen = { ...preset, partialWritesSupersede: false, workingSet: rules };
+  return { ...DEFAULT_DENSITY_CONFIG, workspaceRoot, ...chosen };
 }
 
 function lastPerTool(recencyRetention: number): Policy {
@@ -128,14 +164,23 @@ function lastPerTool(recencyRetention: number): Policy {
   });
 }
 
-/** Prunes the history before every call, for good. */
-function densitySender(config: DensityConfig | undefined): Sender {
+/**
+ * Prunes the history before every call, for good.
+ *
+ * @param lands whether what was found may land now
+ */
+function densitySender(
+  config: DensityConfig | undefined,
+  lands: (history: readonly IContent[], result: DensityResult, added: number) => boolean = () =>
+    true,
+): Sender {
   const history: IContent[] = [];
   return (added) => {
     history.push(...added);
     if (config === undefined) return history;
     const result = optimize(history, config);
-    if (!isEmptyDensityResult(result)) applyDensityResult(history, result);
+    const isLanding = lands(history, result, added.length);
+    if (isLanding && !isEmptyDensityResult(result)) applyDensityResult(history, result);
     return history;
   };
 }

@@ -1,6 +1,7 @@
 // A recorded session as the measurement sees it: its entries, and what the agent needed of them. Reads no file.
 
 import type { ContentBlock, Transcript } from '../../src/index.js';
+import { gapsOf } from './gaps.js';
 import { recoveryKeys } from './recovery.js';
 import type { RecoveryKeys } from './recovery.js';
 import { editNeeds } from './needs/edits.js';
@@ -24,6 +25,8 @@ export interface RecordedSession {
   readonly edits: readonly Need[];
   /** How many other edits there were: of lines that came from nowhere in the context, as from a summary. */
   readonly unseenEdits: number;
+  /** By model call, milliseconds since the one before. */
+  readonly gapsMs: readonly number[];
   /** All blocks: what a policy sends besides them, it has made. */
   readonly blocks: ReadonlySet<ContentBlock>;
   /** By id of a call, what has to be named to make it again. */
@@ -65,6 +68,7 @@ export function contextOf(
     needsOf,
     edits: needs.filter(({ kind }) => kind === 'edit'),
     unseenEdits,
+    gapsMs: gapsOf(transcript.entries),
     blocks: new Set(transcript.entries.flatMap(({ blocks }) => blocks)),
     recovery: recoveryKeys(transcript),
   };

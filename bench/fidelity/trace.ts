@@ -99,6 +99,7 @@ function entriesOf(
 ): { readonly entries: readonly IContent[]; readonly answers: readonly number[] } {
   const entries: IContent[] = [];
   const answers: number[] = [];
+  // All that a call is sent came when it was made.
   let timestamp = 0;
   for (let call = 0; call <= gapsMs.length; call += 1) {
     const added = items.flatMap((item, at) => {
@@ -108,16 +109,15 @@ function entriesOf(
     const said = added.filter(({ item }) => isSaid(item)).map(({ block }) => block);
     if (call > 0) {
       answers.push(entries.length);
-      timestamp += gapsMs[call - 1] ?? 0;
       entries.push({ speaker: 'ai', blocks: said, metadata: { timestamp } });
     }
+    timestamp += gapsMs[call] ?? 0;
     for (const { item, block } of added) {
       if (isSaid(item)) continue;
-      const isSummary = item.kind === 'summary' && { metadata: { isSummary: true } };
       entries.push({
         speaker: item.kind === 'result' ? 'tool' : 'human',
         blocks: [block],
-        ...isSummary,
+        metadata: { timestamp, ...(item.kind === 'summary' && { isSummary: true }) },
       });
     }
   }

@@ -1,0 +1,100 @@
+// Honest tuning: the numbers of a policy are found on half of the sessions and judged on the other half, over several
+// splits. Says whether the shipped ones are what the data would have chosen.
+
+import { measure, sumFigures } from '../measure.js';
+import type { Figures } from '../measure.js';
+import type { Policy } from '../policies.js';
+import type { RecordedSession } from '../recorded-session.js';
+import { netCostRatio, shareOf } from '../shares.js';
+import { fit } from './fit.js';
+import type { Numbers } from './fit.js';
+import { splitsOf } from './splits.js';
+
+/** A policy by its numbers. */
+export interface Tunable<T extends Numbers> {
+  readonly shipped: T;
+  /** Which numbers are found by data. */
+  readonly names: readonly (keyof T & string)[];
+  readonly policyOf: (numbers: T) => Policy;
+}
+
+/** Numbers on both halves of a split. */
+export interface Judged {
+  readonly fitted: Figures;
+  readonly heldOut: Figures;
+}
+
+export interface SplitReport<T extends Numbers> {
+  /** What the fitted half chose. */
+  readonly numbers: T;
+  readonly tuned: Judged;
+  readonly shipped: Judged;
+  /** By how much the chosen numbers are better than the shipped ones, on each half: a difference of losses. */
+  readonly gainFitted: number;
+  readonly gainHeldOut: number;
+}
+
+export interface TuningReport<T extends Numbers> {
+  readonly names: readonly string[];
+  readonly splits: readonly SplitReport<T>[];
+  /** Mean of the gains on the held-out halves: what is to be had from other numbers on sessions that they were not found on. */
+  readonly gain: number;
+  /** Standard deviation of these gains over splits. */
+  readonly spread: number;
+  /** Whether the shipped numbers are worse by more than the spread. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * What is to be small: the price of the input, of what it is unpruned, when all that was used and is not in view is
+ * read again. It weighs what is lost against what is saved by prices alone.
+ */
+export function lossOf(figures: Figures): number {
+  return shareOf(netCostRatio(figures), 1);
+}
+
+/** Tunes on some splits of the sessions. The same sessions and seed give the same report. */
+export function tune<T extends Numbers>(
+  contexts: readonly RecordedSession[],
+  { shipped, names, policyOf }: Tunable<T>,
+  splitCount: number,
+  seed?: number,
+): TuningReport<T> {
+  // Splits share sessions, and tries of one number share the others: each is measured once.
+  const known = new Map<string, Map<RecordedSession, Figures>>();
+  const figuresOf = (numbers: T, of: readonly RecordedSession[]): Figures => {
+    const key = JSON.stringify(numbers);
+    const bySession = known.get(key) ?? new Map<RecordedSession, Figures>();
+    known.set(key, bySession);
+    const policy = policyOf(numbers);
+    return sumFigures(
+      of.map((session) => {
+        const figures = bySession.get(session) ?? measure(session, policy);
+        bySession.set(session, figures);
+        return figures;
+      }),
+    );
+  };
+  const splits = splitsOf(contexts, splitCount, seed).map(({ fitted, heldOut }) => {
+    const numbers = fit(shipped, names, (tried) => lossOf(figuresOf(tried, fitted)));
+    const judge = (of: T): Judged => {
+      return { fitted: figuresOf(of, fitted), heldOut: figuresOf(of, heldOut) };
+    };
+    const [tuned, before] = [judge(numbers), judge(shipped)];
+    return {
+      numbers,
+      tuned,
+      shipped: before,
+      gainFitted: lossOf(before.fitted) - lossOf(tuned.fitted),
+      gainHeldOut: lossOf(before.heldOut) - lossOf(tuned.heldOut),
+    };
+  });
+  const gains = splits.map(({ gainHeldOut }) => gainHeldOut);
+  const gain = meanOf(gains);
+  const spread = Math.sqrt(meanOf(gains.map((each) => (each - gain) ** 2)));
+  return { names, splits, gain, spread, isRefused: gain > spread };
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

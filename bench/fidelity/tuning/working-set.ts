@@ -1,0 +1,16 @@
+// What is tuned today: all numbers of the working set, landed as the adapters land it.
+
+import { DEFAULT_WORKING_SET } from '../../../src/index.js';
+import type { WorkingSetRules } from '../../../src/index.js';
+import { WORKING_SET_RULE_NAMES } from '../../../src/shared/density/rules/working-set-rules.js';
+import { batched } from '../policies.js';
+import type { Tunable } from './tune.js';
+
+/** The rules as numbers by name. */
+type RuleNumbers = { readonly [Name in keyof WorkingSetRules]: number };
+
+export const WORKING_SET: Tunable<RuleNumbers> = {
+  shipped: DEFAULT_WORKING_SET,
+  names: WORKING_SET_RULE_NAMES,
+  policyOf: (rules) => batched('tried', rules),
+};
