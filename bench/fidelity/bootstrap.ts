@@ -26,9 +26,7 @@ export function bootstrap<T>(
   const random = seededRandom(SEED);
   const figures: number[] = [];
   for (let draw = 0; draw < RESAMPLES; draw += 1) {
-    const drawn = sessions.flatMap(
-      () => sessions[Math.floor(random() * sessions.length)] ?? [],
-    );
+    const drawn = sessions.flatMap(() => sessions[Math.floor(random() * sessions.length)] ?? []);
     const value = figure(drawn);
     if (!Number.isNaN(value)) figures.push(value);
   }

@@ -36,8 +36,9 @@ interface Label extends Place {
   readonly dot: Dot;
 }
 
-/** The chart of some sessions: to the right is cheaper, up is safer. */
-export function drawChart({ group, sessions, edits, policies }: GroupReport): string {
+/** The chart of some sessions: to the right is cheaper, up is safer. Baselines are for tables: there are too many of them. */
+export function drawChart({ group, sessions, edits, policies: all }: GroupReport): string {
+  const policies = all.filter(({ role }) => role !== 'baseline');
   const scale = scaleOf(policies);
   const dots = policies.map(({ policy, role, retained, saved }): Dot => {
     return { name: policy, role, x: scale.x(100 * saved), y: scale.y(100 * retained) };
@@ -152,7 +153,7 @@ function candidates({ x, y }: Dot, width: number): readonly Place[] {
   const at = (middle: number, height: number, anchor: Place['anchor']): Place => {
     return { ...around(middle, height, width, LINE_HEIGHT), anchor };
   };
-  return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((step) => {
+  return [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((step) => {
     const down = step * LINE_HEIGHT;
     return [
       at(x + sideways, y + down, 'start'),

@@ -2,31 +2,42 @@
 // then, by chance or the oldest first. What a policy keeps above that is its merit.
 
 import { PRUNED_POINTER } from '../../src/index.js';
-import type { IContent } from '../../src/index.js';
+import type { ContentBlock, IContent } from '../../src/index.js';
 import { estimateResultTokens } from '../../src/shared/tokens/estimate.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { entryTokens } from './context-meter.js';
 import type { Policy } from './policies.js';
 import { droppingResults } from './results-in-context.js';
-import type { ContextState, ResultInContext } from './results-in-context.js';
+import type { ResultInContext } from './results-in-context.js';
 
 const SEED = 1;
 const POINTER_TOKENS = estimateResultTokens({ result: PRUNED_POINTER });
 
 /**
  * The policy that sends, at each call, about as many tokens as another one does. It takes results that the model was sent
- * at least once. The last one that it takes may be too much: whether it goes is left to chance, so that none is on average.
+ * at least once, in the order of their coming or in one that is drawn as they come. The next in line goes when that brings it
+ * nearer to the tokens of the other one.
  */
 export function matchedBaseline(name: string, order: 'random' | 'oldest', like: Policy): Policy {
   return {
     name,
+    role: 'baseline',
     start: (session) => {
       const random = seededRandom(SEED);
+      const ranks = new Map<ContentBlock, number>();
+      const rankOf = ({ block, entry }: ResultInContext): number => {
+        const rank = ranks.get(block) ?? (order === 'random' ? random() : entry);
+        ranks.set(block, rank);
+        return rank;
+      };
       const sendLike = like.start(session);
       let target = 0;
-      const send = droppingResults(session.transcript, (state) =>
-        toDrop(state, tokensOf(state.context) - target, order, random),
-      );
+      const send = droppingResults(session.transcript, ({ results, call, context }) => {
+        const line = results
+          .filter(({ firstCall }) => firstCall < call)
+          .sort((a, b) => rankOf(a) - rankOf(b));
+        return firstInLine(line, tokensOf(context) - target);
+      });
       return (added) => {
         target = tokensOf(sendLike(added));
         return send(added);
@@ -35,22 +46,16 @@ export function matchedBaseline(name: string, order: 'random' | 'oldest', like: 
   };
 }
 
-function toDrop(
-  { results, call }: ContextState,
+function firstInLine(
+  line: readonly ResultInContext[],
   surplus: number,
-  order: 'random' | 'oldest',
-  random: () => number,
 ): readonly ResultInContext[] {
   const dropped: ResultInContext[] = [];
-  const candidates = results.filter(({ firstCall }) => firstCall < call);
   let left = surplus;
-  while (left > 0 && candidates.length > 0) {
-    const at = order === 'oldest' ? 0 : Math.floor(random() * candidates.length);
-    const [result] = candidates.splice(at, 1);
-    if (result === undefined) break;
+  for (const result of line) {
     const gain = estimateResultTokens(result.block) - POINTER_TOKENS;
     if (gain <= 0) continue;
-    if (gain > left && random() * gain >= left) break;
+    if (gain >= 2 * left) break;
     dropped.push(result);
     left -= gain;
   }

@@ -27,7 +27,15 @@ export function needTables(group: GroupReport): readonly TextTable[] {
     return {
       title: `What stays in view, ${name}`,
       subtitle: 'intervals of 95 % over sessions',
-      heads: ['need', 'weight', 'in view', 'interval', 'recoverable', 'lost', ...lifts.map(overHead)],
+      heads: [
+        'need',
+        'weight',
+        'in view',
+        'interval',
+        'recoverable',
+        'lost',
+        ...lifts.map(overHead),
+      ],
       rows: NEED_KINDS.flatMap((kind) => {
         const first = lifts[0]?.kinds[kind];
         if (figures === undefined || first === undefined) return [];
@@ -56,7 +64,7 @@ function overHead({ over }: { readonly over: string }): string {
 function liftText(kind: LiftOfKind | undefined): string {
   if (kind === undefined) return '–';
   const { lift, liftInterval } = kind;
-  return `${signed(lift)} (${signed(liftInterval.low)} to ${signed(liftInterval.high)})`;
+  return `${signed(lift)} (${signed(liftInterval.low)}…${signed(liftInterval.high)})`;
 }
 
 function points(share: number): string {

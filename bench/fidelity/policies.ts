@@ -29,13 +29,16 @@ import type { ResultInContext } from './results-in-context.js';
  */
 export type Sender = (added: readonly IContent[]) => readonly IContent[];
 
-export type PolicyRole = 'own' | 'bound' | 'compared';
+export type PolicyRole = 'own' | 'bound' | 'compared' | 'baseline';
 
 /** One way to prune. */
 export interface Policy {
   /** Unique and short: it also stands in the chart. */
   readonly name: string;
-  /** Whether it is ctxfold's, a bound that no pruner knows to reach, or there to compare with. @default 'compared' */
+  /**
+   * Whether it is ctxfold's, a bound that no pruner knows to reach, there to compare with, or a baseline that drops as
+   * much as another one without a thought. @default 'compared'
+   */
   readonly role?: PolicyRole;
   /** Begins with an empty context. */
   readonly start: (session: RecordedSession) => Sender;
@@ -97,7 +100,7 @@ export const POLICIES: readonly Policy[] = [
   ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
   workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, ...UNBATCHED }),
   clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
-  clairvoyant('clairvoyant, all that is used', USED_KINDS),
+  clairvoyant('clairvoyant, all needs', USED_KINDS),
 ];
 
 function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {

@@ -42,14 +42,10 @@ const COLUMNS: readonly Column[] = [
   inViewColumn('quotes', 'quotes'),
   { head: 'saved', cell: ({ saved }) => points(saved) },
   { head: 'net', cell: (policy) => points(netSavedShare(policy)) },
-  {
-    head: 'calls/rewrite',
-    cell: ({ modelCalls, cacheRewrites }) =>
-      cacheRewrites === 0 ? NONE : (modelCalls / cacheRewrites).toFixed(1),
-  },
+  { head: 'rewrites', cell: ({ cacheRewrites }) => numberText(cacheRewrites) },
   ...CACHE_READ_PRICES.map((price): Column => {
     return {
-      head: price === CACHE_READ_PRICE ? 'cost' : `at ${price}`,
+      head: price === CACHE_READ_PRICE ? 'cost' : `${price}`,
       cell: (policy) => points(shareOf(costRatio(policy, price, false), 1)),
     };
   }),
@@ -84,8 +80,7 @@ function inViewColumn(head: string, group: NeedGroup): Column {
 export function policyTable(group: GroupReport): TextTable {
   const calls = numberText(group.policies[0]?.modelCalls ?? 0);
   const sessions = `${numberText(group.sessions)} ${group.sessions === 1 ? 'session' : 'sessions'}`;
-  const cut =
-    group.contexts === group.sessions ? '' : ` in ${numberText(group.contexts)} contexts`;
+  const cut = group.contexts === group.sessions ? '' : ` in ${numberText(group.contexts)} contexts`;
   return {
     title: group.group === 'all' ? 'All formats' : group.group,
     subtitle:

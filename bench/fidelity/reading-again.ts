@@ -43,7 +43,8 @@ export class ReadingAgain {
     contextTokens: number,
   ): void {
     const source = shownBy.at(-1);
-    if (source === undefined || shownBy.some((block) => (this.#until.get(block) ?? 0) > call)) return;
+    if (source === undefined || shownBy.some((block) => (this.#until.get(block) ?? 0) > call))
+      return;
     this.#until.set(source, call + STAY_CALLS);
     const tokens = estimateEntryTokens({ speaker: 'tool', blocks: [source] });
     const stay = Math.min(STAY_CALLS, remaining);

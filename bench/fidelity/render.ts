@@ -30,7 +30,7 @@ export function renderTable({ title, subtitle, heads, rows }: TextTable): string
   const table = new Table({
     head: [...heads],
     colAligns: heads.map((_, at) => (at === 0 ? 'left' : 'right')),
-    style: { head: [], border: [], compact: true },
+    style: { head: [], border: [], compact: true, 'padding-right': 0 },
   });
   table.push(...rows.map((row) => [...row]));
   return `${title}: ${subtitle}\n${table.toString()}`;

@@ -44,8 +44,8 @@ export function outcomeRatio(
 }
 
 /** Of the edits, the share whose text stayed in view. 1 where there were none. */
-export function retainedShare(figures: Figures): number {
-  return shareOf(outcomeRatio(figures, NEED_GROUPS.edits, 'inView'), 1);
+export function retainedShare({ edits, atRisk }: Figures): number {
+  return 1 - shareOf({ part: atRisk.length, whole: edits }, 0);
 }
 
 /** Of the unpruned input tokens, the share that was not sent. */

@@ -82,7 +82,10 @@ function sessionOf(source: string, format: string, context: TraceContext): Recor
 }
 
 /** The kind of the first call of the answer that can have used an identifier, and writes or does not. */
-function kindOf({ type, call }: TraceContext['needs'][number], items: readonly TraceItem[]): NeedKind {
+function kindOf(
+  { type, call }: TraceContext['needs'][number],
+  items: readonly TraceItem[],
+): NeedKind {
   if (type === 'id-write') return 'id-edit';
   if (type !== 'id-other') return type;
   const user = items.find(
@@ -183,8 +186,7 @@ function callOf(
       return { name: 'Bash', parameters: { command: `run call${at} ${named}` } };
     case 'shell-read': {
       const shown = named === '' ? `call${at}.ts` : named;
-      const command =
-        lines === undefined ? `cat ${shown}` : `sed -n '${lines.join()}p' ${shown}`;
+      const command = lines === undefined ? `cat ${shown}` : `sed -n '${lines.join()}p' ${shown}`;
       return { name: 'Bash', parameters: { command } };
     }
     case 'shell-search':

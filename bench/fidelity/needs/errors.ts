@@ -11,8 +11,7 @@ import type { ShownBefore } from './shown-before.js';
 const FAILURE_LINE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exception|panic(?:ked)?|assert\w*|traceback|cannot|undefined|unexpected|expected|not found)\b/i;
 /** As agents write the code that a command ended with into its output. */
-const EXIT_CODE =
-  /(?:\bexit(?:ed with)? code:?\s*|<returncode>|"exit_code":\s*)(-?\d+)/i;
+const EXIT_CODE = /(?:\bexit(?:ed with)? code:?\s*|<returncode>|"exit_code":\s*)(-?\d+)/i;
 /** The code stands in the first or the last lines. */
 const EXIT_CODE_REACH = 400;
 /** So many lines of an error are looked for: the first that tell of a failure, else the last. */
@@ -24,10 +23,7 @@ const DECORATION = /^\s*cd\s+\S+\s*&&\s*|\s*2>&1|\s*\|\s*(?:tail|head)\b[^|]*$/g
  * One need for each failure of a command that was run again in the same context. A command that reads or searches has
  * no failures: one that finds nothing says so by its exit code. What is decoration, as `| tail -20`, makes no other command.
  */
-export function errorNeeds(
-  { entries, preset }: Transcript,
-  shown: ShownBefore,
-): readonly Need[] {
+export function errorNeeds({ entries, preset }: Transcript, shown: ShownBefore): readonly Need[] {
   const commandOf = new Map<string, string>();
   /** By command, its failure that is open. */
   const open = new Map<string, ToolResponseBlock>();

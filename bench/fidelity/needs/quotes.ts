@@ -61,7 +61,7 @@ class QuotableTexts {
         const source = this.#lineOf.get(line.slice(start, start + QUOTE_LENGTH));
         if (start < end || source === undefined) continue;
         end = start + commonLength(line, start, ...source);
-        const quote = line.slice(start, end).trimEnd();
+        const quote = line.slice(start, end);
         if ((quote.match(LETTERS)?.length ?? 0) >= MIN_LETTERS) quotes.push(quote);
       }
     }

@@ -1,7 +1,7 @@
 // Which edits of a session are looked at.
 
 import { describe, expect, it } from 'vitest';
-import { editsOf } from '../../../bench/fidelity/recorded-session.js';
+import { editsOf } from '../../../bench/fidelity/needs/edits.js';
 import { agentPreset } from '../../../src/index.js';
 import type { IContent, TranscriptFormat } from '../../../src/index.js';
 
