@@ -153,7 +153,7 @@ function candidates({ x, y }: Dot, width: number): readonly Place[] {
   const at = (middle: number, height: number, anchor: Place['anchor']): Place => {
     return { ...around(middle, height, width, LINE_HEIGHT), anchor };
   };
-  return [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((step) => {
+  return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((step) => {
     const down = step * LINE_HEIGHT;
     return [
       at(x + sideways, y + down, 'start'),
@@ -170,8 +170,14 @@ function around(x: number, y: number, width: number, height: number): Box {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
+/** A label beside a dot on the lowest line may reach half below it; the numbers of the axis stand further down. */
 function isInside({ left, right, top, bottom }: Box): boolean {
-  return left > PLOT.left && right < WIDTH && top > PLOT.top - LINE_HEIGHT && bottom < BASELINE;
+  return (
+    left > PLOT.left &&
+    right < WIDTH &&
+    top > PLOT.top - LINE_HEIGHT &&
+    bottom <= BASELINE + LINE_HEIGHT / 2
+  );
 }
 
 function overlaps(a: Box, b: Box): boolean {

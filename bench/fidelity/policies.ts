@@ -7,13 +7,16 @@ import {
   DEFAULT_DENSITY_CONFIG,
   DEFAULT_WORKING_SET,
   isEmptyDensityResult,
-  optimize,
 } from '../../src/index.js';
 import type { DensityConfig, DensityResult, IContent, WorkingSetRules } from '../../src/index.js';
 import { BatchPoints } from '../../src/main/pre-send/batch-points.js';
 import { completeEditOptions } from '../../src/main/pre-send/edit-options.js';
 import { decideEdits } from '../../src/main/pre-send/edit-policy.js';
 import { reclaimedTokens } from '../../src/main/pre-send/reclaimed-tokens.js';
+import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
+import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
+import { planIndexed } from '../../src/shared/density/plan/optimize.js';
+import { scopeOfPass } from '../../src/shared/density/rules/mark-history.js';
 import { neededUntil } from './clairvoyant.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
@@ -135,19 +138,23 @@ export function batched(name: string, rules: WorkingSetRules): Policy {
       const { minReclaimTokens } = completeEditOptions({ edits: 'batched' });
       const points = new BatchPoints();
       let call = -1;
-      let length = 0;
-      return densitySender(configOf(session, rules), (history, result, added) => {
-        call += 1;
-        length += added;
+      let added = 0;
+      const send = densitySender(configOf(session, rules), (history, result) => {
+        const isPoint = points.reaches(added);
         const decision = decideEdits('batched', {
           isForced: false,
           isCacheCold: call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS,
           sentEntries: history.length,
           reclaimedTokens: () => reclaimedTokens(result, history, () => undefined),
-          minReclaimTokens: points.reaches(length) ? minReclaimTokens : Infinity,
+          minReclaimTokens: isPoint ? minReclaimTokens : Infinity,
         });
         return decision.verdict === 'land';
       });
+      return (entries) => {
+        call += 1;
+        added += entries.length;
+        return send(entries);
+      };
     },
   };
 }
@@ -168,24 +175,34 @@ function lastPerTool(recencyRetention: number): Policy {
 }
 
 /**
- * Prunes the history before every call, for good.
+ * Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands.
  *
  * @param lands whether what was found may land now
  */
 function densitySender(
   config: DensityConfig | undefined,
-  lands: (history: readonly IContent[], result: DensityResult, added: number) => boolean = () =>
-    true,
+  lands: (history: readonly IContent[], result: DensityResult) => boolean = () => true,
 ): Sender {
   const history: IContent[] = [];
+  let index: HistoryIndex | undefined;
   return (added) => {
     history.push(...added);
     if (config === undefined) return history;
-    const result = optimize(history, config);
-    const isLanding = lands(history, result, added.length);
-    if (isLanding && !isEmptyDensityResult(result)) applyDensityResult(history, result);
+    if (index === undefined) index = indexOf(history, config);
+    else for (const entry of added) index.append(entry);
+    const result = materializeDensityPlan(planIndexed(index, config), history, config);
+    const isLanding = lands(history, result);
+    if (!isLanding || isEmptyDensityResult(result)) return history;
+    applyDensityResult(history, result);
+    index = undefined;
     return history;
   };
+}
+
+function indexOf(history: readonly IContent[], config: DensityConfig): HistoryIndex {
+  const index = new HistoryIndex(scopeOfPass(config));
+  for (const entry of history) index.append(entry);
+  return index;
 }
 
 function lastOfAll(count: number): Policy {
