@@ -44,7 +44,7 @@ export function tuningVerdict<T extends Numbers>(
       const chosen = splits.map(({ numbers }) => numbers[name] ?? NaN);
       return `${name}: ${String(shipped[name])} shipped, ${chosen.join(', ')} chosen`;
     }),
-    `On held-out sessions the chosen numbers gain ${points(gain)} points of net cost, with a spread of ${points(spread)} over splits; ` +
+    `On held-out sessions the chosen numbers gain ${points(gain)} points of net cost, between ${points(spread.low)} and ${points(spread.high)} with other sessions; ` +
       `on those that they were fitted to, ${points(meanFitted(report))}.`,
     isRefused
       ? 'The shipped numbers are refused: others are better by more than the spread.'
@@ -60,7 +60,7 @@ function cellsOf(figures: Figures): readonly string[] {
   const inView = (group: NeedGroup): string =>
     points(shareOf(outcomeRatio(figures, NEED_GROUPS[group], 'inView'), NaN));
   return [
-    points(lossOf(figures)),
+    points(lossOf([figures])),
     points(shareOf(costRatio(figures, CACHE_READ_PRICE, false), 1)),
     inView('edits'),
     inView('identifiers'),

@@ -1,6 +1,8 @@
 // Honest tuning: the numbers of a policy are found on half of the sessions and judged on the other half, over several
 // splits. Says whether the shipped ones are what the data would have chosen.
 
+import { bootstrap } from '../bootstrap.js';
+import type { Interval } from '../bootstrap.js';
 import { measure, sumFigures } from '../measure.js';
 import type { Figures } from '../measure.js';
 import type { Policy } from '../policies.js';
@@ -13,6 +15,8 @@ import { splitsOf } from './splits.js';
 /** A policy by its numbers. */
 export interface Tunable<T extends Numbers> {
   readonly shipped: T;
+  /** Where the search begins besides: from the shipped numbers alone it would find them again too easily. */
+  readonly starts: readonly T[];
   /** Which numbers are found by data. */
   readonly names: readonly (keyof T & string)[];
   readonly policyOf: (numbers: T) => Policy;
@@ -29,6 +33,8 @@ export interface SplitReport<T extends Numbers> {
   readonly numbers: T;
   readonly tuned: Judged;
   readonly shipped: Judged;
+  /** The sessions of the held-out half. */
+  readonly sources: ReadonlySet<string>;
   /** By how much the chosen numbers are better than the shipped ones, on each half: a difference of losses. */
   readonly gainFitted: number;
   readonly gainHeldOut: number;
@@ -37,11 +43,11 @@ export interface SplitReport<T extends Numbers> {
 export interface TuningReport<T extends Numbers> {
   readonly names: readonly string[];
   readonly splits: readonly SplitReport<T>[];
-  /** Mean of the gains on the held-out halves: what is to be had from other numbers on sessions that they were not found on. */
+  /** The gain over all held-out halves: what is to be had from other numbers on sessions that they were not found on. */
   readonly gain: number;
-  /** Standard deviation of these gains over splits. */
-  readonly spread: number;
-  /** Whether the shipped numbers are worse by more than the spread. */
+  /** How far that may be off: its interval over sessions. */
+  readonly spread: Interval;
+  /** Whether the shipped numbers are worse by more than the spread: in all of the interval. */
   readonly isRefused: boolean;
 }
 
@@ -49,14 +55,20 @@ export interface TuningReport<T extends Numbers> {
  * What is to be small: the price of the input, of what it is unpruned, when all that was used and is not in view is
  * read again. It weighs what is lost against what is saved by prices alone.
  */
-export function lossOf(figures: Figures): number {
-  return shareOf(netCostRatio(figures), 1);
+export function lossOf(sessions: readonly Figures[]): number {
+  let [part, whole] = [0, 0];
+  for (const figures of sessions) {
+    const ratio = netCostRatio(figures);
+    part += ratio.part;
+    whole += ratio.whole;
+  }
+  return shareOf({ part, whole }, 1);
 }
 
 /** Tunes on some splits of the sessions. The same sessions and seed give the same report. */
 export function tune<T extends Numbers>(
   contexts: readonly RecordedSession[],
-  { shipped, names, policyOf }: Tunable<T>,
+  { shipped, starts, names, policyOf }: Tunable<T>,
   splitCount: number,
   seed?: number,
 ): TuningReport<T> {
@@ -76,7 +88,10 @@ export function tune<T extends Numbers>(
     );
   };
   const splits = splitsOf(contexts, splitCount, seed).map(({ fitted, heldOut }) => {
-    const numbers = fit(shipped, names, (tried) => lossOf(figuresOf(tried, fitted)));
+    const loss = (tried: T): number => lossOf([figuresOf(tried, fitted)]);
+    const numbers = [shipped, ...starts]
+      .map((start) => fit(start, names, loss))
+      .reduce((best, found) => (loss(found) < loss(best) ? found : best));
     const judge = (of: T): Judged => {
       return { fitted: figuresOf(of, fitted), heldOut: figuresOf(of, heldOut) };
     };
@@ -85,16 +100,23 @@ export function tune<T extends Numbers>(
       numbers,
       tuned,
       shipped: before,
-      gainFitted: lossOf(before.fitted) - lossOf(tuned.fitted),
-      gainHeldOut: lossOf(before.heldOut) - lossOf(tuned.heldOut),
+      sources: new Set(heldOut.map(({ source }) => source)),
+      gainFitted: lossOf([before.fitted]) - lossOf([tuned.fitted]),
+      gainHeldOut: lossOf([before.heldOut]) - lossOf([tuned.heldOut]),
     };
   });
-  const gains = splits.map(({ gainHeldOut }) => gainHeldOut);
-  const gain = meanOf(gains);
-  const spread = Math.sqrt(meanOf(gains.map((each) => (each - gain) ** 2)));
-  return { names, splits, gain, spread, isRefused: gain > spread };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  const sources = [...new Set(contexts.map(({ source }) => source))];
+  // By session, its figures wherever it was held out.
+  const heldOut = sources.map((source) => {
+    const of = contexts.filter((context) => context.source === source);
+    const chosen = splits.filter((split) => split.sources.has(source));
+    return {
+      tuned: sumFigures(chosen.map(({ numbers }) => figuresOf(numbers, of))),
+      shipped: sumFigures(chosen.map(() => figuresOf(shipped, of))),
+    };
+  });
+  const gainOf = (drawn: Readonly<typeof heldOut>): number =>
+    lossOf(drawn.map((session) => session.shipped)) - lossOf(drawn.map(({ tuned }) => tuned));
+  const [gain, spread] = [gainOf(heldOut), bootstrap(heldOut, gainOf)];
+  return { names, splits, gain, spread, isRefused: spread.low > 0 };
 }

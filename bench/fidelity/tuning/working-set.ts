@@ -1,9 +1,10 @@
-// What is tuned today: all numbers of the working set, landed as the adapters land it.
+// What is tuned today: all numbers of the working set. What they find lands at once: batches of a session would hide from
+// short ones what most of them do.
 
-import { DEFAULT_WORKING_SET } from '../../../src/index.js';
+import { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from '../../../src/index.js';
 import type { WorkingSetRules } from '../../../src/index.js';
 import { WORKING_SET_RULE_NAMES } from '../../../src/shared/density/rules/working-set-rules.js';
-import { batched } from '../policies.js';
+import { workingSet } from '../policies.js';
 import type { Tunable } from './tune.js';
 
 /** The rules as numbers by name. */
@@ -11,6 +12,7 @@ type RuleNumbers = { readonly [Name in keyof WorkingSetRules]: number };
 
 export const WORKING_SET: Tunable<RuleNumbers> = {
   shipped: DEFAULT_WORKING_SET,
+  starts: [AGGRESSIVE_WORKING_SET],
   names: WORKING_SET_RULE_NAMES,
-  policyOf: (rules) => batched('tried', rules),
+  policyOf: (rules) => workingSet('tried', rules),
 };
