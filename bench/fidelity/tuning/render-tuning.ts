@@ -3,13 +3,31 @@
 import { CACHE_READ_PRICE } from '../context-meter.js';
 import type { Figures } from '../measure.js';
 import type { TextTable } from '../policy-table.js';
-import { costRatio, NEED_GROUPS, outcomeRatio, savedShare, shareOf } from '../shares.js';
+import {
+  costRatio,
+  NEED_GROUPS,
+  netCostRatio,
+  outcomeRatio,
+  savedShare,
+  shareOf,
+} from '../shares.js';
 import type { NeedGroup } from '../shares.js';
 import type { Numbers } from './fit.js';
 import { lossOf } from './tune.js';
 import type { TuningReport } from './tune.js';
 
-const HEADS = ['split', 'half', 'numbers', 'net cost', 'cost', 'edits', 'ids', 'quotes', 'saved'];
+const HEADS = [
+  'split',
+  'half',
+  'numbers',
+  'loss',
+  'net cost',
+  'cost',
+  'edits',
+  'ids',
+  'quotes',
+  'saved',
+];
 
 /** One row for each half and choice of numbers. */
 export function tuningTable<T extends Numbers>({ names, splits }: TuningReport<T>): TextTable {
@@ -44,7 +62,7 @@ export function tuningVerdict<T extends Numbers>(
       const chosen = splits.map(({ numbers }) => numbers[name] ?? NaN);
       return `${name}: ${String(shipped[name])} shipped, ${chosen.join(', ')} chosen`;
     }),
-    `On held-out sessions the chosen numbers gain ${points(gain)} points of net cost, between ${points(spread.low)} and ${points(spread.high)} with other sessions; ` +
+    `On held-out sessions the chosen numbers gain ${points(gain)} points, between ${points(spread.low)} and ${points(spread.high)} with other sessions; ` +
       `on those that they were fitted to, ${points(meanFitted(report))}.`,
     isRefused
       ? 'The shipped numbers are refused: others are better by more than the spread.'
@@ -61,6 +79,7 @@ function cellsOf(figures: Figures): readonly string[] {
     points(shareOf(outcomeRatio(figures, NEED_GROUPS[group], 'inView'), NaN));
   return [
     points(lossOf([figures])),
+    points(shareOf(netCostRatio(figures), 1)),
     points(shareOf(costRatio(figures, CACHE_READ_PRICE, false), 1)),
     inView('edits'),
     inView('identifiers'),
