@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { measure } from '../../../bench/fidelity/measure.js';
 import { matchedBaseline } from '../../../bench/fidelity/matched-baseline.js';
 import { BASELINES, KEEP_ALL, POLICIES } from '../../../bench/fidelity/policies.js';
+import type { Policy } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { PRUNED_POINTER, readTranscript } from '../../../src/index.js';
 import type { IContent } from '../../../src/index.js';
@@ -33,17 +34,21 @@ describe('matchedBaseline', () => {
     expect(same.tokens).toBe(same.unpruned.tokens);
   });
 
-  it('takes the oldest first, and nothing that the model was not sent', () => {
+  it.each([
+    ['the oldest first', 'last 3 results', [true, false, false, false]],
+    ['nothing that the model was not sent', 'nothing kept', [true, true, true, false]],
+  ])('takes %s', (_, like, gone) => {
     const exchanges = ['1', '2', '3', '4'].map((id) => shell(id, 'run', 'x'.repeat(4_000)));
     const made = recordSession('made', transcriptOf(user('Go.'), ...exchanges));
-    const last = POLICIES.find(({ name }) => name === 'last 3 results')!;
-    const send = matchedBaseline('oldest', 'oldest', last).start(made);
+    const nothing: Policy = { name: 'nothing kept', start: () => () => [] };
+    const policy = [...POLICIES, nothing].find(({ name }) => name === like)!;
+    const send = matchedBaseline('oldest', 'oldest', policy).start(made);
     const { entries } = made.transcript;
     let context: readonly IContent[] = send(entries.slice(0, 1));
     for (let at = 1; at < entries.length; at += 2) context = send(entries.slice(at, at + 2));
     const isGone = context
       .flatMap(({ blocks }) => blocks)
       .flatMap((block) => (block.type === 'tool_response' ? block.result === PRUNED_POINTER : []));
-    expect(isGone).toEqual([true, false, false, false]);
+    expect(isGone).toEqual(gone);
   });
 });
