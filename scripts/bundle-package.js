@@ -7,6 +7,9 @@ import { build } from 'rolldown';
 import { minify } from 'rolldown/utils';
 import { packageEntries } from './package-entries.js';
 
+/** The oldest Node that the package runs on: what it cannot read is written in another way. */
+export const NODE = 'node20.19';
+
 const COMMAND = 'main/cli/main';
 /** As deep as the folders of most sources, and their files' URLs are made anew for it. */
 const CHUNKS = 'main/chunks';
@@ -70,6 +73,7 @@ export async function bundlePackage() {
   const { output } = await build({
     input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
+    transform: { target: NODE },
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     external: packages.map((name) => new RegExp(`^${name}(/|$)`)),
     plugins: [FILES, tokensApart(CHUNKS), SMALL_PACKAGES],

@@ -2,13 +2,14 @@
 // CommonJS, which Piscina loads first, and without making code of text, which a process may forbid.
 
 import { build } from 'rolldown';
-import { tokensApart } from './bundle-package.js';
+import { NODE, tokensApart } from './bundle-package.js';
 
 /** Replaces the entry in a folder of compiled worker code by a bundle, which needs none of the others but the tokens. */
 export async function bundleWorker(directory) {
   await build({
     input: 'src/worker/entry.ts',
     platform: 'node',
+    transform: { target: NODE },
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     plugins: [tokensApart('worker')],
     logLevel: 'warn',

@@ -36,8 +36,9 @@ interface Label extends Place {
   readonly dot: Dot;
 }
 
-/** The chart of some sessions: to the right is cheaper, up is safer. */
-export function drawChart({ group, sessions, edits, policies }: GroupReport): string {
+/** The chart of some sessions: to the right is cheaper, up is safer. Baselines are for tables: there are too many of them. */
+export function drawChart({ group, sessions, edits, policies: all }: GroupReport): string {
+  const policies = all.filter(({ role }) => role !== 'baseline');
   const scale = scaleOf(policies);
   const dots = policies.map(({ policy, role, retained, saved }): Dot => {
     return { name: policy, role, x: scale.x(100 * saved), y: scale.y(100 * retained) };
@@ -169,8 +170,14 @@ function around(x: number, y: number, width: number, height: number): Box {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
+/** A label beside a dot on the lowest line may reach half below it; the numbers of the axis stand further down. */
 function isInside({ left, right, top, bottom }: Box): boolean {
-  return left > PLOT.left && right < WIDTH && top > PLOT.top - LINE_HEIGHT && bottom < BASELINE;
+  return (
+    left > PLOT.left &&
+    right < WIDTH &&
+    top > PLOT.top - LINE_HEIGHT &&
+    bottom <= BASELINE + LINE_HEIGHT / 2
+  );
 }
 
 function overlaps(a: Box, b: Box): boolean {

@@ -14,6 +14,12 @@ export const TAIL_TOKENS = 8_000;
 export const CACHE_READ_PRICE = 0.1;
 export const CACHE_WRITE_PRICE = 1.25;
 
+/** What a cached token may cost elsewhere: half and a quarter of it. */
+export const CACHE_READ_PRICES = [CACHE_READ_PRICE, 0.05, 0.025] as const;
+
+/** A cache that nobody has asked for so long is cold. Milliseconds. */
+export const CACHE_LIFETIME_MS = 300_000;
+
 /** Requests, added up. Tokens are estimates. */
 export interface RequestFigures {
   readonly modelCalls: number;
@@ -27,6 +33,32 @@ export interface RequestFigures {
   readonly rewrittenTokens: number;
   /** Price of the input, in tokens that are not cached; a cache answers all that the previous call began with, too. */
   readonly inputCost: number;
+  /** Tokens that the previous call began with, too, while no gap had let the cache go cold. */
+  readonly warmTokens: number;
+  /** The same behind a gap of more than `CACHE_LIFETIME_MS`. */
+  readonly coldTokens: number;
+}
+
+/** Price of the input of some requests. With `isGapped` what was cached is paid anew behind a gap. */
+export function inputCostAt(
+  { tokens, warmTokens, coldTokens }: RequestFigures,
+  readPrice: number,
+  isGapped: boolean,
+): number {
+  const cached = isGapped ? warmTokens : warmTokens + coldTokens;
+  return readPrice * cached + CACHE_WRITE_PRICE * (tokens - cached);
+}
+
+const TOKENS = new WeakMap<IContent, number>();
+
+/** Estimated tokens of an entry, which is measured once. */
+export function entryTokens(entry: IContent): number {
+  let tokens = TOKENS.get(entry);
+  if (tokens === undefined) {
+    tokens = estimateEntryTokens(entry);
+    TOKENS.set(entry, tokens);
+  }
+  return tokens;
 }
 
 /** Meters the contexts of one session. An entry that was replaced counts as changed from its beginning. */
@@ -41,6 +73,8 @@ export class ContextMeter {
     prefixChanges: 0,
     rewrittenTokens: 0,
     inputCost: 0,
+    warmTokens: 0,
+    coldTokens: 0,
   };
 
   /** All requests so far. */
@@ -48,8 +82,13 @@ export class ContextMeter {
     return this.#figures;
   }
 
-  /** Takes the context of the next call. */
-  send(context: readonly IContent[]): void {
+  /** Tokens of the last request. */
+  get lastTokens(): number {
+    return this.#tokensBefore.at(-1) ?? 0;
+  }
+
+  /** Takes the context of the next call, which came so long after the one before. */
+  send(context: readonly IContent[], gapMs: number = 0): void {
     const sent = this.#sent;
     const before = this.#tokensBefore;
     let same = 0;
@@ -63,14 +102,14 @@ export class ContextMeter {
     let tokens = cached;
     let rewritten = 0;
     for (const entry of context.slice(same)) {
-      const entryTokens = estimateEntryTokens(entry);
-      tokens += entryTokens;
-      if (sentBefore.has(entry)) rewritten += entryTokens;
+      tokens += entryTokens(entry);
+      if (sentBefore.has(entry)) rewritten += entryTokens(entry);
       sent.push(entry);
       before.push(tokens);
     }
 
     const figures = this.#figures;
+    const isCold = gapMs > CACHE_LIFETIME_MS;
     this.#figures = {
       modelCalls: figures.modelCalls + 1,
       tokens: figures.tokens + tokens,
@@ -79,6 +118,8 @@ export class ContextMeter {
       rewrittenTokens: figures.rewrittenTokens + rewritten,
       inputCost:
         figures.inputCost + CACHE_READ_PRICE * cached + CACHE_WRITE_PRICE * (tokens - cached),
+      warmTokens: figures.warmTokens + (isCold ? 0 : cached),
+      coldTokens: figures.coldTokens + (isCold ? cached : 0),
     };
   }
 }

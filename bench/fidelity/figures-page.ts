@@ -4,8 +4,11 @@
 import { posix } from 'node:path';
 import type { EditAtRisk } from './measure.js';
 import { OWN_POLICY } from './policies.js';
+import { needTables } from './needs-table.js';
 import { distinctGroups, LEGEND, policyTable } from './policy-table.js';
-import type { FidelityReport, GroupReport } from './report.js';
+import type { TextTable } from './policy-table.js';
+import { mainGroup } from './report.js';
+import type { FidelityReport } from './report.js';
 
 const OPENING = '<!-- figures -->';
 const CLOSING = '<!-- /figures -->';
@@ -17,16 +20,17 @@ export function withFigures(page: string, report: FidelityReport): string {
   if (start === -1 || end < start) {
     throw new RangeError(`Expected a page with ${OPENING} and, behind it, ${CLOSING}.`);
   }
+  const main = mainGroup(report);
   const parts = [
     LEGEND.map((sentence) => `- ${sentence}`).join('\n'),
-    ...distinctGroups(report).map(groupPart),
+    ...distinctGroups(report).map((group) => tablePart(policyTable(group))),
+    ...(main === undefined ? [] : needTables(main).map(tablePart)),
     ...lostPart(report),
   ];
   return `${page.slice(0, start)}${[OPENING, ...parts, ''].join('\n\n')}${page.slice(end)}`;
 }
 
-function groupPart(group: GroupReport): string {
-  const { title, subtitle, heads, rows } = policyTable(group);
+function tablePart({ title, subtitle, heads, rows }: TextTable): string {
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
   );

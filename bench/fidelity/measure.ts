@@ -1,12 +1,18 @@
-// Plays a recorded session through a policy: what each model call is sent, and whether it still shows
-// what the agent replaced in its answer.
+// Plays a recorded session through a policy: what each model call is sent, and what becomes of what the
+// agent needed for its answer.
 
-import type { ContentBlock, IContent } from '../../src/index.js';
+import type { IContent } from '../../src/index.js';
 import { ContextMeter } from './context-meter.js';
 import type { RequestFigures } from './context-meter.js';
-import type { Policy } from './policies.js';
+import { NEED_KINDS, USED_KINDS } from './needs/need.js';
+import type { Need, NeedKind } from './needs/need.js';
 import { KEEP_ALL } from './policies.js';
-import type { RecordedSession, SessionEdit } from './recorded-session.js';
+import type { Policy } from './policies.js';
+import { ReadingAgain } from './reading-again.js';
+import type { ReadingFigures } from './reading-again.js';
+import type { RecordedSession } from './recorded-session.js';
+import { OUTCOMES, View } from './recovery.js';
+import type { Outcome } from './recovery.js';
 
 /** An edit whose text a policy took from view. */
 export interface EditAtRisk {
@@ -20,95 +26,140 @@ export interface EditAtRisk {
   readonly missing: readonly string[];
 }
 
+/** The weight of the needs of a kind, by what became of them. */
+export type OutcomeWeights = Readonly<Record<Outcome, number>>;
+
 /** What a policy did to some sessions. */
-export interface Figures extends RequestFigures {
+export interface Figures extends RequestFigures, ReadingFigures {
+  readonly needs: Readonly<Record<NeedKind, OutcomeWeights>>;
   /** Edits whose text the unpruned context held in full. */
   readonly edits: number;
   readonly atRisk: readonly EditAtRisk[];
   /** Distinct file and call among the edits at risk: what the agent would have had to read again. */
   readonly rereads: number;
-  readonly unprunedTokens: number;
-  readonly unprunedInputCost: number;
+  /** The requests with everything kept. */
+  readonly unpruned: RequestFigures;
 }
+
+const NO_REQUESTS: RequestFigures = new ContextMeter().figures;
+const NOTHING_READ: ReadingFigures = new ReadingAgain().figures;
 
 /** Measures a policy on a session. */
 export function measure(session: RecordedSession, policy: Policy): Figures {
+  const needs = noNeeds();
   const atRisk: EditAtRisk[] = [];
-  const requests = play(session, policy, (context, edits) => {
-    const shown = new Set<ContentBlock>();
-    for (const block of context.flatMap(({ blocks }) => blocks)) {
-      session.lines.add(block);
-      shown.add(block);
-    }
-    for (const { lines, ...edit } of edits) {
-      const missing = lines.filter((line) => !session.lines.isVisible(line, shown));
+  const reading = new ReadingAgain();
+  const calls = session.transcript.entries.filter(({ speaker }) => speaker === 'ai').length;
+  const requests = play(session, policy, (context, asked, tokens, call) => {
+    const view = new View(context, session.blocks);
+    for (const need of asked) {
+      const missing = view.missing(need);
+      needs[need.kind][outcomeOf(view, need, missing, session)] += need.weight;
       if (missing.length === 0) continue;
-      atRisk.push({ source: session.source, ...edit, lineCount: lines.length, missing });
+      if (need.kind === 'edit') atRisk.push(editAtRisk(session.source, need, missing));
+      if (!USED_KINDS.has(need.kind)) continue;
+      for (const at of missing) reading.pay(need.shownBy[at] ?? [], call, calls - call, tokens);
     }
   });
-  const unpruned = policy === KEEP_ALL ? requests : play(session, KEEP_ALL);
   return {
     ...requests,
+    ...reading.figures,
+    needs,
     edits: session.edits.length,
     atRisk,
     rereads: new Set(atRisk.map(({ entry, callId, file }) => JSON.stringify([entry, callId, file])))
       .size,
-    unprunedTokens: unpruned.tokens,
-    unprunedInputCost: unpruned.inputCost,
+    unpruned: policy === KEEP_ALL ? requests : unprunedOf(session),
   };
 }
 
 /** Adds up the figures of several sessions. */
 export function sumFigures(figures: readonly Figures[]): Figures {
-  const sum = (of: (figures: Figures) => number): number =>
-    figures.reduce((total, each) => total + of(each), 0);
+  const needs = noNeeds();
+  for (const kind of NEED_KINDS) {
+    for (const outcome of OUTCOMES) {
+      for (const each of figures) needs[kind][outcome] += each.needs[kind][outcome];
+    }
+  }
   return {
-    edits: sum(({ edits }) => edits),
+    ...sumFields(NO_REQUESTS, figures),
+    ...sumFields(NOTHING_READ, figures),
+    needs,
+    edits: figures.reduce((sum, { edits }) => sum + edits, 0),
     atRisk: figures.flatMap(({ atRisk }) => atRisk),
-    rereads: sum(({ rereads }) => rereads),
-    modelCalls: sum(({ modelCalls }) => modelCalls),
-    tokens: sum(({ tokens }) => tokens),
-    cacheRewrites: sum(({ cacheRewrites }) => cacheRewrites),
-    prefixChanges: sum(({ prefixChanges }) => prefixChanges),
-    rewrittenTokens: sum(({ rewrittenTokens }) => rewrittenTokens),
-    inputCost: sum(({ inputCost }) => inputCost),
-    unprunedTokens: sum(({ unprunedTokens }) => unprunedTokens),
-    unprunedInputCost: sum(({ unprunedInputCost }) => unprunedInputCost),
+    rereads: figures.reduce((sum, { rereads }) => sum + rereads, 0),
+    unpruned: sumFields(
+      NO_REQUESTS,
+      figures.map(({ unpruned }) => unpruned),
+    ),
   };
 }
 
-/** Of the edits, the share whose text stayed in view. 1 where there were none. */
-export function retainedShare({ edits, atRisk }: Figures): number {
-  return edits === 0 ? 1 : 1 - atRisk.length / edits;
+/** The fields of `zero`, added up. */
+function sumFields<T extends object>(zero: T, parts: readonly T[]): T {
+  const sums: Record<string, number> = {};
+  for (const field of Object.keys(zero)) {
+    sums[field] = parts.reduce((sum, part) => sum + Number(part[field as keyof T]), 0);
+  }
+  return { ...zero, ...sums };
 }
 
-/** Of the unpruned input tokens, the share that was not sent. */
-export function savedShare({ tokens, unprunedTokens }: Figures): number {
-  return unprunedTokens === 0 ? 0 : 1 - tokens / unprunedTokens;
+function noNeeds(): Record<NeedKind, Record<Outcome, number>> {
+  const none = NEED_KINDS.map((kind) => [kind, { inView: 0, recoverable: 0, lost: 0 }] as const);
+  return Object.fromEntries(none) as Record<NeedKind, Record<Outcome, number>>;
 }
 
-/** What the input cost, as a share of what it costs unpruned. */
-export function costShare({ inputCost, unprunedInputCost }: Figures): number {
-  return unprunedInputCost === 0 ? 1 : inputCost / unprunedInputCost;
+function outcomeOf(
+  view: View,
+  need: Need,
+  missing: readonly number[],
+  { recovery }: RecordedSession,
+): Outcome {
+  if (missing.length === 0) return 'inView';
+  return view.isRecoverable(need, missing, recovery) ? 'recoverable' : 'lost';
 }
 
-/** Calls back before each model call that made edits. */
+function editAtRisk(
+  source: string,
+  { entry, callId, tool, file, lines }: Need,
+  missing: readonly number[],
+): EditAtRisk {
+  const gone = missing.map((at) => lines[at] ?? '');
+  return { source, entry, callId, tool, file, lineCount: lines.length, missing: gone };
+}
+
+const UNPRUNED = new WeakMap<RecordedSession, RequestFigures>();
+
+function unprunedOf(session: RecordedSession): RequestFigures {
+  const figures = UNPRUNED.get(session) ?? play(session, KEEP_ALL);
+  UNPRUNED.set(session, figures);
+  return figures;
+}
+
+/** Calls back before each model call that needed something. */
 function play(
   session: RecordedSession,
   policy: Policy,
-  onEdits?: (context: readonly IContent[], edits: readonly SessionEdit[]) => void,
+  onNeeds?: (
+    context: readonly IContent[],
+    needs: readonly Need[],
+    tokens: number,
+    call: number,
+  ) => void,
 ): RequestFigures {
   const { entries } = session.transcript;
   const send = policy.start(session);
   const meter = new ContextMeter();
   let sentUpTo = 0;
+  let call = 0;
   entries.forEach(({ speaker }, index) => {
     if (speaker !== 'ai') return;
     const context = send(entries.slice(sentUpTo, index));
     sentUpTo = index;
-    meter.send(context);
-    const edits = session.edits.filter(({ entry }) => entry === index);
-    if (edits.length > 0) onEdits?.(context, edits);
+    meter.send(context, session.gapsMs[call]);
+    const needs = session.needsOf.get(index);
+    if (needs !== undefined) onNeeds?.(context, needs, meter.lastTokens, call);
+    call += 1;
   });
   return meter.figures;
 }

@@ -7,14 +7,24 @@ import {
   DEFAULT_DENSITY_CONFIG,
   DEFAULT_WORKING_SET,
   isEmptyDensityResult,
-  optimize,
 } from '../../src/density.js';
 import type { IContent } from '../../src/index.js';
+import type { DensityResult } from '../../src/density.js';
 import type { DensityConfig, WorkingSetRules } from '../../src/density.js';
 import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
+import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
+import { BatchPoints, decideEdits } from '../../src/main/preflight/edit-policy.js';
+import { reclaimedTokens } from '../../src/main/preflight/cost-meter.js';
+import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
+import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
+import { planIndexed, scopeOfPass } from '../../src/shared/density/plan/optimize.js';
+import { CACHE_LIFETIME_MS } from './context-meter.js';
+import { matchedBaseline } from './matched-baseline.js';
+import { USED_KINDS } from './needs/need.js';
+import type { NeedKind } from './needs/need.js';
 
 /**
  * Told before each model call what was added since the last one; returns what is sent. Entries that did
@@ -22,13 +32,16 @@ import type { ResultInContext } from './results-in-context.js';
  */
 export type Sender = (added: readonly IContent[]) => readonly IContent[];
 
-export type PolicyRole = 'own' | 'bound' | 'compared';
+export type PolicyRole = 'own' | 'bound' | 'compared' | 'baseline';
 
 /** One way to prune. */
 export interface Policy {
   /** Unique and short: it also stands in the chart. */
   readonly name: string;
-  /** Whether it is ctxfold's, a bound that no pruner knows to reach, or there to compare with. @default 'compared' */
+  /**
+   * Whether it is ctxfold's, a bound that no pruner knows to reach, there to compare with, or a baseline that drops as
+   * much as another one without a thought. @default 'compared'
+   */
   readonly role?: PolicyRole;
   /** Begins with an empty context. */
   readonly start: (session: RecordedSession) => Sender;
@@ -48,6 +61,34 @@ const UNBATCHED = {
 /** The name of what the presets of agents choose. */
 export const OWN_POLICY = 'working set (default)';
 
+const DEFAULT: Policy = workingSet(OWN_POLICY, DEFAULT_WORKING_SET);
+const AGGRESSIVE: Policy = workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET);
+/** As the adapters land it unless they are told otherwise. */
+const BATCHED: Policy = batched('default, batched', DEFAULT_WORKING_SET);
+
+/** Own policies, each with the ones that drop as many tokens without a thought. */
+export const BASELINES: readonly {
+  readonly own: Policy;
+  readonly random: Policy;
+  readonly oldest: Policy;
+}[] = [
+  {
+    own: DEFAULT,
+    random: matchedBaseline('random, as default', 'random', DEFAULT),
+    oldest: matchedBaseline('oldest first, as default', 'oldest', DEFAULT),
+  },
+  {
+    own: BATCHED,
+    random: matchedBaseline('random, as batched', 'random', BATCHED),
+    oldest: matchedBaseline('oldest first, as batched', 'oldest', BATCHED),
+  },
+  {
+    own: AGGRESSIVE,
+    random: matchedBaseline('random, as aggressive', 'random', AGGRESSIVE),
+    oldest: matchedBaseline('oldest first, as aggressive', 'oldest', AGGRESSIVE),
+  },
+];
+
 /** The policies that are compared, in the order of the tables. */
 export const POLICIES: readonly Policy[] = [
   KEEP_ALL,
@@ -59,10 +100,10 @@ export const POLICIES: readonly Policy[] = [
   lastOfAll(20),
   crudeWorkingSet(40),
   crudeWorkingSet(80),
-  workingSet(OWN_POLICY, DEFAULT_WORKING_SET),
-  workingSet('working set (aggressive)', AGGRESSIVE_WORKING_SET),
+  ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
   workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, ...UNBATCHED }),
-  { name: 'clairvoyant bound', role: 'bound', start: clairvoyantSender },
+  clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
+  clairvoyant('clairvoyant, all needs', USED_KINDS),
 ];
 
 function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
@@ -84,16 +125,44 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
 }
 
 /** What the preset of the agent chooses, with these rules. */
-function workingSet(name: string, rules: WorkingSetRules): Policy {
+export function workingSet(name: string, rules: WorkingSetRules): Policy {
+  return { name, role: 'own', start: (session) => densitySender(configOf(session, rules)) };
+}
+
+/** The same, with what it finds held until it is worth the cache that it costs, or that is cold. */
+export function batched(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
     role: 'own',
-    start: ({ transcript }) => {
-      const { preset, workspaceRoot = '/' } = transcript;
-      const chosen = { ...preset, partialWritesSupersede: false, workingSet: rules };
-      return densitySender({ ...DEFAULT_DENSITY_CONFIG, workspaceRoot, ...chosen });
+    start: (session) => {
+      const { minReclaimTokens } = completeEditOptions({ edits: 'batched' });
+      const points = new BatchPoints();
+      let call = -1;
+      let added = 0;
+      const send = densitySender(configOf(session, rules), (history, result) => {
+        const isPoint = points.reaches(added);
+        const decision = decideEdits('batched', {
+          isForced: false,
+          isCacheCold: call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS,
+          sentEntries: history.length,
+          reclaimedTokens: () => reclaimedTokens(result, history, () => undefined),
+          minReclaimTokens: isPoint ? minReclaimTokens : Infinity,
+        });
+        return decision.verdict === 'land';
+      });
+      return (entries) => {
+        call += 1;
+        added += entries.length;
+        return send(entries);
+      };
     },
   };
+}
+
+function configOf({ transcript }: RecordedSession, rules: WorkingSetRules): DensityConfig {
+  const { preset, workspaceRoot = '/' } = transcript;
+  const chosen = { ...preset, partialWritesSupersede: false, workingSet: rules };
+  return { ...DEFAULT_DENSITY_CONFIG, workspaceRoot, ...chosen };
 }
 
 function lastPerTool(recencyRetention: number): Policy {
@@ -105,16 +174,35 @@ function lastPerTool(recencyRetention: number): Policy {
   });
 }
 
-/** Prunes the history before every call, for good. */
-function densitySender(config: DensityConfig | undefined): Sender {
+/**
+ * Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands.
+ *
+ * @param lands whether what was found may land now
+ */
+function densitySender(
+  config: DensityConfig | undefined,
+  lands: (history: readonly IContent[], result: DensityResult) => boolean = () => true,
+): Sender {
   const history: IContent[] = [];
+  let index: HistoryIndex | undefined;
   return (added) => {
     history.push(...added);
     if (config === undefined) return history;
-    const result = optimize(history, config);
-    if (!isEmptyDensityResult(result)) applyDensityResult(history, result);
+    if (index === undefined) index = indexOf(history, config);
+    else for (const entry of added) index.append(entry);
+    const result = materializeDensityPlan(planIndexed(index, config), history, config);
+    const isLanding = lands(history, result);
+    if (!isLanding || isEmptyDensityResult(result)) return history;
+    applyDensityResult(history, result);
+    index = undefined;
     return history;
   };
+}
+
+function indexOf(history: readonly IContent[], config: DensityConfig): HistoryIndex {
+  const index = new HistoryIndex(scopeOfPass(config));
+  for (const entry of history) index.append(entry);
+  return index;
 }
 
 function lastOfAll(count: number): Policy {
@@ -143,9 +231,15 @@ function crudeWorkingSet(calls: number): Policy {
   };
 }
 
-function clairvoyantSender(session: RecordedSession): Sender {
-  const needed = neededUntil(session);
-  return droppingResults(session.transcript, ({ results, length }) =>
-    results.filter(({ block }) => (needed.get(block) ?? -1) < length),
-  );
+function clairvoyant(name: string, kinds: ReadonlySet<NeedKind>): Policy {
+  return {
+    name,
+    role: 'bound',
+    start: (session) => {
+      const needed = neededUntil(session, kinds);
+      return droppingResults(session.transcript, ({ results, context }) =>
+        results.filter(({ block }) => (needed.get(block) ?? -1) < context.length),
+      );
+    },
+  };
 }

@@ -1,10 +1,26 @@
 // The figures of some sessions as a title, heads and rows of text, for terminals and pages alike.
 
-import { CACHE_READ_PRICE, CACHE_WRITE_PRICE, TAIL_TOKENS } from './context-meter.js';
+import {
+  CACHE_LIFETIME_MS,
+  CACHE_READ_PRICE,
+  CACHE_READ_PRICES,
+  CACHE_WRITE_PRICE,
+  TAIL_TOKENS,
+} from './context-meter.js';
+import { STAY_CALLS } from './reading-again.js';
 import type { FidelityReport, GroupReport, PolicyReport } from './report.js';
+import {
+  costRatio,
+  NEED_GROUPS,
+  netCostRatio,
+  netSavedShare,
+  outcomeRatio,
+  shareOf,
+} from './shares.js';
+import type { NeedGroup } from './shares.js';
 
 /** A table; the first column holds names, all others numbers. */
-export interface PolicyTable {
+export interface TextTable {
   readonly title: string;
   /** What the table counts. */
   readonly subtitle: string;
@@ -21,39 +37,54 @@ const NONE = '–';
 
 const COLUMNS: readonly Column[] = [
   { head: 'policy', cell: ({ policy }) => policy },
-  {
-    head: 'retained',
-    cell: ({ edits, retained }) => (edits === 0 ? NONE : percentText(retained)),
-  },
-  { head: 'saved', cell: ({ saved }) => percentText(saved) },
-  { head: 'at risk', cell: ({ atRisk }) => numberText(atRisk.length) },
-  { head: 're-reads', cell: ({ rereads }) => numberText(rereads) },
+  inViewColumn('edits', 'edits'),
+  inViewColumn('ids', 'identifiers'),
+  inViewColumn('quotes', 'quotes'),
+  { head: 'saved', cell: ({ saved }) => points(saved) },
+  { head: 'net', cell: (policy) => points(netSavedShare(policy)) },
   { head: 'rewrites', cell: ({ cacheRewrites }) => numberText(cacheRewrites) },
+  ...CACHE_READ_PRICES.map((price): Column => {
+    return {
+      head: price === CACHE_READ_PRICE ? 'cost' : `${price}`,
+      cell: (policy) => points(shareOf(costRatio(policy, price, false), 1)),
+    };
+  }),
   {
-    head: 'calls/rewrite',
-    cell: ({ modelCalls, cacheRewrites }) =>
-      cacheRewrites === 0 ? NONE : (modelCalls / cacheRewrites).toFixed(1),
+    head: 'gaps',
+    cell: (policy) => points(shareOf(costRatio(policy, CACHE_READ_PRICE, true), 1)),
   },
-  { head: 'cost', cell: ({ cost }) => percentText(cost) },
+  { head: 'net', cell: (policy) => points(shareOf(netCostRatio(policy), 1)) },
 ];
 
-/** What the columns mean, one sentence each. */
+/** The columns of figures in the table, and what they mean, one sentence each. All are percents. */
 export const LEGEND: readonly string[] = [
-  'Retained: of the edits, the share whose text was still in view.',
-  'Saved: input tokens that were not sent; tokens are estimates.',
-  'Re-reads: files that the agent would have had to read again, once for each call that edits them.',
+  'Edits, ids, quotes: what stayed in view of the edits, of the identifiers that other calls were the first to use (by idf), and of the quotes.',
+  'Saved: input tokens that were not sent; tokens are estimates. Net: the same when all that was used and is not in view is read again, ' +
+    `for one more call and its tokens for ${STAY_CALLS} calls.`,
   `Rewrites: calls before which the context changed more than ${numberText(TAIL_TOKENS)} tokens before the end of what was sent.`,
-  `Cost: of the input, with everything kept as 100 %; what a prompt cache answers at ${CACHE_READ_PRICE}, all else at ${CACHE_WRITE_PRICE}.`,
+  `Cost: of the input, with everything kept as 100; what a prompt cache answers at ${CACHE_READ_PRICES.join(', ')}, all else at ${CACHE_WRITE_PRICE}. ` +
+    `Gaps: the first of them when the cache is cold ${CACHE_LIFETIME_MS / 60_000} minutes after it was asked. Net: when all that was used is read again.`,
 ];
+
+function inViewColumn(head: string, group: NeedGroup): Column {
+  return {
+    head,
+    cell: (policy) => {
+      const share = shareOf(outcomeRatio(policy, NEED_GROUPS[group], 'inView'), NaN);
+      return Number.isNaN(share) ? NONE : points(share);
+    },
+  };
+}
 
 /** The table of a group. */
-export function policyTable(group: GroupReport): PolicyTable {
+export function policyTable(group: GroupReport): TextTable {
   const calls = numberText(group.policies[0]?.modelCalls ?? 0);
   const sessions = `${numberText(group.sessions)} ${group.sessions === 1 ? 'session' : 'sessions'}`;
+  const cut = group.contexts === group.sessions ? '' : ` in ${numberText(group.contexts)} contexts`;
   return {
     title: group.group === 'all' ? 'All formats' : group.group,
     subtitle:
-      `${sessions}, ${calls} model calls, ${numberText(group.edits)} edits of text in view ` +
+      `${sessions}${cut}, ${calls} model calls, ${numberText(group.edits)} edits of text in view ` +
       `(${numberText(group.unseenEdits)} of other text do not count)`,
     heads: COLUMNS.map(({ head }) => head),
     rows: group.policies.map((policy) => COLUMNS.map(({ cell }) => cell(policy))),
@@ -68,9 +99,14 @@ export function distinctGroups({ groups }: FidelityReport): readonly GroupReport
   );
 }
 
+/** A share in percent, such as `97.3`. */
+function points(share: number): string {
+  return (100 * share).toFixed(1);
+}
+
 /** A share as text, such as `97.3 %`. */
 export function percentText(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
+  return `${points(share)} %`;
 }
 
 function numberText(value: number): string {

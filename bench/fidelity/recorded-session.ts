@@ -1,86 +1,87 @@
-// A recorded session as the measurement sees it: its entries, the edits that the agent made, and what
-// shows the lines that they replaced. Reads no file.
+// A recorded session as the measurement sees it: its entries, and what the agent needed of them. Reads no file.
 
 import type { ContentBlock } from '../../src/index.js';
 import type { Transcript } from '../../src/transcripts.js';
-import { NumberedLines } from './numbered-lines.js';
-import { replacedTexts } from './replaced-texts.js';
-import { shellEdits } from './shell-edits.js';
-import { VisibleLines } from './visible-lines.js';
+import { gapsOf } from './gaps.js';
+import { recoveryKeys } from './recovery.js';
+import type { RecoveryKeys } from './recovery.js';
+import { editNeeds } from './needs/edits.js';
+import { errorNeeds } from './needs/errors.js';
+import { identifierNeeds } from './needs/identifiers.js';
+import type { Need } from './needs/need.js';
+import { quoteNeeds } from './needs/quotes.js';
+import { ShownBefore } from './needs/shown-before.js';
+import { userWordNeeds } from './needs/user-words.js';
 
-/** A text that an agent replaced in a file. */
-export interface SessionEdit {
-  /** Index of the entry with the call: what the model then knew is in the entries before. */
-  readonly entry: number;
-  readonly callId: string;
-  readonly tool: string;
-  readonly file: string;
-  readonly lines: readonly string[];
-}
-
+/** One context of a session: from its start, or from where the agent compacted, to the next such place. */
 export interface RecordedSession {
-  /** Where it was read from. */
+  /** Where it was read from; several contexts of one session share it. */
   readonly source: string;
+  /** Which agent it is of: a transcript's format, or what a trace names. */
+  readonly format: string;
   readonly transcript: Transcript;
-  /** The edits whose every line the unpruned context held, in order. */
-  readonly edits: readonly SessionEdit[];
-  /** How many other edits there were: of lines that came from nowhere in the session, as from a summary. */
+  /** Of all kinds, by the entry with the answer. */
+  readonly needsOf: ReadonlyMap<number, readonly Need[]>;
+  /** Those of kind `edit`. */
+  readonly edits: readonly Need[];
+  /** How many other edits there were: of lines that came from nowhere in the context, as from a summary. */
   readonly unseenEdits: number;
-  /** Knows all blocks of the session. */
-  readonly lines: VisibleLines;
+  /** By model call, milliseconds since the one before. */
+  readonly gapsMs: readonly number[];
+  /** All blocks: what a policy sends besides them, it has made. */
+  readonly blocks: ReadonlySet<ContentBlock>;
+  /** By id of a call, what has to be named to make it again. */
+  readonly recovery: RecoveryKeys;
 }
 
-/** Takes a session for measuring. Edits that the session tells to have failed replaced nothing and are left out. */
+/** Takes a session as one context for measuring. Edits that the session tells to have failed replaced nothing and are left out. */
 export function recordSession(source: string, transcript: Transcript): RecordedSession {
-  const { entries } = transcript;
-  const lines = new VisibleLines();
-  const entryOf = new Map<ContentBlock, number>();
-  entries.forEach((entry, index) => {
-    for (const block of entry.blocks) {
-      lines.add(block);
-      if (!entryOf.has(block)) entryOf.set(block, index);
-    }
-  });
-  const all = editsOf(transcript);
-  const edits = all.filter((edit) =>
-    edit.lines.every((line) => {
-      const [first] = lines.holders(line);
-      return first !== undefined && (entryOf.get(first) ?? Infinity) < edit.entry;
-    }),
-  );
-  return { source, transcript, edits, unseenEdits: all.length - edits.length, lines };
+  const { entries, format } = transcript;
+  const shown = new ShownBefore(entries);
+  const { needs: edits, unseen } = editNeeds(transcript, shown);
+  const others = [
+    ...identifierNeeds(transcript),
+    ...quoteNeeds(entries, shown),
+    ...errorNeeds(transcript, shown),
+    ...userWordNeeds(entries, shown),
+  ];
+  return contextOf(source, format, transcript, [...edits, ...others], unseen);
 }
 
-/** The edits of a session, but for those that failed. Those of a shell count where the agent has no other editor. */
-export function editsOf({ entries, preset }: Transcript): readonly SessionEdit[] {
-  const failed = new Set<string>();
-  for (const { blocks } of entries) {
-    for (const block of blocks) {
-      if (block.type === 'tool_response' && block.error !== undefined) failed.add(block.callId);
-    }
+/** A context whose needs are known. */
+export function contextOf(
+  source: string,
+  format: string,
+  transcript: Transcript,
+  needs: readonly Need[],
+  unseenEdits: number,
+): RecordedSession {
+  const needsOf = new Map<number, Need[]>();
+  for (const need of needs) {
+    const others = needsOf.get(need.entry);
+    if (others === undefined) needsOf.set(need.entry, [need]);
+    else others.push(need);
   }
-  const hasEditor = Object.values(preset.toolCatalog)
-    .flat()
-    .some(({ access }) => access === 'write');
-  const window = new NumberedLines();
-  return entries.flatMap(({ speaker, blocks }, entry) =>
-    blocks.flatMap((block): readonly SessionEdit[] => {
-      if (block.type === 'tool_response') window.see(block);
-      if (speaker !== 'ai' || block.type !== 'tool_call' || failed.has(block.id)) return [];
-      const texts = [
-        ...replacedTexts(block.parameters),
-        ...window.replacedBy(block),
-        ...(hasEditor ? [] : shellEdits(shellCommand(block.parameters))),
-      ];
-      return texts.map(({ file, lines }) => {
-        return { entry, callId: block.id, tool: block.name, file, lines };
-      });
-    }),
-  );
+  return {
+    source,
+    format,
+    transcript,
+    needsOf,
+    edits: needs.filter(({ kind }) => kind === 'edit'),
+    unseenEdits,
+    gapsMs: gapsOf(transcript.entries),
+    blocks: new Set(transcript.entries.flatMap(({ blocks }) => blocks)),
+    recovery: recoveryKeys(transcript),
+  };
 }
 
-function shellCommand(parameters: unknown): string {
-  if (typeof parameters !== 'object' || parameters === null) return '';
-  const { command } = parameters as Readonly<Record<string, unknown>>;
-  return typeof command === 'string' ? command : '';
+/** Takes a session for measuring, cut where the agent itself compacted: what stood before a summary is gone with it. */
+export function recordContexts(source: string, transcript: Transcript): readonly RecordedSession[] {
+  const { entries } = transcript;
+  const starts = entries.flatMap(({ speaker, metadata }, at) =>
+    at > 0 && speaker === 'human' && metadata?.isSummary === true ? [at] : [],
+  );
+  return [0, ...starts].map((start, at) =>
+    recordSession(source, { ...transcript, entries: entries.slice(start, starts[at]) }),
+  );
 }

@@ -2,7 +2,10 @@
 
 import Table from 'cli-table3';
 import type { EditAtRisk } from './measure.js';
+import { needTables } from './needs-table.js';
 import { distinctGroups, LEGEND, policyTable } from './policy-table.js';
+import type { TextTable } from './policy-table.js';
+import { mainGroup } from './report.js';
 import type { FidelityReport, GroupReport } from './report.js';
 
 /** Characters of a line that are shown. */
@@ -12,20 +15,22 @@ const SHOWN_LINE_LENGTH = 60;
 export function renderFidelity(report: FidelityReport, showPlaces: boolean): string {
   const { groups, skipped } = report;
   const [all] = groups;
+  const main = mainGroup(report);
   return [
-    ...distinctGroups(report).map(renderGroup),
+    ...distinctGroups(report).map((group) => renderTable(policyTable(group))),
+    ...(main === undefined ? [] : needTables(main).map(renderTable)),
     ...(showPlaces && all !== undefined ? [renderPlaces(all)] : []),
     LEGEND.join('\n'),
     ...(skipped.length === 0 ? [] : [`Skipped, no session of a known format: ${skipped.length}.`]),
   ].join('\n\n');
 }
 
-function renderGroup(group: GroupReport): string {
-  const { title, subtitle, heads, rows } = policyTable(group);
+/** A table under its title, as a terminal shows it. */
+export function renderTable({ title, subtitle, heads, rows }: TextTable): string {
   const table = new Table({
     head: [...heads],
     colAligns: heads.map((_, at) => (at === 0 ? 'left' : 'right')),
-    style: { head: [], border: [], compact: true },
+    style: { head: [], border: [], compact: true, 'padding-right': 0 },
   });
   table.push(...rows.map((row) => [...row]));
   return `${title}: ${subtitle}\n${table.toString()}`;

@@ -15,14 +15,16 @@ export interface ResultInContext {
   readonly entry: number;
   /** The files that its call read, resolved; none for a call that was no read. */
   readonly readPaths: readonly string[];
+  /** The first model call that is sent it, from 0. */
+  readonly firstCall: number;
 }
 
 /** What a rule decides from. */
 export interface ContextState {
   /** Oldest first. */
   readonly results: readonly ResultInContext[];
-  /** Entries so far. */
-  readonly length: number;
+  /** All entries so far, without what was dropped. */
+  readonly context: readonly IContent[];
   /** Which model call this is, from 0. */
   readonly call: number;
   /** By file, the last model call whose answer read or wrote it. */
@@ -55,12 +57,13 @@ export function droppingResults(
       for (const block of entry.blocks) {
         if (block.type === 'tool_call') touch(block);
         if (block.type !== 'tool_response') continue;
-        fresh.push({ block, entry: index, readPaths: readPaths.get(block.callId) ?? [] });
+        const paths = readPaths.get(block.callId) ?? [];
+        fresh.push({ block, entry: index, readPaths: paths, firstCall: call + 1 });
       }
     }
     call += 1;
     results = [...results, ...fresh];
-    const dropped = new Set(rule({ results, length: history.length, call, touchedAt }));
+    const dropped = new Set(rule({ results, context: history, call, touchedAt }));
     for (const { block, entry } of dropped) replaceByPointer(history, entry, block);
     results = results.filter((result) => !dropped.has(result));
     return history;

@@ -1,18 +1,16 @@
 // Measures on recorded sessions what pruning saves and what it takes from the agent's view:
-// `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs]`. `--docs` writes
-// the figures and the chart into the documentation.
+// `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes
+// the figures and the chart into the documentation; `--tune` looks for better numbers instead.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { CtxfoldError } from '../../src/index.js';
-import { readTranscript } from '../../src/transcripts.js';
-import { findSources } from '../../src/main/cli/analyze/analyze-sources.js';
 import { drawChart } from './chart.js';
 import { withFigures } from './figures-page.js';
-import { recordSession } from './recorded-session.js';
-import type { RecordedSession } from './recorded-session.js';
 import { renderFidelity } from './render.js';
 import { mainGroup, reportFidelity } from './report.js';
+import { loadSessions } from './load-sessions.js';
+import type { LoadedSessions } from './load-sessions.js';
+import { runTuning } from './tuning/run-tuning.js';
 
 const PAGE = 'docs/fidelity.md';
 const PAGE_CHART = 'docs/fidelity.svg';
@@ -24,31 +22,22 @@ const { values, positionals } = parseArgs({
     places: { type: 'boolean', default: false },
     chart: { type: 'string' },
     docs: { type: 'boolean', default: false },
+    tune: { type: 'boolean', default: false },
   },
 });
 if (positionals.length === 0) throw new RangeError('Expected files or folders with sessions.');
 
-const sessions: RecordedSession[] = [];
-const skipped: string[] = [];
-for (const path of positionals) {
-  for (const file of (await findSources(path)).files) {
-    try {
-      sessions.push(recordSession(file, await readTranscript(file)));
-    } catch (error) {
-      if (!(error instanceof CtxfoldError)) throw error;
-      skipped.push(file);
-    }
-  }
-}
-if (sessions.length === 0) throw new RangeError('None of the files holds a session.');
+const loaded = await loadSessions(positionals);
+process.stdout.write(`${values.tune ? runTuning(loaded.contexts) : await runMeasure(loaded)}\n`);
 
-const report = reportFidelity(sessions, skipped);
-const charts = [values.chart, values.docs ? PAGE_CHART : undefined];
-const charted = mainGroup(report);
-for (const file of charts) {
-  if (file !== undefined && charted !== undefined) await writeFile(file, drawChart(charted));
+/** Returns what to print, and writes what was asked for. */
+async function runMeasure({ contexts, skipped }: LoadedSessions): Promise<string> {
+  const report = reportFidelity(contexts, skipped);
+  const charts = [values.chart, values.docs ? PAGE_CHART : undefined];
+  const charted = mainGroup(report);
+  for (const file of charts) {
+    if (file !== undefined && charted !== undefined) await writeFile(file, drawChart(charted));
+  }
+  if (values.docs) await writeFile(PAGE, withFigures(await readFile(PAGE, 'utf8'), report));
+  return values.json ? JSON.stringify(report, null, 2) : renderFidelity(report, values.places);
 }
-if (values.docs) await writeFile(PAGE, withFigures(await readFile(PAGE, 'utf8'), report));
-process.stdout.write(
-  `${values.json ? JSON.stringify(report, null, 2) : renderFidelity(report, values.places)}\n`,
-);

@@ -52,11 +52,6 @@ export class VisibleLines {
     return finding.holders;
   }
 
-  /** Whether one of the blocks of a context, all of which were added, shows the line. */
-  isVisible(line: string, context: ReadonlySet<ContentBlock>): boolean {
-    return this.holders(line).some((block) => context.has(block));
-  }
-
   *#candidates(line: string, from: number): Generator<number> {
     let rarest: readonly number[] | undefined;
     for (const word of line.match(INNER_WORD) ?? []) {

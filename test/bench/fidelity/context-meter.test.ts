@@ -1,7 +1,13 @@
 // What requests come to, on contexts whose entries weigh a known number of tokens.
 
 import { describe, expect, it } from 'vitest';
-import { ContextMeter, TAIL_TOKENS } from '../../../bench/fidelity/context-meter.js';
+import {
+  CACHE_LIFETIME_MS,
+  CACHE_READ_PRICE,
+  ContextMeter,
+  inputCostAt,
+  TAIL_TOKENS,
+} from '../../../bench/fidelity/context-meter.js';
 import type { RequestFigures } from '../../../bench/fidelity/context-meter.js';
 import { estimateEntryTokens } from '../../../src/index.js';
 import type { IContent } from '../../../src/index.js';
@@ -39,6 +45,8 @@ describe('ContextMeter', () => {
       prefixChanges: 0,
       rewrittenTokens: 0,
       inputCost: 1.25 * 1_000 + (100 + 1.25 * 200) + (120 + 1.25 * 300),
+      warmTokens: 1_000 + 1_200,
+      coldTokens: 0,
     });
   });
 
@@ -72,5 +80,25 @@ describe('ContextMeter', () => {
     const figures = figuresOf([first, second, third], [first, third], [first, third, fourth]);
     expect(figures).toMatchObject({ prefixChanges: 1, rewrittenTokens: 300 });
     expect(figures.inputCost).toBe(1.25 * 1_500 + (100 + 1.25 * 300) + (130 + 1.25 * 400));
+  });
+});
+
+describe('inputCostAt', () => {
+  const meter = new ContextMeter();
+  meter.send([first]);
+  meter.send([first, second], CACHE_LIFETIME_MS);
+  meter.send([first, second, third], CACHE_LIFETIME_MS + 1);
+  const { figures } = meter;
+
+  it('is the cost of the meter at its own price, when nothing goes cold', () => {
+    expect(inputCostAt(figures, CACHE_READ_PRICE, false)).toBeCloseTo(figures.inputCost, 6);
+  });
+
+  it('takes what a call began with, too, at the price of a read', () => {
+    expect(inputCostAt(figures, 0.05, false)).toBe(0.05 * 2_200 + 1.25 * 1_500);
+  });
+
+  it('pays all anew behind a gap in which the cache went cold', () => {
+    expect(inputCostAt(figures, 0.05, true)).toBe(0.05 * 1_000 + 1.25 * (1_500 + 1_200));
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { check } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { withFigures } from '../../../bench/fidelity/figures-page.js';
-import { OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
+import { BASELINES, OWN_POLICY, POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { reportFidelity } from '../../../bench/fidelity/report.js';
 import type { FidelityReport } from '../../../bench/fidelity/report.js';
@@ -45,13 +45,21 @@ describe('withFigures', () => {
   });
 
   it('has a table of each group, as the formatter would have it', async () => {
-    const heads = page.match(/^### .*/gm)?.filter((head) => !head.includes('at risk'));
+    const [ofPolicies = ''] = page.split('### What stays');
+    const heads = ofPolicies.match(/^### .*/gm);
     expect(heads).toEqual(['### claude-code + codex', '### claude-code', '### codex']);
-    const names = page.match(/^\| (?!policy|-).*? (?= *\|)/gm)?.map((cell) => cell.slice(2).trim());
+    const rows = ofPolicies.match(/^\| (?!policy|-).*? (?= *\|)/gm);
+    const names = rows?.map((cell) => cell.slice(2).trim());
     expect(names).toEqual(Array.from({ length: 3 }, () => POLICIES.map(({ name }) => name)).flat());
     expect(await check(page, { parser: 'markdown', singleQuote: true, printWidth: 100 })).toBe(
       true,
     );
+  });
+
+  it('has a table of needs for each own policy that has baselines', () => {
+    const heads = page.match(/^### What stays in view, .*/gm);
+    expect(heads).toEqual(BASELINES.map(({ own }) => `### What stays in view, ${own.name}`));
+    expect(page.match(/^\| user’s words /gm)).toHaveLength(BASELINES.length);
   });
 
   it('lists what the default working set loses, by file names, as plain text', async () => {

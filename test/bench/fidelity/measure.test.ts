@@ -4,7 +4,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { measure, retainedShare, savedShare, sumFigures } from '../../../bench/fidelity/measure.js';
+import { measure, sumFigures } from '../../../bench/fidelity/measure.js';
+import { retainedShare, savedShare } from '../../../bench/fidelity/shares.js';
 import { POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
@@ -134,8 +135,8 @@ describe('measure', () => {
     const pointer = { ...whole, blocks: [{ ...response, result: PRUNED_POINTER }] };
     // It is gone from the calls with the three edits and the last one.
     const saved = 4 * (estimateEntryTokens(whole) - estimateEntryTokens(pointer));
-    expect(figures.unprunedTokens - figures.tokens).toBe(saved);
-    expect(savedShare(figures)).toBeCloseTo(saved / figures.unprunedTokens);
+    expect(figures.unpruned.tokens - figures.tokens).toBe(saved);
+    expect(savedShare(figures)).toBeCloseTo(saved / figures.unpruned.tokens);
   });
 
   it('keeps in the working set what was touched so many calls ago, and no longer', () => {
@@ -190,11 +191,13 @@ describe('measure', () => {
         const lost = figures.atRisk.map(
           ({ entry, callId, file: of }) => `${entry}/${callId}/${of}`,
         );
-        const { lost: naiveLost, inputCost, ...counts } = naive;
+        const { lost: naiveLost, inView, inputCost, ...counts } = naive;
+        const needs = Object.entries(inView).map(([kind, count]) => [kind, { inView: count }]);
+        expect(figures.needs).toMatchObject(Object.fromEntries(needs));
         expect([policy.name, lost]).toEqual([policy.name, naiveLost]);
-        expect(figures).toMatchObject({ ...counts, unprunedTokens: unpruned.tokens });
+        expect(figures).toMatchObject({ ...counts, unpruned: { tokens: unpruned.tokens } });
         expect(figures.inputCost).toBeCloseTo(inputCost, 4);
-        expect(figures.unprunedInputCost).toBeCloseTo(unpruned.inputCost, 4);
+        expect(figures.unpruned.inputCost).toBeCloseTo(unpruned.inputCost, 4);
       }
     },
   );

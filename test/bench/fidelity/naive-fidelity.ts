@@ -31,6 +31,8 @@ function naiveStrings(value: unknown): string {
 /** What `measure` counts, with the lost edits as `entry/call/file`. */
 export interface NaiveFigures {
   readonly lost: string[];
+  /** Needs that are met, by kind; of identifiers nothing, which are more than a search for text. */
+  readonly inView: Readonly<Record<string, number>>;
   readonly modelCalls: number;
   readonly tokens: number;
   readonly cacheRewrites: number;
@@ -45,6 +47,7 @@ export function naiveMeasure(session: RecordedSession, policy: Policy): NaiveFig
   const send = policy.start(session);
   const figures = {
     lost: [] as string[],
+    inView: { edit: 0, quote: 0, error: 0, words: 0 } as Record<string, number>,
     modelCalls: 0,
     tokens: 0,
     cacheRewrites: 0,
@@ -73,6 +76,10 @@ export function naiveMeasure(session: RecordedSession, policy: Policy): NaiveFig
     previous = context;
 
     const text = context.flatMap(({ blocks }) => blocks.map(naiveText)).join('\n');
+    for (const { kind, lines } of session.needsOf.get(at) ?? []) {
+      const met = lines.every((line) => text.includes(line)) && !kind.startsWith('id-');
+      if (met) figures.inView[kind] = (figures.inView[kind] ?? 0) + 1;
+    }
     for (const { entry, callId, file, lines } of session.edits) {
       if (entry === at && !lines.every((line) => text.includes(line))) {
         figures.lost.push(`${entry}/${callId}/${file}`);

@@ -1,10 +1,13 @@
 // Which edits of a session are looked at.
 
 import { describe, expect, it } from 'vitest';
-import { editsOf } from '../../../bench/fidelity/recorded-session.js';
+import { editsOf } from '../../../bench/fidelity/needs/edits.js';
 import { agentPreset } from '../../../src/index.js';
 import type { IContent } from '../../../src/index.js';
 import type { TranscriptFormat } from '../../../src/transcripts.js';
+import { gapsOf } from '../../../bench/fidelity/gaps.js';
+import { recordContexts } from '../../../bench/fidelity/recorded-session.js';
+import { exchange, read, says, transcriptOf, user } from './support/made-session.js';
 
 function edited(
   format: TranscriptFormat,
@@ -35,5 +38,50 @@ describe('editsOf', () => {
     const edit = { command: 'edit 1:1\nnew\nend_of_edit' };
     expect(edited('swe-agent', 'edit', { command: 'open a.py' }, edit)).toEqual(['first line']);
     expect(edited('swe-agent', 'edit', edit)).toEqual([]);
+  });
+});
+
+describe('recordContexts', () => {
+  const source = read('read', 'a.ts', 'const first = 1;');
+  const edit = exchange(
+    'edit',
+    'Edit',
+    { file_path: 'a.ts', old_string: 'const first = 1;' },
+    'ok',
+  );
+  const summary: IContent = { ...user('So far: a.ts was read.'), metadata: { isSummary: true } };
+
+  it('begins a context anew where the agent compacted', () => {
+    const transcript = transcriptOf(user('Go.'), source, summary, edit, says('Done.'));
+    const [before, after, ...others] = recordContexts('made', transcript);
+    expect([before?.source, after?.source, others]).toEqual(['made', 'made', []]);
+    expect(before?.transcript.entries).toEqual(transcript.entries.slice(0, 3));
+    expect(after?.transcript.entries).toEqual(transcript.entries.slice(3));
+    // What was read before the summary is gone, whatever a policy keeps.
+    expect([after?.edits, after?.unseenEdits]).toEqual([[], 1]);
+  });
+
+  it('has one context where it did not, and for a session that begins with a summary', () => {
+    expect(recordContexts('made', transcriptOf(user('Go.'), source, edit))).toHaveLength(1);
+    const [only, ...others] = recordContexts('made', transcriptOf(summary, source, edit));
+    expect([only?.edits.length, others]).toEqual([1, []]);
+  });
+});
+
+describe('gapsOf', () => {
+  it('takes a request to be made when the last thing that it holds came', () => {
+    const at = (entry: IContent, timestamp?: number): IContent => {
+      return timestamp === undefined ? entry : { ...entry, metadata: { timestamp } };
+    };
+    const entries = [
+      at(user('a'), 100),
+      at(says('b'), 160),
+      at(user('c'), 400),
+      at(says('d'), 900),
+    ];
+    expect(gapsOf(entries)).toEqual([0, 300]);
+    expect(
+      gapsOf([...entries, at(user('e')), at(says('f')), at(user('g'), 350), says('h')]),
+    ).toEqual([0, 300, 0, 0]);
   });
 });

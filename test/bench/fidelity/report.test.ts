@@ -45,7 +45,7 @@ describe('reportFidelity', () => {
       expect(policy.cost).toBe(policy.inputCost / report.groups[0]!.policies[0]!.inputCost);
       expect(policy.atRisk.length).toBe(sum(({ atRisk }) => atRisk.length));
       expect(policy.retained).toBe(1 - policy.atRisk.length / policy.edits);
-      expect(policy.saved).toBe(1 - policy.tokens / policy.unprunedTokens);
+      expect(policy.saved).toBe(1 - policy.tokens / policy.unpruned.tokens);
     }
   });
 

@@ -1,0 +1,30 @@
+// The search for better numbers.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fit } from '../../../../bench/fidelity/tuning/fit.js';
+import { runs } from '../../../support/scale.js';
+
+describe('fit', () => {
+  it('finds what is best among halves and doubles, for each number', () => {
+    const loss = ({ a, b }: { readonly a: number; readonly b: number }): number =>
+      Math.abs(a - 40) + Math.abs(b - 3);
+    expect(fit({ a: 10, b: 0 }, ['a', 'b'], loss)).toEqual({ a: 40, b: 3 });
+  });
+
+  it('leaves numbers alone that may not change', () => {
+    expect(fit({ a: 10, b: 1 }, ['b'], ({ a, b }) => a + b).a).toBe(10);
+  });
+
+  it('never ends worse than it began, and keeps what is as good as any', () => {
+    const numbers = fc.record({ a: fc.nat(100), b: fc.nat(100) });
+    fc.assert(
+      fc.property(numbers, fc.func(fc.integer()), (start, loss) => {
+        const of = (tried: typeof start): number => loss(tried);
+        expect(of(fit(start, ['a', 'b'], of))).toBeLessThanOrEqual(of(start));
+        expect(fit(start, ['a', 'b'], () => 1)).toBe(start);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+});

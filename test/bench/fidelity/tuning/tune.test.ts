@@ -1,0 +1,47 @@
+// Whether the shipped numbers are what honest tuning finds, on the sessions that come with the project; and whether
+// wrong ones would be seen.
+
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadSessions } from '../../../../bench/fidelity/load-sessions.js';
+import { tuningTable, tuningVerdict } from '../../../../bench/fidelity/tuning/render-tuning.js';
+import { lossOf, tune } from '../../../../bench/fidelity/tuning/tune.js';
+import { WORKING_SET } from '../../../../bench/fidelity/tuning/working-set.js';
+import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
+
+const FIXTURES = path.resolve(import.meta.dirname, '../../../fixtures/transcripts');
+const SPLITS = 2;
+
+const { contexts } = await loadSessions([FIXTURES]);
+
+describe('tune', () => {
+  const report = tune(contexts, WORKING_SET, SPLITS);
+
+  it('finds no numbers that are better than the shipped ones by more than the spread', () => {
+    expect(tuningVerdict(report, WORKING_SET.shipped)).toContain(
+      'The shipped numbers hold: nothing found is better by more than the spread.',
+    );
+    expect(report.isRefused).toBe(false);
+  });
+
+  it('refuses numbers that are wrong: results that leave one by one, whatever a cache holds', () => {
+    const wrong = { minReclaimTokens: 0, minReclaimShare: 0, tailTokens: Infinity };
+    const shipped = { ...DEFAULT_WORKING_SET, ...wrong };
+    const names = WORKING_SET.names.filter((name) => name in wrong);
+    const refused = tune(contexts, { ...WORKING_SET, shipped, names }, SPLITS);
+    expect(refused.gain).toBeGreaterThan(0.1);
+    expect(refused.isRefused).toBe(true);
+  });
+
+  it('tells what was fitted and what came of it on either half', () => {
+    const { title, subtitle, rows } = tuningTable(report);
+    expect(`${title}: ${subtitle}`).toBe(
+      'Tuning: 17 numbers fitted on half of the sessions, over 2 splits',
+    );
+    expect(rows).toHaveLength(4 * SPLITS);
+    for (const { numbers, tuned, shipped } of report.splits) {
+      expect(Object.keys(numbers).sort()).toEqual(Object.keys(DEFAULT_WORKING_SET).sort());
+      expect(lossOf([tuned.fitted])).toBeLessThanOrEqual(lossOf([shipped.fitted]));
+    }
+  });
+});
