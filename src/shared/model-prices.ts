@@ -1,6 +1,8 @@
 // What models charge for tokens, as their makers' price pages say: data with its date, and the cost of one request
 // by it. Knows no model that those pages do not; guesses nothing.
 
+import { assertNumber, assertString, assertTokens, readOptions } from './misuse.js';
+
 /** Dollars for a million tokens. */
 export interface TokenPrice {
   /** Input that no cache holds, and that is not written to one. */
@@ -83,17 +85,27 @@ const ROUTE = /^(?:.*\/)?(?:[a-z]+\.)*/;
 /** What names a release of the same model: a date, a version of the platform, `latest`. */
 const RELEASE = /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-latest|-preview|-v\d+|[@:].*)+$/;
 
-/** Returns what a model charges by its id, routes and dates of releases left aside; `undefined` when that is not known. */
+/**
+ * Returns what a model charges by its id, routes and dates of releases left aside; `undefined` when that is not known.
+ *
+ * @throws TypeError for an id that is no text.
+ */
 export function modelPrice(id: string): ModelPrice | undefined {
+  assertString('id', id);
   return PRICES.get(id.toLowerCase().replace(ROUTE, '').replace(RELEASE, ''));
 }
 
-/** Returns what the input of one request costs, in dollars. What the cache does not answer is written to it. */
-export function inputCost(
-  { above, ...price }: ModelPrice,
-  sentTokens: number,
-  cacheReadTokens: number,
-): number {
+/**
+ * Returns what the input of one request costs, in dollars. What the cache does not answer is written to it.
+ *
+ * @throws TypeError or RangeError for what is no price or no number of tokens.
+ */
+export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens: number): number {
+  const { above, ...price } = readOptions('the price of a model', given);
+  assertNumber('cacheRead', price.cacheRead);
+  assertNumber('cacheWrite', price.cacheWrite);
+  assertTokens('sentTokens', sentTokens);
+  assertTokens('cacheReadTokens', cacheReadTokens);
   const { cacheRead, cacheWrite } =
     above !== undefined && sentTokens > above.promptTokens ? above : price;
   return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * cacheWrite) / 1e6;

@@ -398,6 +398,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       call: (...args) => ctxfold.writesFile(...(args as [never])),
     },
   ],
+  patchedPaths: [{ args: () => ['*** Add File: a'], call: (patch) => ctxfold.patchedPaths(patch) }],
+  modelPrice: [{ args: () => ['claude-opus-4-5'], call: (id) => ctxfold.modelPrice(id) }],
+  inputCost: [
+    {
+      args: () => [{ name: 'm', input: 3, cacheRead: 0.3, cacheWrite: 3.75 }, 1_000, 100],
+      call: (...args) => ctxfold.inputCost(...(args as [never, never, never])),
+    },
+  ],
   runsCommands: [{ args: () => [['cmd']], call: (keys) => ctxfold.runsCommands(keys) }],
   searches: [{ args: none, call: () => ctxfold.searches() }],
   HighDensityStrategy: [

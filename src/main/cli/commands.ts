@@ -24,8 +24,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'report',
-    summary: 'write a page about a recorded session',
-    arguments: '<file>',
+    summary: 'write a page about recorded sessions',
+    arguments: '<path>',
     load: async () => (await import('./report/report-command.js')).createReportCommand,
   },
   {

@@ -2,6 +2,7 @@
 // their text. Looks at no parameter but those that the catalog names.
 
 import { asRecord } from '../../json.js';
+import { assertString } from '../../misuse.js';
 import type { CommandUse, FileUse, ToolUse } from '../../tool-catalog.js';
 import { readCommand } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
@@ -199,8 +200,13 @@ function propertyOf(item: unknown, key: string): unknown {
 
 const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
 
-/** The files that a patch of the Codex format names, also where it moves one. */
+/**
+ * Returns the files that a patch of the Codex format names, also where it moves one.
+ *
+ * @throws TypeError for what is no text.
+ */
 export function patchedPaths(patch: string): readonly string[] {
+  assertString('patch', patch);
   return Array.from(patch.matchAll(PATCHED_FILE), (match) => match[1]?.trim() ?? '').filter(
     (path) => path !== '',
   );
