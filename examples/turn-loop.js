@@ -45,7 +45,7 @@ try {
   const session = await compactor.createSession();
   const loop = new TurnLoop({ session, model, tools });
   for await (const event of loop.sendMessageStream('Please shorten the greeting.')) {
-    if (event.type === 'window') {
+    if (event.type === 'preflight') {
       const { pruned, totalTokens } = event.result;
       const stale = pruned?.metadata.readWritePairsPruned ?? 0;
       console.log(`before the model call: ${totalTokens} tokens, ${stale} stale reads removed`);

@@ -260,7 +260,7 @@ describe('instrumentCtxfold', () => {
     expect(await points('ctxfold.pass.main_thread')).toEqual([
       [{ 'ctxfold.task': 'compress', 'ctxfold.ran_on': 'resident' }, 0.004],
     ]);
-    for (const name of ['compaction.duration', 'window.duration', 'pass.main_thread']) {
+    for (const name of ['compaction.duration', 'preflight.duration', 'pass.main_thread']) {
       expect((await metric(`ctxfold.${name}`))?.descriptor.unit).toBe('s');
     }
   });
@@ -310,7 +310,7 @@ describe('instrumentCtxfold', () => {
   });
 
   it('leaves no listener behind', () => {
-    const names = ['pass', 'fallback', 'compaction', 'window'].map((name) => `ctxfold:${name}`);
+    const names = ['pass', 'fallback', 'compaction', 'preflight'].map((name) => `ctxfold:${name}`);
     const { stop } = watch();
     expect(names.map((name) => channel(name).hasSubscribers)).toEqual([true, true, true, true]);
     stop();

@@ -80,7 +80,7 @@ function leakySession(): IContent[] {
 /** What readers have to tell of: roles, types and lines that are none. */
 function damaged(format: TranscriptFormat): string {
   const text = recordingOf(leakySession(), format);
-  if (format === 'claude-code' || format === 'codex') {
+  if (format === 'claude-code' || format === 'codex' || format === 'pi') {
     const odd = { type: canary(), uuid: 'odd', sessionId: 's', cwd: `/home/${canary()}` };
     const context = {
       type: 'turn_context',

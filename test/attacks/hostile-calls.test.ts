@@ -81,7 +81,11 @@ describe('what a call says about itself', () => {
     [{ conversationId: 5 }, TypeError, 'conversationId to be a string, got number'],
     [{ modelName: {} }, TypeError, 'modelName to be a string, got object'],
     [{ reportedInputTokens: NaN }, RangeError, 'reportedInputTokens of at least 0, got NaN'],
-    [{ reportedInputTokens: '1' }, TypeError, 'reportedInputTokens to be a number, got string'],
+    [
+      { reportedInputTokens: '1' },
+      TypeError,
+      'reportedInputTokens to be a number, got the string "1"',
+    ],
     [{ signal: {} }, TypeError, 'signal to be an AbortSignal, got object'],
     [{ reasoning: 'drop' }, RangeError, 'reasoning to be one of'],
     ['gpt', TypeError, 'an object of what is known about a call, got string'],

@@ -70,6 +70,7 @@ describe('Session', () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
+      await nextImmediate();
       session.history.add(humanText('late'));
       offload.answer(0);
       await pass;
@@ -81,6 +82,7 @@ describe('Session', () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
+      await nextImmediate();
       session.history.clear();
       session.history.addAll(historyOf(`h:new ${STALE}`));
       offload.answer(0);
@@ -94,6 +96,7 @@ describe('Session', () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
+      await nextImmediate();
       for (const at of [0, 1]) {
         session.history.clear();
         session.history.addAll(historyOf(STALE));
@@ -109,6 +112,7 @@ describe('Session', () => {
       const offload = new HeldOffload();
       const session = openSession({ offload, entries: historyOf(STALE) });
       const pass = session.ensureDensityOptimized();
+      await nextImmediate();
       offload.gates[0]?.reject(new Error('the pass is broken'));
       await expect(pass).rejects.toThrow('the pass is broken');
       expect(session.densityDirty).toBe(false);

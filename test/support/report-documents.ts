@@ -16,7 +16,7 @@ import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client
 import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/terminal/content-label.js';
 import { renderPage, renderFolderPage } from '../../src/main/cli/report/render-page.js';
 import { createReportPage } from '../../src/main/cli/report/report-page.js';
-import type { Recording } from '../../src/main/cli/report/recording.js';
+import type { Recording } from '../../src/main/cli/replay/recording.js';
 import { replaySession } from '../../src/main/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../src/main/cli/replay/replay-session.js';
 import { folderSession } from '../../src/main/cli/report/folder-page.js';

@@ -14,7 +14,7 @@ import type {
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
-import { clearImmediate, setImmediate } from '../immediate.js';
+import { clearImmediate, setImmediate } from '../waiting/immediate.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { DeltaQueue } from './delta-queue.js';
 import type { Parcel } from './delta-queue.js';

@@ -7,7 +7,7 @@ import { isArray } from '../../shared/misuse.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { CHARACTERS_PER_TOKEN, entryCharacters } from '../../shared/tokens/estimate.js';
 import { withDeadline } from '../waiting/with-deadline.js';
-import { clearImmediate, setImmediate } from '../immediate.js';
+import { clearImmediate, setImmediate } from '../waiting/immediate.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
 export type CountEntries = (

@@ -65,14 +65,14 @@ describe('TurnLoop', () => {
     }
     expect(events).toEqual([
       'user-message:human',
-      'window:human',
+      'preflight:human',
       'chunk:human',
       'chunk:human',
       'chunk:human',
       // Tools start with the response; they do not wait until somebody has read it.
       'response:human ai tool',
       'tool-responses:human ai tool',
-      'window:human ai tool',
+      'preflight:human ai tool',
       'chunk:human ai tool',
       'response:human ai tool ai',
       'end:human ai tool ai',

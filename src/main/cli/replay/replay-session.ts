@@ -16,10 +16,10 @@ import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
 import { SummarizerMeter } from './summarizer-meter.js';
 import { groupWarnings } from '../measure/warning-groups.js';
-import { recordingOf } from '../report/recording.js';
-import type { Recording } from '../report/recording.js';
-import { replayTotals } from '../report/replay-totals.js';
-import { SessionRecorder } from '../report/session-recorder.js';
+import { recordingOf } from './recording.js';
+import type { Recording } from './recording.js';
+import { replayTotals } from './replay-totals.js';
+import { SessionRecorder } from './session-recorder.js';
 import { playEntries } from './session-player.js';
 
 /** How to play a transcript. */

@@ -17,7 +17,7 @@ import { terminalLayout } from '../terminal/terminal-layout.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
 import type { ReplayOptions } from './replay-session.js';
-import type { Recording } from '../report/recording.js';
+import type { Recording } from './recording.js';
 
 /**
  * Replays a file and prints the report.

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Session } from '../../../index.js';
 import type { Transcript } from '../../../transcripts.js';
-import type { SessionRecorder } from '../report/session-recorder.js';
+import type { SessionRecorder } from './session-recorder.js';
 
 /** What a transcript is played with. */
 export interface PlayOptions {

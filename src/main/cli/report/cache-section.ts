@@ -7,7 +7,7 @@ import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import { formatDollars, formatSaving, sumInput } from './money.js';
 import type { InputSum, InputSums } from './money.js';
-import type { RecordedRequest } from './recorded-requests.js';
+import type { RecordedRequest } from '../replay/recorded-requests.js';
 import type { ReportPage } from './report-page.js';
 
 /** What a session comes to when its edits land by another policy. */

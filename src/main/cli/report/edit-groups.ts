@@ -3,8 +3,8 @@
 import { itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { groupBy } from '../measure/group-by.js';
-import { reclaimedBy } from './edit-row.js';
-import type { EditRow } from './edit-row.js';
+import { reclaimedBy } from '../replay/edit-row.js';
+import type { EditRow } from '../replay/edit-row.js';
 
 /** Edits with one reason. */
 export interface EditGroup {

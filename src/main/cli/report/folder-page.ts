@@ -20,7 +20,7 @@ import type { Markup } from './html.js';
 import { share } from './life-section.js';
 import { addInput, formatDollars, formatSaving, sumInput } from './money.js';
 import type { InputSums } from './money.js';
-import type { Recording } from './recording.js';
+import type { Recording } from '../replay/recording.js';
 import { pricingOf } from './session-head.js';
 
 /** What the page says of one session. */

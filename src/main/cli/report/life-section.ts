@@ -5,7 +5,7 @@ import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
-import type { ResultLife } from './result-lives.js';
+import type { ResultLife } from '../replay/result-lives.js';
 
 /** Bars that are in sight, and that the page has at all: those of the largest results. */
 const SHOWN_BARS = 20;

@@ -19,7 +19,7 @@ import { openProgressBar } from '../terminal/progress-bar.js';
 import type { PolicyFigures } from './cache-section.js';
 import { folderSession } from './folder-page.js';
 import type { FolderSession } from './folder-page.js';
-import type { Recording } from './recording.js';
+import type { Recording } from '../replay/recording.js';
 
 /**
  * Plays a file or a folder and writes the page.

@@ -9,7 +9,7 @@ import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import { LAYERS } from './report-page.js';
 import type { ReportPage } from './report-page.js';
-import type { WindowShare } from './recording.js';
+import type { WindowShare } from '../replay/recording.js';
 import { treemap } from './treemap.js';
 import type { Rectangle } from './treemap.js';
 

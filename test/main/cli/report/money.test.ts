@@ -7,7 +7,7 @@ import {
   formatSaving,
   sumInput,
 } from '../../../../src/main/cli/report/money.js';
-import type { RecordedRequest } from '../../../../src/main/cli/report/recorded-requests.js';
+import type { RecordedRequest } from '../../../../src/main/cli/replay/recorded-requests.js';
 
 const size = (sentTokens: number, cacheReadTokens: number) => ({ sentTokens, cacheReadTokens });
 const request = (at: number): RecordedRequest => ({

@@ -8,8 +8,8 @@ import type {
   ReplayReport,
   RuleTotal,
   TokenPair,
-} from '../replay/replay-report.js';
-import { NO_USE, sumUse } from '../replay/summarizer-meter.js';
+} from './replay-report.js';
+import { NO_USE, sumUse } from './summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import type { SessionRecorder } from './session-recorder.js';

@@ -15,16 +15,16 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../../index.js';
-import { startStretch } from '../replay/loop-monitor.js';
+import { startStretch } from './loop-monitor.js';
 import type {
   CompressionFailure,
   CompressionReport,
   MainThreadFigures,
   ModelCall,
   WindowExceeded,
-} from '../replay/replay-report.js';
-import { NO_USE } from '../replay/summarizer-meter.js';
-import type { SummarizerMeter } from '../replay/summarizer-meter.js';
+} from './replay-report.js';
+import { NO_USE } from './summarizer-meter.js';
+import type { SummarizerMeter } from './summarizer-meter.js';
 
 /** Why an edit was made. */
 export type EditCause =

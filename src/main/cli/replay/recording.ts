@@ -10,7 +10,7 @@ import { subjectOfCall } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
 import type { Category, ToolShare } from '../measure/composition.js';
-import type { ReplayReport } from '../replay/replay-report.js';
+import type { ReplayReport } from './replay-report.js';
 import { rowsOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import { requestsOf } from './recorded-requests.js';
