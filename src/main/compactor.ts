@@ -13,8 +13,9 @@ import {
   assertArray,
   assertFunction,
   assertString,
-  readOptions,
   assertTokens,
+  elementAt,
+  readOptions,
 } from '../shared/misuse.js';
 import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
@@ -391,7 +392,9 @@ function readSessionOptions(given: SessionOptions): SessionOptions {
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {
   for (let start = 0; start < contents.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
-    const end = start + ENTRIES_PER_TURN;
-    history.addAll(Array.prototype.slice.call(contents, start, end), undefined, start);
+    const length = Math.min(ENTRIES_PER_TURN, contents.length - start);
+    // `addAll` checks what they are.
+    const part = Array.from({ length }, (_, at) => elementAt('history', contents, start + at));
+    history.addAll(part as IContent[], undefined, start);
   }
 }

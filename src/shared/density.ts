@@ -209,13 +209,19 @@ function assertInBounds(kind: string, index: number, length: number): void {
  * that of replacing first and then removing from the highest index down, in one pass over the
  * entries from the first removal on.
  *
- * @throws CtxfoldError as `validateDensityResult` does, before anything changes.
+ * @throws CtxfoldError as `validateDensityResult` does, or TypeError for a history with holes, before anything changes.
  */
 export function applyDensityResult(history: IContent[], result: DensityResult): void {
   assertArray('history', history);
   validateDensityResult(result, history.length);
+  const removals = ascending(result.removals);
+  // What closes the gaps comes by every entry from the first of them on.
+  for (let at = removals[0] ?? history.length; at < history.length; at += 1) {
+    if (history[at] === undefined)
+      throw new TypeError(`Expected a history without holes; entry ${at} is one.`);
+  }
   for (const [index, replacement] of result.replacements) history[index] = replacement;
-  removeEntries(history, ascending(result.removals));
+  removeEntries(history, removals);
 }
 
 /**

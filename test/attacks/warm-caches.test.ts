@@ -137,7 +137,7 @@ describe('a session that is taken up in another process', () => {
       ),
       { numRuns: runs(500) },
     );
-  }, 120_000);
+  }, 600_000);
 
   it('costs no more than one that lives for long, and less than nothing at all', async () => {
     const entries = longSession(50);

@@ -34,7 +34,7 @@ const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>>
  * @throws UnknownStrategyError when there is none.
  */
 export function getCompressionStrategy(name: CompressionStrategyName): CompressionStrategy {
-  if (Object.hasOwn(STRATEGIES, name)) return STRATEGIES[name];
+  if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) return STRATEGIES[name];
   throw unknownStrategy(name);
 }
 
