@@ -1,20 +1,16 @@
-// Counts the files of the product that one warm turn runs through on the thread of the turn loop, after a build: how
+// Counts the files of the product that one warm turn runs through on the thread of the turn loop, compiled by themselves: how
 // much somebody has to read who follows an edit. `npm run files-per-turn`; `-- --list` names the files and their calls.
 
 import { Session as Inspector } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
-import {
-  createCompactor,
-  humanText,
-  aiContent,
-  toolCall,
-  toolContent,
-  toolResponse,
-} from 'ctxfold';
+
+// As it is written, and not as it is shipped: that is bundled into few files.
+const PRODUCT = fileURLToPath(new URL('../.bench/src/', import.meta.url));
+const { createCompactor, humanText, aiContent, toolCall, toolContent, toolResponse } =
+  await import('../.bench/src/index.js');
 
 const MOST_FILES = 45;
 const WARM_TURNS = 20;
-const PRODUCT = fileURLToPath(new URL('../dist/', import.meta.url));
 
 /** A turn in which an edit lands: a file is read, then written, so that the read is stale. */
 async function addTurn({ history }, turn) {
