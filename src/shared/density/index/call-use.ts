@@ -2,6 +2,7 @@
 // their text. Looks at no parameter but those that the catalog names.
 
 import { asRecord } from '../../json.js';
+import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
 import type { CommandUse, FileUse, ToolUse } from '../../tool-catalog.js';
 import { readCommand } from './command-reading.js';
@@ -143,23 +144,19 @@ export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | 
 
 /** The files that a call of this use touches; `undefined` as for `fileAccess`. */
 export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefined {
-  if (typeof parameters !== 'object' || parameters === null) return undefined;
-  const paths = namedPaths(use, parameters as Readonly<Record<string, unknown>>);
+  const values = asRecord(parameters);
+  const paths = values && namedPaths(use, values);
   return paths === undefined || paths.length === 0
     ? undefined
     : { access: use.access, extent: use.extent, paths };
 }
 
 function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean {
-  if (typeof parameters !== 'object' || parameters === null) return false;
-  const value = (parameters as Readonly<Record<string, unknown>>)[when.key];
+  const value = asRecord(parameters)?.[when.key];
   return typeof value === 'string' && when.values.includes(value);
 }
 
-function namedPaths(
-  use: FileUse,
-  values: Readonly<Record<string, unknown>>,
-): readonly string[] | undefined {
+function namedPaths(use: FileUse, values: JsonRecord): readonly string[] | undefined {
   const path = firstPresent(use.pathKeys, values);
   if (path !== undefined) return typeof path === 'string' && path !== '' ? [path] : undefined;
   const list = firstPresent(use.pathListKeys, values);
@@ -168,10 +165,7 @@ function namedPaths(
   return typeof patch === 'string' ? patchedPaths(patch) : undefined;
 }
 
-function firstPresent(
-  keys: readonly string[] | undefined,
-  values: Readonly<Record<string, unknown>>,
-): unknown {
+function firstPresent(keys: readonly string[] | undefined, values: JsonRecord): unknown {
   for (const key of keys ?? []) {
     const value = values[key];
     if (value !== undefined && value !== null) return value;
@@ -184,18 +178,12 @@ function concretePaths(list: unknown, use: FileUse): readonly string[] | undefin
   if (!Array.isArray(list)) return undefined;
   const paths: string[] = [];
   for (const item of list as readonly unknown[]) {
-    const path = use.pathListItemKey === undefined ? item : propertyOf(item, use.pathListItemKey);
+    const path = use.pathListItemKey === undefined ? item : asRecord(item)?.[use.pathListItemKey];
     if (typeof path !== 'string' || path === '') return undefined;
     if (!/[*?]/.test(path)) paths.push(path);
     else if (use.access === 'read') return undefined;
   }
   return paths;
-}
-
-function propertyOf(item: unknown, key: string): unknown {
-  return typeof item === 'object' && item !== null
-    ? (item as Readonly<Record<string, unknown>>)[key]
-    : undefined;
 }
 
 const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
