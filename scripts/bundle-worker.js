@@ -1,7 +1,6 @@
 // Puts the code of a worker thread into one file: a thread that loads forty takes 20 ms more to start. It is
 // CommonJS, which Piscina loads first, and without making code of text, which a process may forbid.
 
-import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { NODE, tokensApart } from './bundle-package.js';
 
@@ -23,5 +22,3 @@ export async function bundleWorker(directory) {
     },
   });
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await bundleWorker(process.argv[2]);

@@ -41,7 +41,7 @@ const [tarball] = JSON.parse(run(['npm', 'pack', '--json', '--pack-destination',
 const PACKED = join(scratch, tarball.filename);
 
 /** A folder with the agent, and with ctxfold as it is installed: from the registry's packages, or from those here. */
-function makeProject(name, tools = []) {
+function makeProject(tools = []) {
   const folder = mkdtempSync(join(scratch, 'project-'));
   cpSync('scripts/deploy/agent.mjs', join(folder, 'agent.mjs'));
   cpSync('scripts/deploy/run-agent.mjs', join(folder, 'run-agent.mjs'));
@@ -93,9 +93,8 @@ async function ask(command, cwd) {
   }
 }
 
-function installWithYarn(folder, dependenciesMeta) {
-  const yarn = (args) =>
-    run(['node', 'node_modules/@yarnpkg/cli-dist/bin/yarn.js', ...args], folder, { NODE_ENV: '' });
+/** Installs and runs the agent by Yarn, apart from the folder that Yarn itself is installed in. */
+function playByYarn(folder, dependenciesMeta) {
   const apart = mkdtempSync(join(scratch, 'yarn-'));
   for (const file of ['agent.mjs', 'run-agent.mjs']) cpSync(join(folder, file), join(apart, file));
   writeFiles(apart, {
@@ -115,12 +114,12 @@ function installWithYarn(folder, dependenciesMeta) {
       YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
     });
   inApart(['install']);
-  return { yarn, play: () => inApart(['node', 'run-agent.mjs']) };
+  return inApart(['node', 'run-agent.mjs']);
 }
 
 async function play(row) {
-  const folder = makeProject(row.name, row.tools);
-  if (row.yarn !== undefined) return installWithYarn(folder, row.yarn).play();
+  const folder = makeProject(row.tools);
+  if (row.yarn !== undefined) return playByYarn(folder, row.yarn);
   writeFiles(folder, row.files);
   for (const command of row.build ?? []) run(command, folder);
   let place = folder;
@@ -131,9 +130,7 @@ async function play(row) {
     // Nothing is left that it could reach but what it was built to.
     rmSync(folder, { recursive: true });
   }
-  const tools = row.from === undefined ? place : undefined;
-  if (row.serve !== undefined) return ask(row.serve, place);
-  return run(row.run, tools ?? place);
+  return row.serve === undefined ? run(row.run, place) : ask(row.serve, place);
 }
 
 /** The result of the row before all others, which is not bundled. */
@@ -164,7 +161,7 @@ await compactor.close();
 `;
 
 function compile(version) {
-  const folder = makeProject('types', [`typescript@${version}`, '@types/node@20', 'openai@6']);
+  const folder = makeProject([`typescript@${version}`, '@types/node@20', 'openai@6']);
   const options = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true };
   for (const [name, types] of [
     ['with', ['node']],

@@ -3,6 +3,9 @@
 
 import { Session as Inspector } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
+import { compileBench } from './compile-bench.js';
+
+await compileBench();
 
 // As it is written, and not as it is shipped: that is bundled into few files.
 const PRODUCT = fileURLToPath(new URL('../.bench/src/', import.meta.url));

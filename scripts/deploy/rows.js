@@ -44,6 +44,20 @@ const PERMISSION = [
   '--allow-fs-read=*',
 ];
 
+/** The command that bundles the agent into one file of that ending. */
+function esbuild(format, option, ending) {
+  const outfile = `--outfile=out/run-agent.${ending}`;
+  return [
+    'esbuild',
+    'run-agent.mjs',
+    '--bundle',
+    '--platform=node',
+    `--format=${format}`,
+    option,
+    outfile,
+  ];
+}
+
 /**
  * `quick`: needs nothing but the tools of this repository, and is part of the tests. `tools`: packages that are
  * installed for it. `build`: commands. `from`: the folder that is run, which is moved away from all others before.
@@ -73,17 +87,7 @@ export const ROWS = [
     quick: true,
     tools: ['esbuild'],
     runs: 'inline',
-    build: [
-      [
-        'esbuild',
-        'run-agent.mjs',
-        '--bundle',
-        '--platform=node',
-        '--format=esm',
-        '--log-level=error',
-        '--outfile=out/run-agent.mjs',
-      ],
-    ],
+    build: [esbuild('esm', '--log-level=error', 'mjs')],
     from: 'out',
     run: ['node', 'run-agent.mjs'],
   },
@@ -92,17 +96,7 @@ export const ROWS = [
     quick: true,
     tools: ['esbuild'],
     runs: 'inline',
-    build: [
-      [
-        'esbuild',
-        'run-agent.mjs',
-        '--bundle',
-        '--platform=node',
-        '--format=cjs',
-        '--log-level=error',
-        '--outfile=out/run-agent.cjs',
-      ],
-    ],
+    build: [esbuild('cjs', '--log-level=error', 'cjs')],
     from: 'out',
     run: ['node', 'run-agent.cjs'],
   },
@@ -111,17 +105,7 @@ export const ROWS = [
     quick: true,
     tools: ['esbuild'],
     runs: 'workers',
-    build: [
-      [
-        'esbuild',
-        'run-agent.mjs',
-        '--bundle',
-        '--platform=node',
-        '--format=esm',
-        '--packages=external',
-        '--outfile=out/run-agent.mjs',
-      ],
-    ],
+    build: [esbuild('esm', '--packages=external', 'mjs')],
     run: ['node', 'out/run-agent.mjs'],
   },
   {
