@@ -1,5 +1,5 @@
 // What models charge for tokens, as their makers' price pages say: data with its date, and the cost of one request
-// by it. Knows no model that those pages do not; guesses nothing.
+// by it. Where a page lists no cache prices, they are the input price by the maker's factors. Knows no other models.
 
 import { assertNumber, assertString, assertTokens, readOptions } from './misuse.js';
 
