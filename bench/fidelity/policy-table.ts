@@ -73,6 +73,7 @@ export function percentText(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
-function numberText(value: number): string {
+/** A number with its thousands told apart. */
+export function numberText(value: number): string {
   return value.toLocaleString('en');
 }

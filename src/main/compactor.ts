@@ -3,19 +3,19 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { IContent } from '../shared/content.js';
-import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
-import { assertArray, assertFunction, assertString, readOptions } from '../shared/misuse.js';
+import { assertArray, assertFunction, assertKnownOptions, assertString, readOptions } from '../shared/misuse.js';
 import { askHost } from './ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
 import { FormerSessions } from './former-sessions.js';
 import { HistoryService } from './history-service.js';
+import { ModelLimits } from './models/model-limits.js';
 import { nextTurn } from './offload/event-loop-turn.js';
 import { InlineOffload } from './offload/inline.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
@@ -31,7 +31,7 @@ import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
 import type { CompressionInputs } from './pre-send/compression-context.js';
-import { completeEditOptions } from './pre-send/edit-options.js';
+import { arePriced, completeEditOptions } from './pre-send/edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './pre-send/edit-options.js';
 import { currentDensityConfig } from './pre-send/session-parts.js';
 import type { DensityOptions } from './pre-send/session-parts.js';
@@ -52,6 +52,7 @@ import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.j
 import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
+import { sessionDefaults } from './session-defaults.js';
 import type { SessionInit } from './session-init.js';
 
 /** What a session starts with. */
@@ -132,6 +133,28 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
 /** Entries of a restored history that are taken in before the event loop has its turn. */
 const ENTRIES_PER_TURN = 256;
 
+const SESSION_OPTIONS: readonly string[] = Object.keys({
+  history: true,
+  sessionId: true,
+  density: true,
+  removalLogDirectory: true,
+  removalLogPath: true,
+  activeTodos: true,
+  overheadTokens: true,
+  edits: true,
+  minReclaimTokens: true,
+  cacheTtlMs: true,
+  reasoning: true,
+} satisfies Record<keyof SessionOptions, true>);
+
+const DENSITY_OPTIONS: readonly string[] = Object.keys({
+  workspaceRoot: true,
+  toolCatalog: true,
+  inclusionSyntaxes: true,
+  partialWritesSupersede: true,
+  workingSet: true,
+} satisfies Record<keyof DensityOptions, true>);
+
 /** Where a session's work runs, and what has to be told of changes for that. */
 interface SessionOffload {
   readonly offload: Offload;
@@ -155,10 +178,12 @@ class ThreadedCompactor implements Compactor {
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
   readonly #former = new FormerSessions();
+  readonly #limits: ModelLimits;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
+    this.#limits = new ModelLimits(options.contextLimit, options.logger);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
@@ -167,28 +192,28 @@ class ThreadedCompactor implements Compactor {
   async createSession(given: SessionOptions = {}): Promise<Session> {
     this.#assertOpen();
     const options = readSessionOptions(given);
-    const { workspaceRoot, contextLimit } = this.#options;
+    const { workspaceRoot, preset } = this.#options;
+    const defaults = sessionDefaults(preset);
     const { sessionId = randomUUID() } = options;
     assertSessionId(sessionId);
     const removalLogPath = removalLogPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
-    const edits = completeEditOptions(options);
+    const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = removalLogPath !== undefined;
+    /** Nobody can name a model before there is a session. */
+    let modelName = (): string | undefined => undefined;
+    const contextLimit = (): number => this.#limits.limitOf(modelName());
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
-    const densityOptions = {
-      workspaceRoot,
-      ...options.density,
-      inclusionSyntaxes: options.density?.inclusionSyntaxes ?? SAFE_INCLUSION_SYNTAXES,
-    };
+    const densityOptions = { workspaceRoot, ...defaults.density, ...definedOf(options.density ?? {}) };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** A history moves in before anybody can listen to its session: until then this waits. */
     const early: FallbackEvent[] = [];
     let tell = (event: FallbackEvent): void => void early.push(event);
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
-      () => currentDensityConfig({ runtimeContext, densityOptions }),
+      () => currentDensityConfig({ runtimeContext, densityOptions, arePriced: arePriced(edits) }),
       (event) => {
         tell(event);
       },
@@ -203,6 +228,7 @@ class ThreadedCompactor implements Compactor {
         overheadTokens,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);
+      modelName = () => session.history.modelName;
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -368,6 +394,7 @@ function removalLogPathOf(
  */
 function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
+  assertKnownOptions('session options', { ...options }, SESSION_OPTIONS);
   const { history, removalLogDirectory, removalLogPath, activeTodos } = options;
   if (history !== undefined) assertArray('history', history);
   if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
@@ -375,8 +402,15 @@ function readSessionOptions(given: SessionOptions): SessionOptions {
   if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);
+  assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
   assertDensityOptions('density', density);
   return { ...options, density };
+}
+
+/** What is `undefined` is not given. */
+function definedOf<Options extends object>(options: Options): Options {
+  const defined = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as Options;
 }
 
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {

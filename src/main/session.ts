@@ -18,7 +18,7 @@ import type { ContextUsage, UsageReport, UsageReportOutcome } from './pre-send/c
 import { CostMeter } from './pre-send/cost-meter.js';
 import type { CostReport } from './pre-send/cost-meter.js';
 import { DensityPruner } from './pre-send/density-pruner.js';
-import { completeEditOptions } from './pre-send/edit-options.js';
+import { arePriced, completeEditOptions } from './pre-send/edit-options.js';
 import { recordEdits } from './pre-send/edit-recording.js';
 import type { PreSendResult } from './pre-send/pre-send-result.js';
 import { ProgressGuard } from './pre-send/progress-guard.js';
@@ -89,6 +89,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#costs = new CostMeter({ history, sent: this.#sent });
     this.#parts = {
       ...options,
+      arePriced: arePriced(edits),
       recordChanges: recordEdits(options, (error) => {
         this.notify('recordingFailed', { error });
       }),
@@ -103,7 +104,8 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#compressionInputs = options.compressionInputs ?? (() => ({}));
     const contextLimit = (): number => options.runtimeContext.ephemerals.contextLimit();
     this.#gauge = new ContextGauge({ ...options, contextLimit });
-    this.#guard = new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * contextLimit(), now });
+    const minGrowthTokens = (): number => MIN_GROWTH_SHARE * contextLimit();
+    this.#guard = new ProgressGuard({ minGrowthTokens, now });
     this.#density = new DensityPruner({
       parts: this.#parts,
       edits,

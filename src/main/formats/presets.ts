@@ -126,6 +126,9 @@ const CATALOGS: Readonly<Record<TranscriptFormat, ToolCatalog>> = {
   cline: CLINE,
 };
 
+/** The catalogs of all agents. */
+export const TOOLS_OF_AGENTS: readonly ToolCatalog[] = Object.values(CATALOGS);
+
 /** Returns the preset of the agent whose sessions have this format. @throws RangeError for an unknown format. */
 export function agentPreset(format: TranscriptFormat): AgentPreset {
   if (!TRANSCRIPT_FORMATS.includes(format)) {

@@ -9,7 +9,9 @@ import type { LandingReason } from './edit-policy.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
+import { worthwhileFrom } from './edit-price.js';
 import { reclaimedTokens } from './reclaimed-tokens.js';
+import type { CountedTokens } from './reclaimed-tokens.js';
 import type { SentHistory } from './sent-history.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -65,19 +67,26 @@ export class EditGate {
     const { history } = parts;
     const bound = this.#withoutBreakingReasoning(found);
     if (bound.firstEntry === Infinity) return HELD;
+    const sentEntries = sent.intactEntries;
+    const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
-      sentEntries: sent.intactEntries,
-      reclaimedTokens: () =>
-        reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
-          history.countedTokens(entry),
-        ),
-      minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
+      sentEntries,
+      isBatchPoint,
+      reclaimedTokens: () => reclaimedTokens(bound.result, history.getRawHistory(), countedTokens),
+      minReclaimTokens,
+      worthwhileFrom: () => {
+        const { result } = bound;
+        return worthwhileFrom({
+          ...{ result, sentEntries, countedTokens },
+          history: history.getRawHistory(),
+        });
+      },
     });
     if (decision.verdict === 'hold') return HELD;
-    const unsent = { entry: sent.intactEntries, block: 0 };
-    const landing = decision.verdict === 'land' ? bound : bound.limitedTo(unsent);
+    const landing =
+      decision.verdict === 'land' ? bound : bound.limitedTo({ entry: decision.entry, block: 0 });
     if (landing.firstEntry === Infinity) return HELD;
     return { result: landing.result, reason: decision.reason, isWhole: landing === found };
   }

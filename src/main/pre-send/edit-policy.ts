@@ -10,7 +10,7 @@ export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
 
 /**
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
- * `reclaims-enough`: it takes away `minReclaimTokens`. `cache-cold`: the provider had forgotten what was
+ * `reclaims-enough`: it takes away `minReclaimTokens`, or what the price of the cache asks for. `cache-cold`: the provider had forgotten what was
  * sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
  * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it.
  */
@@ -27,12 +27,18 @@ export interface EditFacts {
   readonly sentEntries: number;
   /** About how many tokens the edit takes away; asked only when that decides. */
   readonly reclaimedTokens: () => number;
-  readonly minReclaimTokens: number;
+  /** What it has to take away; `undefined` when the price of the cache decides. */
+  readonly minReclaimTokens: number | undefined;
+  /** From which entry on the edit is worth its price, `Infinity` for nowhere; asked only when that decides. */
+  readonly worthwhileFrom: () => number;
+  /** Whether a batch may land in this window. */
+  readonly isBatchPoint: boolean;
 }
 
-/** What may land now: all of an edit, what touches nothing that was sent, or nothing. */
+/** What may land now: all of an edit, what touches nothing before an entry, or nothing. */
 export type EditDecision =
-  | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
+  | { readonly verdict: 'land'; readonly reason: LandingReason }
+  | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
   | { readonly verdict: 'hold' };
 
 /** Decides what of a density edit may land. */
@@ -40,10 +46,17 @@ export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision 
   if (policy === 'every-turn') return { verdict: 'land', reason: 'every-turn' };
   if (facts.isForced) return { verdict: 'land', reason: 'threshold' };
   if (policy === 'at-birth') {
-    return { verdict: facts.sentEntries === 0 ? 'land' : 'unsent-only', reason: 'unsent' };
+    return { verdict: 'land-from', entry: facts.sentEntries, reason: 'unsent' };
   }
   if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
-  return facts.reclaimedTokens() >= facts.minReclaimTokens
-    ? { verdict: 'land', reason: 'reclaims-enough' }
-    : { verdict: 'hold' };
+  if (!facts.isBatchPoint) return { verdict: 'hold' };
+  if (facts.minReclaimTokens !== undefined) {
+    return facts.reclaimedTokens() >= facts.minReclaimTokens
+      ? { verdict: 'land', reason: 'reclaims-enough' }
+      : { verdict: 'hold' };
+  }
+  const entry = facts.worthwhileFrom();
+  return entry === Infinity
+    ? { verdict: 'hold' }
+    : { verdict: 'land-from', entry, reason: 'reclaims-enough' };
 }

@@ -10,6 +10,7 @@ import { nextTurn } from '../offload/event-loop-turn.js';
 import type { BatchPoints } from './batch-points.js';
 import { EditGate } from './edit-gate.js';
 import type { Admission } from './edit-gate.js';
+import { arePriced } from './edit-options.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import { EditedCopy } from './edited-copy.js';
 import type { LandingReason } from './edit-policy.js';
@@ -81,6 +82,9 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth' && former === undefined;
+  /** Of what landed for these reasons it has to be found out once more how much did. */
+  const isPartial = new Set<LandingReason>(['unsent']);
+  if (arePriced(edits)) isPartial.add('reclaims-enough');
   const landings = new Map<number, LandingReason>();
   let isCompressed = false;
   let scanned = 0;
@@ -91,7 +95,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     sent.isCacheCold = idleMs >= edits.cacheTtlMs;
     const isBatchPoint = points.reaches(at);
     const landed = isNow ? undefined : former?.landings.get(at);
-    const isForced = landed === undefined ? copy.tokens >= thresholdTokens : landed !== 'unsent';
+    const isForced =
+      landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
       const found = findHere(strategy, copy.getRawHistory(), config);

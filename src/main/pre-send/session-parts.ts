@@ -2,6 +2,7 @@
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
+import { withoutBatches } from '../../shared/density/rules/working-set-rules.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../logger.js';
 import type { Offload } from '../offload/offload.js';
@@ -36,6 +37,8 @@ export interface SessionParts {
   readonly runtimeContext: AgentRuntimeContext;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   readonly densityOptions: DensityOptions;
+  /** Whether the price of the cache decides when edits land, so that a pass need not wait for them to come together. @default false */
+  readonly arePriced?: boolean | undefined;
   /** Keeps what an edit is about to take away; when it rejects, nothing changes. @default nothing is kept */
   readonly recordChanges?: RecordChanges | undefined;
   /** What becomes of reasoning behind an edit. @default 'keep' */
@@ -59,9 +62,13 @@ export function currentStrategy(parts: SessionParts): CompressionStrategy {
 export function currentDensityConfig({
   runtimeContext: { ephemerals },
   densityOptions,
-}: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
+  arePriced = false,
+}: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'arePriced'>): DensityConfig {
   const { workingSet: _, ...agent } = densityOptions;
   const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
   const rules = ruleSettings(ephemerals, densityOptions);
-  return { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+  const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+  const { workingSet } = config;
+  if (!arePriced || workingSet === undefined) return config;
+  return { ...config, workingSet: withoutBatches(workingSet) };
 }

@@ -23,7 +23,11 @@ export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileA
 
 /** Which of a tool's uses a call is; a call whose parameters are no object is the first that asks nothing of them. */
 export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | undefined {
-  return uses.find(({ when }) => when === undefined || holds(when, parameters));
+  return uses.find(
+    ({ when, has }) =>
+      (when === undefined || holds(when, parameters)) &&
+      (has === undefined || hasOneOf(has, parameters)),
+  );
 }
 
 /** The files that a call of this use touches; `undefined` as for `fileAccess`. */
@@ -39,6 +43,11 @@ function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean
   if (typeof parameters !== 'object' || parameters === null) return false;
   const value = (parameters as Readonly<Record<string, unknown>>)[when.key];
   return typeof value === 'string' && when.values.includes(value);
+}
+
+function hasOneOf(keys: readonly string[], parameters: unknown): boolean {
+  if (typeof parameters !== 'object' || parameters === null) return false;
+  return firstPresent(keys, parameters as Readonly<Record<string, unknown>>) !== undefined;
 }
 
 function namedPaths(
