@@ -1,6 +1,8 @@
 // The public API: names, nothing else.
 
 export { createCompactor } from './main/compactor.js';
+export type { CompactorPreset } from './main/session-defaults.js';
+export type { CompactorStatus } from './main/compactor.js';
 export type { Compactor, SessionOptions } from './main/compactor.js';
 export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
 export { Session, Session as TurnOrchestrator } from './main/session.js';

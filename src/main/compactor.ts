@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
+import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
@@ -53,6 +54,7 @@ import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
 import { sessionDefaults } from './session-defaults.js';
+import type { CompactorPreset } from './session-defaults.js';
 import type { SessionInit } from './session-init.js';
 
 /** What a session starts with. */
@@ -91,6 +93,26 @@ export interface CompactorStats extends OffloadStats {
   readonly pool: WorkerPoolStats | null;
 }
 
+/** What a compactor runs on. The logger is told at the start, at the level of `debug`. */
+export interface CompactorStatus {
+  /** Which defaults there are. */
+  readonly preset: 'agents' | CompactorPreset;
+  readonly offload: CompactorOptions['offload'];
+  /** Worker threads that may be started; 0 when all runs inline. */
+  readonly threads: number;
+  /** How tokens are counted; `own` by a tokenizer of the host's. */
+  readonly tokens: 'o200k' | 'estimate' | 'own';
+  /** Tools that are known by name where a session brings no catalog. */
+  readonly tools: number;
+  /** Tokens that all models are taken to accept, or `by-model`. */
+  readonly contextLimit: number | 'by-model';
+  /** What models have turned out to accept, by name. */
+  readonly learnedLimits: Readonly<Record<string, number>>;
+  /** Open sessions, and those among them that keep what goes. */
+  readonly sessions: number;
+  readonly removalLogs: number;
+}
+
 /** Owns what sessions share, and makes them. */
 export interface Compactor extends AsyncDisposable {
   /**
@@ -112,6 +134,16 @@ export interface Compactor extends AsyncDisposable {
    * `REMOVAL_LOG_READ_FAILED` when a removal log that might hold it could not be read.
    */
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
+  /**
+   * Takes what a call of a model has thrown, or the text that it was answered with. Where a provider refused a prompt as too long
+   * and named its limit, all sessions of that model go by it from then on, unless `contextLimit` was given. Middleware
+   * does this by itself; whoever calls a model on his own does it in his `catch`.
+   *
+   * @returns the limit, or `undefined` when that was something else
+   */
+  reportRefusal(thrown: unknown, modelName?: string): number | undefined;
+  /** What runs where, and by which defaults. */
+  status(): CompactorStatus;
   /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
   stats(): CompactorStats;
   /**
@@ -127,7 +159,10 @@ export interface Compactor extends AsyncDisposable {
  * @throws TypeError for what is no object of options; RangeError naming each option that is wrong.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
-  return new ThreadedCompactor(completeCompactorOptions(options));
+  const complete = completeCompactorOptions(options);
+  const compactor = new ThreadedCompactor(complete);
+  complete.logger.debug('a compactor starts', compactor.status());
+  return compactor;
 }
 
 /** Entries of a restored history that are taken in before the event loop has its turn. */
@@ -188,6 +223,7 @@ class ThreadedCompactor implements Compactor {
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
   }
+
 
   async createSession(given: SessionOptions = {}): Promise<Session> {
     this.#assertOpen();
@@ -293,6 +329,28 @@ class ThreadedCompactor implements Compactor {
 
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse> {
     return restoreLatest([...this.#sessions.values()], callId, options);
+  }
+
+  reportRefusal(thrown: unknown, modelName?: string): number | undefined {
+    if (modelName !== undefined) assertString('modelName', modelName);
+    return this.#limits.learn(thrown, modelName);
+  }
+
+  status(): CompactorStatus {
+    const { preset, offload, tokenizer, contextLimit = 'by-model' } = this.#options;
+    const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
+    const open = [...this.#sessions.values()];
+    return {
+      preset: preset ?? 'agents',
+      offload,
+      threads: this.#pool?.threads ?? 0,
+      tokens: typeof tokenizer === 'string' ? tokenizer : 'own',
+      tools: Object.keys(toolCatalog).length,
+      contextLimit,
+      learnedLimits: this.#limits.learned,
+      sessions: open.length,
+      removalLogs: open.filter(({ removalLog }) => removalLog !== undefined).length,
+    };
   }
 
   stats(): CompactorStats {

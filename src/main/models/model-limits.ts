@@ -23,6 +23,11 @@ export class ModelLimits {
     this.#logger = logger;
   }
 
+  /** What providers have said, by model. */
+  get learned(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#learned);
+  }
+
   /** Tokens that a model accepts. Warns once for each that is not known. */
   limitOf(modelName: string | undefined): number {
     if (this.#given !== undefined) return this.#given;

@@ -34,7 +34,7 @@ export interface PassMessage {
 /** Work meant for a worker ran on the calling thread, because workers failed. */
 export interface FallbackMessage {
   readonly sessionId: string;
-  readonly task: PassMessage['task'];
+  readonly task: PassMessage['task'] | 'send';
   /** The code of the last failure. Its text may quote anything, and stays in the `fallback` event. */
   readonly code: FailureCode;
   /** Attempts made on workers before. */
