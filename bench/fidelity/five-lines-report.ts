@@ -45,7 +45,8 @@ export async function reportFiveLines(
     rows.push({
       name,
       saved: savedShare(sum),
-      cost: plainCost(sum.inputCost, sum.tokens) / plainCost(sum.unprunedInputCost, sum.unprunedTokens),
+      cost:
+        plainCost(sum.inputCost, sum.tokens) / plainCost(sum.unprunedInputCost, sum.unprunedTokens),
       costWithWrites: costShare(sum),
       retained: retainedShare(sum),
       rewrites: sum.prefixChanges,
@@ -65,7 +66,15 @@ function plainCost(inputCost: number, tokens: number): number {
 /** The rows as a table. */
 export function renderFiveLines(rows: readonly FiveLinesRow[]): string {
   const table = new Table({
-    head: ['five lines', 'saved', 'cost', 'cost, writes 1.25', 'retained', 'rewrites', 'validity errors'],
+    head: [
+      'five lines',
+      'saved',
+      'cost',
+      'cost, writes 1.25',
+      'retained',
+      'rewrites',
+      'validity errors',
+    ],
     colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right'],
     style: { head: [], border: [], compact: true },
   });

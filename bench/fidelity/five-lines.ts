@@ -91,4 +91,3 @@ function brokenRules(before: readonly IContent[], after: readonly IContent[]): n
     return sum + [...broken].filter((rule) => !known.has(rule)).length;
   }, 0);
 }
-

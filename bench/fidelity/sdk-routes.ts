@@ -40,7 +40,9 @@ function route({ name, roles, partsKey, write, read, connect }: RouteParts): Sdk
       return parts.length === 0 ? undefined : { role: roles[speaker], [partsKey]: parts };
     },
     read: ({ role, [partsKey]: parts }) => {
-      const blocks = (typeof parts === 'string' ? [{ type: 'text', text: parts }] : parts) as Json[];
+      const blocks = (
+        typeof parts === 'string' ? [{ type: 'text', text: parts }] : parts
+      ) as Json[];
       const read_ = blocks.map(read);
       const speaker = role === roles.ai ? 'ai' : 'human';
       const isTool = read_.some(({ type }) => type === 'tool_response');
@@ -54,7 +56,8 @@ function asGiven(messages: readonly object[]): never {
   return messages as never;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
 /** The adapters that recorded sessions go through. */
 export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
@@ -105,7 +108,8 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
     },
     connect: (compactor) => {
       const compact = sdkCompactor(compactor);
-      return async (messages, modelName) => asGiven(await compact(asGiven(messages), { modelName }));
+      return async (messages, modelName) =>
+        asGiven(await compact(asGiven(messages), { modelName }));
     },
   }),
   route({
@@ -142,13 +146,18 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
         return toolResponse(text(part['tool_use_id']), '', shown);
       }
       if (part['type'] === 'thinking') {
-        return { type: 'thinking', thought: text(part['thinking']), signature: text(part['signature']) };
+        return {
+          type: 'thinking',
+          thought: text(part['thinking']),
+          signature: text(part['signature']),
+        };
       }
       return { type: 'text', text: text(part['text']) };
     },
     connect: (compactor) => {
       const compact = anthropicCompactor(compactor);
-      return async (messages, modelName) => asGiven(await compact(asGiven(messages), { modelName }));
+      return async (messages, modelName) =>
+        asGiven(await compact(asGiven(messages), { modelName }));
     },
   }),
   route({
@@ -186,7 +195,8 @@ export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
     },
     connect: (compactor) => {
       const compact = contentsCompactor(compactor);
-      return async (messages, modelName) => asGiven(await compact(asGiven(messages), { modelName }));
+      return async (messages, modelName) =>
+        asGiven(await compact(asGiven(messages), { modelName }));
     },
   }),
 ];

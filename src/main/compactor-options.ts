@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { assertKnownOptions, readOptions } from '../shared/misuse.js';
 import type { CompactorPreset } from './session-defaults.js';
 import { SILENT_LOGGER, steadyLogger } from './logger.js';
 import type { Logger } from './logger.js';
@@ -126,9 +125,7 @@ type WithoutDefault = 'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'pr
  * @throws TypeError for what is no object of options; RangeError that names each option that is wrong.
  */
 export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
-  const given = readOptions('compactor options', options);
-  assertKnownOptions('compactor options', { ...given }, Object.keys(OPTIONS_SCHEMA.shape));
-  const complete = parseOptions('compactor options', OPTIONS_SCHEMA, given);
+  const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options);
   const { preset, contextLimit = preset && DOCUMENTED_CONTEXT_LIMIT } = complete;
   return { ...complete, contextLimit, logger: steadyLogger(complete.logger) };
 }

@@ -61,7 +61,7 @@ export function assertKnownOptions(
   if (unknown.length === 0) return;
   const lines = unknown.map((key) => {
     const meant = nearestName(key, known);
-    return `'${shownText(key)}'${meant === undefined ? '' : ` (did you mean '${meant}'?)`}`;
+    return `${shownText(key)}${meant === undefined ? '' : ` (did you mean '${meant}'?)`}`;
   });
   throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.`);
 }

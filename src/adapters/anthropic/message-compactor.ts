@@ -41,7 +41,8 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
   );
   // What comes back was given, or is a copy with fewer parts and other texts in it.
   return Object.assign(
-    async (given: readonly Message[], call?: CompactCall) => (await compact(given, call)) as Message[],
+    async (given: readonly Message[], call?: CompactCall) =>
+      (await compact(given, call)) as Message[],
     { report: () => compact.report() },
   );
 }

@@ -64,7 +64,9 @@ const MIN_LIMIT = 256;
 export function refusedLimit(thrown: unknown): number | undefined {
   for (const text of textsOf(thrown)) {
     for (const refusal of REFUSALS) {
-      const limit = Number(refusal.exec(text.slice(0, MAX_TEXT).replaceAll(/(?<=\d),(?=\d{3})/g, ''))?.[1]);
+      const limit = Number(
+        refusal.exec(text.slice(0, MAX_TEXT).replaceAll(/(?<=\d),(?=\d{3})/g, ''))?.[1],
+      );
       if (Number.isSafeInteger(limit) && limit >= MIN_LIMIT) return limit;
     }
   }

@@ -73,9 +73,8 @@ export class EditGate {
       isForced,
       isCacheCold: sent.isCacheCold,
       sentEntries,
-      isBatchPoint,
       reclaimedTokens: () => reclaimedTokens(bound.result, history.getRawHistory(), countedTokens),
-      minReclaimTokens,
+      minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
       worthwhileFrom: () => {
         const { result } = bound;
         return worthwhileFrom({
@@ -85,8 +84,8 @@ export class EditGate {
       },
     });
     if (decision.verdict === 'hold') return HELD;
-    const landing =
-      decision.verdict === 'land' ? bound : bound.limitedTo({ entry: decision.entry, block: 0 });
+    const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;
+    const landing = decision.verdict === 'land' ? bound : bound.limitedTo({ entry, block: 0 });
     if (landing.firstEntry === Infinity) return HELD;
     return { result: landing.result, reason: decision.reason, isWhole: landing === found };
   }

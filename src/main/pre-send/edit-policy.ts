@@ -31,13 +31,11 @@ export interface EditFacts {
   readonly minReclaimTokens: number | undefined;
   /** From which entry on the edit is worth its price, `Infinity` for nowhere; asked only when that decides. */
   readonly worthwhileFrom: () => number;
-  /** Whether a batch may land in this window. */
-  readonly isBatchPoint: boolean;
 }
 
 /** What may land now: all of an edit, what touches nothing before an entry, or nothing. */
 export type EditDecision =
-  | { readonly verdict: 'land'; readonly reason: LandingReason }
+  | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
   | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
   | { readonly verdict: 'hold' };
 
@@ -46,10 +44,9 @@ export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision 
   if (policy === 'every-turn') return { verdict: 'land', reason: 'every-turn' };
   if (facts.isForced) return { verdict: 'land', reason: 'threshold' };
   if (policy === 'at-birth') {
-    return { verdict: 'land-from', entry: facts.sentEntries, reason: 'unsent' };
+    return { verdict: facts.sentEntries === 0 ? 'land' : 'unsent-only', reason: 'unsent' };
   }
   if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
-  if (!facts.isBatchPoint) return { verdict: 'hold' };
   if (facts.minReclaimTokens !== undefined) {
     return facts.reclaimedTokens() >= facts.minReclaimTokens
       ? { verdict: 'land', reason: 'reclaims-enough' }
