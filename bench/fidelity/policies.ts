@@ -9,18 +9,15 @@ import {
   isEmptyDensityResult,
 } from '../../src/density.js';
 import type { IContent } from '../../src/index.js';
-import type { DensityResult } from '../../src/density.js';
 import type { DensityConfig, WorkingSetRules } from '../../src/density.js';
 import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
-import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
-import { BatchPoints, decideEdits } from '../../src/main/preflight/edit-policy.js';
-import { reclaimedTokens } from '../../src/main/preflight/cost-meter.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planIndexed, scopeOfPass } from '../../src/shared/density/plan/optimize.js';
+import { withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
@@ -48,15 +45,10 @@ export interface Policy {
 }
 
 /** The policy that sends everything. */
-export const KEEP_ALL: Policy = { name: 'everything kept', start: () => densitySender(undefined) };
-
-/** What is stale leaves at once, whatever a prompt cache holds. */
-const UNBATCHED = {
-  tailTokens: Infinity,
-  minTailReclaim: 0,
-  minReclaimTokens: 0,
-  minReclaimShare: 0,
-} as const;
+export const KEEP_ALL: Policy = {
+  name: 'everything kept',
+  start: () => densitySender(() => undefined),
+};
 
 /** The name of what the presets of agents choose. */
 export const OWN_POLICY = 'working set (default)';
@@ -101,7 +93,7 @@ export const POLICIES: readonly Policy[] = [
   crudeWorkingSet(40),
   crudeWorkingSet(80),
   ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
-  workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, ...UNBATCHED }),
+  workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, paybackCalls: Infinity }),
   clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
   clairvoyant('clairvoyant, all needs', USED_KINDS),
 ];
@@ -113,48 +105,34 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
       // Of the preset, what it knows and not what it chooses: that is what the policies differ in.
       const { preset, workspaceRoot = '/' } = transcript;
       const { toolCatalog, inclusionSyntaxes } = preset;
-      return densitySender({
-        ...DEFAULT_DENSITY_CONFIG,
-        workspaceRoot,
-        toolCatalog,
-        inclusionSyntaxes,
-        ...settings,
-      });
+      const config = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot, toolCatalog, inclusionSyntaxes };
+      return densitySender(constant({ ...config, ...settings }));
     },
   };
 }
 
 /** What the preset of the agent chooses, with these rules. */
 export function workingSet(name: string, rules: WorkingSetRules): Policy {
-  return { name, role: 'own', start: (session) => densitySender(configOf(session, rules)) };
+  return {
+    name,
+    role: 'own',
+    start: (session) => densitySender(constant(configOf(session, rules))),
+  };
 }
 
-/** The same, with what it finds held until it is worth the cache that it costs, or that is cold. */
+/** The same as sessions with batched edits have it: while the cache is cold, all leaves that may. */
 export function batched(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
     role: 'own',
     start: (session) => {
-      const { minReclaimTokens } = completeEditOptions({ edits: 'batched' });
-      const points = new BatchPoints();
+      const [warm, cold] = [rules, withColdCache(rules)].map((each) => configOf(session, each));
       let call = -1;
-      let added = 0;
-      const send = densitySender(configOf(session, rules), (history, result) => {
-        const isPoint = points.reaches(added);
-        const decision = decideEdits('batched', {
-          isForced: false,
-          isCacheCold: call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS,
-          sentEntries: history.length,
-          reclaimedTokens: () => reclaimedTokens(result, history, () => undefined),
-          minReclaimTokens: isPoint ? minReclaimTokens : Infinity,
-        });
-        return decision.verdict === 'land';
-      });
-      return (entries) => {
+      return densitySender(() => {
         call += 1;
-        added += entries.length;
-        return send(entries);
-      };
+        const isCold = call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS;
+        return isCold ? cold : warm;
+      });
     },
   };
 }
@@ -174,29 +152,26 @@ function lastPerTool(recencyRetention: number): Policy {
   });
 }
 
-/**
- * Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands.
- *
- * @param lands whether what was found may land now
- */
-function densitySender(
-  config: DensityConfig | undefined,
-  lands: (history: readonly IContent[], result: DensityResult) => boolean = () => true,
-): Sender {
+/** Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands. */
+function densitySender(configOfCall: () => DensityConfig | undefined): Sender {
   const history: IContent[] = [];
   let index: HistoryIndex | undefined;
   return (added) => {
     history.push(...added);
+    const config = configOfCall();
     if (config === undefined) return history;
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
     const result = materializeDensityPlan(planIndexed(index, config), history, config);
-    const isLanding = lands(history, result);
-    if (!isLanding || isEmptyDensityResult(result)) return history;
+    if (isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);
     index = undefined;
     return history;
   };
+}
+
+function constant(config: DensityConfig): () => DensityConfig {
+  return () => config;
 }
 
 function indexOf(history: readonly IContent[], config: DensityConfig): HistoryIndex {

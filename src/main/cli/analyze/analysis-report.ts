@@ -18,7 +18,6 @@ export const STAY_REASONS = [
   'current-read',
   'newest-result',
   'recent-result',
-  'touched-read',
   'small-result',
   'waiting-result',
   'shortened-result',

@@ -81,7 +81,6 @@ const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayRea
 const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = {
   unsent: 'recent-result',
   fresh: 'recent-result',
-  touched: 'touched-read',
   small: 'small-result',
 };
 
