@@ -25,23 +25,23 @@ export interface WorkingSetRules {
 
 /** Keeps nearly all that an agent edits by in view. */
 export const DEFAULT_WORKING_SET: WorkingSetRules = {
-  readCalls: 60,
+  readCalls: 80,
   searchCalls: 2,
   outputCalls: 2,
   otherCalls: 5,
   earlyShare: 0.25,
-  paybackCalls: 12,
+  paybackCalls: 8,
   freeTokens: 10_000,
 };
 
 /** Keeps less, for less: an agent has to read some files again. */
 export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
-  readCalls: 30,
+  readCalls: 40,
   searchCalls: 1,
   outputCalls: 1,
   otherCalls: 4,
   earlyShare: 0.25,
-  paybackCalls: 15,
+  paybackCalls: 12,
   freeTokens: 5_000,
 };
 
