@@ -40,8 +40,15 @@ export function naiveExcerpt(result: unknown): string {
       ),
     )
     .slice(0, 2)
-    .map((line) => line.replace(/\p{Cc}+/gu, ' ').trim())
-    .map((line) => (line.length <= 120 ? line : `${line.slice(0, 119)}…`))
+    .map((line) =>
+      line
+        .slice(0, 400)
+        .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+        .trim(),
+    )
+    .map((line) =>
+      line.length <= 120 ? line : `${line.slice(0, 119).replace(/[\uD800-\uDBFF]$/, '')}…`,
+    )
     .map((line) => `\nIt failed with: ${line}`);
   return `${PRUNED_POINTER}\nIt named: ${kept.join(' ')}${failures.join('')}`;
 }

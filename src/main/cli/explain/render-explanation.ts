@@ -90,7 +90,7 @@ function factsOf(block: BlockExplanation): readonly string[] {
     return [
       `sent ${formatNumberOf(block.age, 'time')}, of ${formatCount(block.time)}`,
       `about ${formatCount(block.tokens)} tokens`,
-      `due in all ${formatCount(block.dueTokens)} of ${formatCount(block.neededTokens)} needed`,
+      `waiting in all ${formatCount(block.waitingTokens)} of ${formatCount(block.neededTokens)} needed`,
     ];
   }
   return block.rule === 'recency'

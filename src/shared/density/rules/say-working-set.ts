@@ -6,13 +6,14 @@ import type { WorkingSetFinding } from './working-set.js';
 
 /** Returns one or two sentences. */
 export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: ExplainedSubject): string {
-  const { isWaiting, dueTokens, neededTokens } = finding;
+  const { isWaiting, waitingTokens, neededTokens } = finding;
   const reason = reasonText(finding);
+  if (isWaiting && finding.reason === 'aged') return reason;
   if (isWaiting && neededTokens === Infinity)
     return `${reason} It waits: all results together have few tokens.`;
   if (isWaiting) {
     return (
-      `${reason} It waits: results like it would give back ${count(dueTokens)} tokens together, ` +
+      `${reason} It waits: results like it would give back ${count(waitingTokens)} tokens together, ` +
       `and ${count(neededTokens)} would be worth a rewrite of the prompt cache.`
     );
   }

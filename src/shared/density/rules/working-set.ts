@@ -40,9 +40,9 @@ export interface WorkingSetFinding {
   readonly tokens: number;
   /** The call that repeated it or read the same lines; `null` for the other reasons. */
   readonly by: CallPlace | null;
-  /** What all results give back together that are a reason for an edit. Estimated tokens. */
-  readonly dueTokens: number;
-  /** What they have to, for all of them to leave; infinite while all results together have few. Estimated tokens. */
+  /** What all that wait would give back together, of those whose time is over. Estimated tokens. */
+  readonly waitingTokens: number;
+  /** What they have to, to leave; infinite while all results together have few tokens. */
   readonly neededTokens: number;
 }
 
@@ -94,7 +94,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     if (rules === undefined) return {};
     const { age, by, reason } = judgeWorkingSet(index, rules);
     const { calls, responses } = index;
-    const { firstRow, dueTokens, neededTokens } = reclaimOf(index, reason, rules, marks);
+    const { firstRow, waitingTokens, neededTokens } = reclaimOf(index, reason, rules, marks);
     for (let row = firstRow; row < reason.length; row += 1) {
       if (!isStale(reason[row]) || marks.responses[row] !== 0) continue;
       // What superseded it shows what it showed.
@@ -114,7 +114,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
           time: timeOf(calls.kind.at(call), rules),
           tokens: responses.tokens.at(row),
           by: callAt(by[row] ?? NONE),
-          dueTokens,
+          waitingTokens,
           // Nothing over nothing is not a number, and never reached.
           neededTokens: Number.isNaN(neededTokens) ? Infinity : neededTokens,
         };

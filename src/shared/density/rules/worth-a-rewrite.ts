@@ -23,9 +23,9 @@ export type TakenAway = Pick<Marks, 'calls' | 'responses'>;
 export interface Reclaim {
   /** The first row of a response from which on stale ones leave; the number of rows when none does. */
   readonly firstRow: number;
-  /** What those give back together whose time is over. */
-  readonly dueTokens: number;
-  /** What they have to give back for all of them to leave; `Infinity` while results are few. */
+  /** What those would give back together whose time is over, and that stay all the same. */
+  readonly waitingTokens: number;
+  /** What these have to give back to leave; `Infinity` while all results together have few tokens. */
   readonly neededTokens: number;
 }
 
@@ -45,7 +45,7 @@ export function reclaimOf(
   const { answers, calls, responses } = index;
   const lastAnswer = answers.at(answers.length - 1);
   let [liveTokens, dueTokens, neededTokens] = [0, 0, 0];
-  let [behind, best] = [0, 0];
+  let [behind, best, leavingTokens] = [0, 0, 0];
   let firstRow = responses.length;
   let call = calls.length - 1;
   for (let row = responses.length - 1; row >= 0; row -= 1) {
@@ -65,11 +65,12 @@ export function reclaimOf(
     // Not a number when nothing stands behind it and nothing ever pays.
     if (!(gain >= best) || dueTokens === 0) continue;
     best = gain;
+    leavingTokens = dueTokens;
     firstRow = row;
   }
   return liveTokens < freeTokens
-    ? { firstRow: responses.length, dueTokens, neededTokens: Infinity }
-    : { firstRow, dueTokens, neededTokens };
+    ? { firstRow: responses.length, waitingTokens: dueTokens, neededTokens: Infinity }
+    : { firstRow, waitingTokens: dueTokens - leavingTokens, neededTokens };
 }
 
 /** The tokens of a result after the pass. What takes its place counts alike, whatever it says. */

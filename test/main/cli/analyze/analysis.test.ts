@@ -57,10 +57,8 @@ function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis
 
 /** Keeps every result. */
 const KEEPS_ALL: WorkingSetRules = {
-  ...{ readLease: 99, touchLease: 99, nameLease: 99, searchLease: 99, outputLease: 99 },
-  ...{ excerptLease: 99, excerptTokens: 200, callLease: 99, relaxedTokens: 0, maxRelaxation: 1 },
-  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
-  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+  ...{ readCalls: 99, searchCalls: 99, outputCalls: 99, otherCalls: 99 },
+  ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
 
 function transcript(

@@ -26,8 +26,7 @@ const OPTIONS: ReplayOptions = {
   strategy: 'high-density',
 };
 
-/** Results are too small for it, however large they are. */
-const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, minTokens: Infinity };
+const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
 
 function transcript(
   entries: readonly IContent[],
