@@ -158,7 +158,7 @@ function stateOf(
     ] ?? rules.otherCalls;
   if (!(age > time) && !(age > time * rules.earlyShare)) return undefined;
   const isLong = estimateResultTokens({ result: response.result }) >= LONG;
-  return { fate: isLong ? 'excerpt' : 'pointer', isDue: age > time };
+  return { fate: isLong ? 'excerpt' : 'pointer', isDue: age > time || rules.paybackCalls === Infinity };
 }
 
 function isRange({ kind, lines, paths }: Call): boolean {

@@ -19,7 +19,6 @@ export const STAY_REASONS = [
   'newest-result',
   'recent-result',
   'small-result',
-  'waiting-result',
   'shortened-result',
   'pruned-result',
   'other-call',

@@ -16,7 +16,7 @@ export interface WorkingSetRules {
   readonly earlyShare: number;
   /**
    * Results leave when it costs less to read anew, once, what stands behind them than to go on reading them from the prompt
-   * cache for so many calls. With `Infinity` they leave at once.
+   * cache for so many calls. With `Infinity` all leave at once that may.
    */
   readonly paybackCalls: number;
   /** While all results together have fewer tokens than this, by estimate, they stay. */
@@ -45,21 +45,9 @@ export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
   freeTokens: 5_000,
 };
 
-/**
- * The rules while no prompt cache holds what was sent: all leave that may, as nothing has to be paid for it. Rules of
- * which these were made before stay the same.
- */
+/** The rules while no prompt cache holds what was sent: all leaves that may, as nothing has to be paid for it. */
 export function withColdCache(rules: WorkingSetRules): WorkingSetRules {
-  const { readCalls, searchCalls, outputCalls, otherCalls, earlyShare } = rules;
-  return {
-    readCalls: earlyShare * readCalls,
-    searchCalls: earlyShare * searchCalls,
-    outputCalls: earlyShare * outputCalls,
-    otherCalls: earlyShare * otherCalls,
-    earlyShare: 1,
-    paybackCalls: Infinity,
-    freeTokens: 0,
-  };
+  return { ...rules, paybackCalls: Infinity, freeTokens: 0 };
 }
 
 /** The names of all rules. */

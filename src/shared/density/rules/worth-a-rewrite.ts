@@ -43,6 +43,8 @@ export function reclaimOf(
   taken: TakenAway,
 ): Reclaim {
   const { answers, calls, responses } = index;
+  /** Where nothing has to be paid, nothing has to pay for it. */
+  const pays = paybackCalls === Infinity ? isStale : isDue;
   const lastAnswer = answers.at(answers.length - 1);
   let [liveTokens, dueTokens, neededTokens] = [0, 0, 0];
   let [behind, best, leavingTokens] = [0, 0, 0];
@@ -58,7 +60,7 @@ export function reclaimOf(
     const isTaken = taken.responses[row] !== 0;
     if (!isTaken) liveTokens += tokens;
     if (entry < lastAnswer) behind += tokensAfter(index, row, reason, taken);
-    if (isTaken || !isDue(reason[row])) continue;
+    if (isTaken || !pays(reason[row])) continue;
     dueTokens += Math.max(0, tokens - excerptTokens(tokens));
     neededTokens = (REWRITE_PRICE * behind) / (READ_PRICE * paybackCalls);
     const gain = dueTokens - neededTokens;

@@ -18,7 +18,6 @@ import type {
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
-import { runsCommands } from '../../../../src/shared/tool-catalog.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import {
   arbitraryDensityConfig,

@@ -104,6 +104,7 @@ describe('reclaimOf', () => {
   });
 
   it('lets all go at once when nothing has to be paid, and none when nothing ever pays', () => {
+    expect(reclaim('10 e900 9000', { paybackCalls: Infinity }).firstRow).toBe(1);
     expect(reclaim('10 s900 9000', { paybackCalls: Infinity }).firstRow).toBe(1);
     expect(reclaim('10 s900 s900', { paybackCalls: 0 }).firstRow).toBe(3);
   });
