@@ -11,7 +11,7 @@ import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
-import { currentDensityConfig, currentStrategy } from './session-parts.js';
+import { preflightConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What is kept of a session that was let go: a few numbers that say which edits of its history have landed. */
@@ -66,7 +66,6 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const { parts, former, thresholdTokens, points, signal } = options;
   const { edits } = parts;
   const { base } = parts.history;
-  const config = currentDensityConfig(parts);
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
   const copy = new EditedCopy(given, parts.history);
@@ -92,6 +91,11 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const isForced = landed === undefined ? copy.tokens >= thresholdTokens : landed !== 'unsent';
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
+      const isFree =
+        landed === undefined
+          ? isForced || sent.isCacheCold
+          : landed === 'threshold' || landed === 'cache-cold';
+      const config = preflightConfig(parts, isFree);
       const found = findHere(strategy, copy.getRawHistory(), config);
       admission =
         found.firstEntry === Infinity

@@ -5,6 +5,7 @@ import type { DensityConfig } from '../../shared/density.js';
 import { explainDensity } from '../../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
+import { withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
@@ -105,6 +106,22 @@ export function currentDensityConfig({
   const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
   const rules = ruleSettings(ephemerals, densityOptions);
   return { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+}
+
+/**
+ * The configuration of the pass of a preflight. Where edits wait for what they cost, and nothing has to be paid, all results
+ * leave that may.
+ *
+ * @param isFree whether the prompt cache is cold, or will be lost anyway
+ */
+export function preflightConfig(
+  parts: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
+  isFree: boolean,
+): DensityConfig {
+  const config = currentDensityConfig(parts);
+  const { workingSet } = config;
+  if (!isFree || workingSet === undefined || parts.edits.edits === 'every-turn') return config;
+  return { ...config, workingSet: withColdCache(workingSet) };
 }
 
 /**
