@@ -9,13 +9,18 @@ import {
   isEmptyDensityResult,
 } from '../../src/density.js';
 import type { IContent } from '../../src/index.js';
+import type { DensityResult } from '../../src/density.js';
 import type { DensityConfig, WorkingSetRules } from '../../src/density.js';
 import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
+import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
+import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
+import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
+import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
-import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planIndexed, scopeOfPass } from '../../src/shared/density/plan/optimize.js';
 import { withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
@@ -120,19 +125,39 @@ export function workingSet(name: string, rules: WorkingSetRules): Policy {
   };
 }
 
-/** The same as sessions with batched edits have it: while the cache is cold, all leaves that may. */
+/** The same, as sessions land it unless they are told otherwise: what it finds is held until it is worth the cache that it costs, or that is cold. */
 export function batched(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
     role: 'own',
     start: (session) => {
-      const [warm, cold] = [rules, withColdCache(rules)].map((each) => configOf(session, each));
-      let call = -1;
-      return densitySender(() => {
-        call += 1;
-        const isCold = call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS;
-        return isCold ? cold : warm;
+      const edits = completeEditOptions({ edits: 'batched' });
+      const points = new BatchPoints();
+      const sent = { intactEntries: 0, isCacheCold: true };
+      let history: readonly IContent[] = [];
+      const gate = new EditGate({
+        ...edits,
+        sent,
+        logger: SILENT_LOGGER,
+        history: { getRawHistory: () => history, countedTokens: () => undefined },
       });
+      let call = -1;
+      let added = 0;
+      const warm = configOf(session, rules);
+      const cold = configOf(session, withColdCache(rules));
+      const config = (): DensityConfig => (sent.isCacheCold ? cold : warm);
+      const send = densitySender(config, (found, standing) => {
+        history = standing;
+        return gate.admit(found, { isForced: false, isBatchPoint: points.reaches(added) }).result;
+      });
+      return (entries) => {
+        call += 1;
+        added += entries.length;
+        sent.isCacheCold = call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS;
+        const context = send(entries);
+        sent.intactEntries = context.length;
+        return context;
+      };
     },
   };
 }
@@ -152,17 +177,26 @@ function lastPerTool(recencyRetention: number): Policy {
   });
 }
 
-/** Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands. */
-function densitySender(configOfCall: () => DensityConfig | undefined): Sender {
+/**
+ * Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands.
+ *
+ * @param admit what of an edit of the history may land now @default all of it
+ */
+function densitySender(
+  configOfCall: () => DensityConfig | undefined,
+  admit: (found: FoundEdit, history: readonly IContent[]) => DensityResult = ({ result }) => result,
+): Sender {
   const history: IContent[] = [];
   let index: HistoryIndex | undefined;
   return (added) => {
     history.push(...added);
     const config = configOfCall();
+    const config = configOfCall();
     if (config === undefined) return history;
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
-    const result = materializeDensityPlan(planIndexed(index, config), history, config);
+    const found = new PlannedEdit(planIndexed(index, config), history, config, () => undefined);
+    const result = admit(found, history);
     if (isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);
     index = undefined;

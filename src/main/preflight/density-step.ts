@@ -19,7 +19,7 @@ import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { FormerPreflights } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import { currentStrategy, preflightConfig } from './session-parts.js';
+import { currentStrategy, currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** Landings that are remembered. */
@@ -113,7 +113,7 @@ export class DensityPruner {
   ): Promise<PassOutcome> {
     const { history, gauge, logger, sent } = this.#parts;
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
-    const config = preflightConfig(this.#parts, isForced || sent.isCacheCold);
+    const config = currentDensityConfig(this.#parts, isForced || sent.isCacheCold);
     const isBatchPoint = this.#points.reaches(at);
     for (let attempt = 0; ; attempt += 1) {
       const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);

@@ -8,7 +8,9 @@ import type { Logger } from '../host/logger.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
+import { worthwhileFrom } from './edit-price.js';
 import { reclaimedTokens } from './cost-meter.js';
+import type { CountedTokens } from './cost-meter.js';
 import type { SentHistory } from './sent-history.js';
 
 /**
@@ -20,8 +22,8 @@ export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
 
 /**
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
- * `reclaims-enough`: it takes away `minReclaimTokens`. `cache-cold`: the provider had forgotten what was
- * sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
+ * `reclaims-enough`: it takes away `minReclaimTokens`, or what the price of the cache asks for. `cache-cold`: the provider
+ * had forgotten what was sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
  * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it.
  */
 export type LandingReason =
@@ -37,12 +39,16 @@ export interface EditFacts {
   readonly sentEntries: number;
   /** About how many tokens the edit takes away; asked only when that decides. */
   readonly reclaimedTokens: () => number;
-  readonly minReclaimTokens: number;
+  /** What it has to take away; `undefined` when the price of the cache decides. */
+  readonly minReclaimTokens: number | undefined;
+  /** From which entry on the edit is worth its price, `Infinity` for nowhere; asked only when that decides. */
+  readonly worthwhileFrom: () => number;
 }
 
-/** What may land now: all of an edit, what touches nothing that was sent, or nothing. */
+/** What may land now: all of an edit, what touches nothing before an entry, or nothing. */
 export type EditDecision =
   | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
+  | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
   | { readonly verdict: 'hold' };
 
 /** Decides what of a density edit may land. */
@@ -53,9 +59,15 @@ export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision 
     return { verdict: facts.sentEntries === 0 ? 'land' : 'unsent-only', reason: 'unsent' };
   }
   if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
-  return facts.reclaimedTokens() >= facts.minReclaimTokens
-    ? { verdict: 'land', reason: 'reclaims-enough' }
-    : { verdict: 'hold' };
+  if (facts.minReclaimTokens !== undefined) {
+    return facts.reclaimedTokens() >= facts.minReclaimTokens
+      ? { verdict: 'land', reason: 'reclaims-enough' }
+      : { verdict: 'hold' };
+  }
+  const entry = facts.worthwhileFrom();
+  return entry === Infinity
+    ? { verdict: 'hold' }
+    : { verdict: 'land-from', entry, reason: 'reclaims-enough' };
 }
 
 /** What may land of an edit. */
@@ -108,19 +120,21 @@ export class EditGate {
     const { edits, sent, minReclaimTokens, history } = this.#options;
     const bound = this.#withoutBreakingReasoning(found);
     if (bound.firstEntry === Infinity) return HELD;
+    const sentEntries = sent.intactEntries;
+    const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
+    const { result } = bound;
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
-      sentEntries: sent.intactEntries,
-      reclaimedTokens: () =>
-        reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
-          history.countedTokens(entry),
-        ),
+      sentEntries,
+      reclaimedTokens: () => reclaimedTokens(result, history.getRawHistory(), countedTokens),
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
+      worthwhileFrom: () =>
+        worthwhileFrom({ result, history: history.getRawHistory(), sentEntries, countedTokens }),
     });
     if (decision.verdict === 'hold') return HELD;
-    const unsent = { entry: sent.intactEntries, block: 0 };
-    const landing = decision.verdict === 'land' ? bound : bound.limitedTo(unsent);
+    const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;
+    const landing = decision.verdict === 'land' ? bound : bound.limitedTo({ entry, block: 0 });
     if (landing.firstEntry === Infinity) return HELD;
     return { result: landing.result, reason: decision.reason, isWhole: landing === found };
   }

@@ -84,7 +84,10 @@ export function createParts(init: SessionInit): SessionParts {
     ...init,
     edits,
     gauge,
-    guard: new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * gauge.contextLimit, now }),
+    guard: new ProgressGuard({
+      minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
+      now,
+    }),
     sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp: takenUp !== undefined }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
   };
@@ -97,30 +100,26 @@ export function currentStrategy(
   return parts.resolveStrategy(parts.runtimeContext.ephemerals.compressionStrategy());
 }
 
-/** The configuration of a density pass, from settings and agent. */
-export function currentDensityConfig({
-  runtimeContext: { ephemerals },
-  densityOptions,
-}: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
+/**
+ * The configuration of a density pass, from settings and agent.
+ *
+ * @param isFree whether the prompt cache is cold, or will be lost anyway: where edits wait for what they cost, all results leave
+ *   then that may
+ */
+export function currentDensityConfig(
+  {
+    runtimeContext: { ephemerals },
+    densityOptions,
+    edits,
+  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
+  isFree: boolean = false,
+): DensityConfig {
   const { workingSet: _, ...agent } = densityOptions;
   const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
   const rules = ruleSettings(ephemerals, densityOptions);
-  return { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
-}
-
-/**
- * The configuration of the pass of a preflight. Where edits wait for what they cost, and nothing has to be paid, all results
- * leave that may.
- *
- * @param isFree whether the prompt cache is cold, or will be lost anyway
- */
-export function preflightConfig(
-  parts: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
-  isFree: boolean,
-): DensityConfig {
-  const config = currentDensityConfig(parts);
+  const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
   const { workingSet } = config;
-  if (!isFree || workingSet === undefined || parts.edits.edits === 'every-turn') return config;
+  if (!isFree || workingSet === undefined || edits.edits === 'every-turn') return config;
   return { ...config, workingSet: withColdCache(workingSet) };
 }
 
