@@ -191,7 +191,6 @@ function densitySender(
   return (added) => {
     history.push(...added);
     const config = configOfCall();
-    const config = configOfCall();
     if (config === undefined) return history;
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);

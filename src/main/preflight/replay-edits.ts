@@ -106,7 +106,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
           ? { result: found.result, isWhole: true }
           : gate.admit(found, { isForced, isBatchPoint });
       if (admission.reason !== undefined) {
-        landings.set(at, admission.reason);
+        // What is made to land here landed then for a reason of its own.
+        landings.set(at, landed ?? admission.reason);
         await copy.land(admission, edits.reasoning);
       }
       isCompressed = copy.tokens >= thresholdTokens;

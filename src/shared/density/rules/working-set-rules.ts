@@ -47,7 +47,7 @@ export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
 
 /** The rules while no prompt cache holds what was sent: all leaves that may, as nothing has to be paid for it. */
 export function withColdCache(rules: WorkingSetRules): WorkingSetRules {
-  return { ...rules, paybackCalls: Infinity, freeTokens: 0 };
+  return { ...rules, paybackCalls: Infinity };
 }
 
 /** The names of all rules. */
