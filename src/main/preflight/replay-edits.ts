@@ -67,7 +67,6 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const { parts, former, thresholdTokens, points, signal } = options;
   const { edits } = parts;
   const { base } = parts.history;
-  const config = currentDensityConfig(parts);
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
   const copy = new EditedCopy(given, parts.history);
@@ -96,13 +95,19 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const isForced = landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
+      const isFree =
+        landed === undefined
+          ? isForced || sent.isCacheCold
+          : landed === 'threshold' || landed === 'cache-cold';
+      const config = currentDensityConfig(parts, isFree);
       const found = findHere(strategy, copy.getRawHistory(), config);
       admission =
         found.firstEntry === Infinity
           ? { result: found.result, isWhole: true }
           : gate.admit(found, { isForced, isBatchPoint });
       if (admission.reason !== undefined) {
-        landings.set(at, admission.reason);
+        // What is made to land here landed then for a reason of its own.
+        landings.set(at, landed ?? admission.reason);
         await copy.land(admission, edits.reasoning);
       }
       isCompressed = copy.tokens >= thresholdTokens;
