@@ -2,8 +2,8 @@
 
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
-import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
+import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
+import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { pieces } from '../../src/shared/tokens/pieces.js';
 import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import { check } from './check.js';
@@ -22,7 +22,7 @@ const MAX_DEVIATION = 0.02;
 
 /** Texts have no entries: their figures stand in the column of histories of this length. */
 export function measureHostile(entries: number): ScopeResult {
-  const count = createBytePairCounter(arrangeTokens(tokens));
+  const { count } = new BytePairCounter(arrangeTokens(tokens));
   const measurements: Measurement[] = [];
   let slowest = 0;
   let steepest = 0;
@@ -50,7 +50,7 @@ export function measureHostile(entries: number): ScopeResult {
 }
 
 /** Processor time, for the limit is one of milliseconds and others may be using the machine. */
-function msPerBytes(text: string, count: CountPiece): number {
+function msPerBytes(text: string, count: CountText): number {
   count(text);
   const runs = Array.from({ length: RUNS }, () => {
     const before = process.cpuUsage();
@@ -62,7 +62,7 @@ function msPerBytes(text: string, count: CountPiece): number {
 }
 
 /** Pieces count as the library counts them, and the whole hardly less than they do together. */
-function checkCounts(name: string, text: string, count: CountPiece): void {
+function checkCounts(name: string, text: string, count: CountText): void {
   const options = { disallowedSpecial: new Set<string>() };
   let inPieces = 0;
   for (const piece of pieces(text)) {
