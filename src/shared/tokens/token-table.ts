@@ -37,7 +37,7 @@ export class TokenTable {
   readonly #bytes: Uint8Array;
   readonly #slots: Int32Array;
   /** The ranks of all that two bytes can be: most of what merging asks for. */
-  readonly #pairs: Int32Array = new Int32Array(2 ** 16);
+  readonly #pairs: Int32Array = new Int32Array(2 ** 16).fill(NO_RANK);
   /** The longest token's length in bytes. */
   readonly maxLength: number;
 
@@ -45,8 +45,9 @@ export class TokenTable {
     this.#bytes = bytes;
     this.#slots = slots;
     this.maxLength = maxLength;
-    for (const pair of this.#pairs.keys()) {
-      this.#pairs[pair] = this.rankOf(Uint8Array.of(pair >> 8, pair), 0, 2);
+    for (let rank = 0; rank < bytes.length; rank += 1 + (bytes[rank] ?? 0)) {
+      if (bytes[rank] !== 2) continue;
+      this.#pairs[((bytes[rank + 1] ?? 0) << 8) | (bytes[rank + 2] ?? 0)] = rank;
     }
   }
 
