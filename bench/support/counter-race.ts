@@ -8,12 +8,12 @@ import type { Goal, Measurement, ScopeResult } from './measurement.js';
 import { OURS, REFERENCE, tokenCounters } from './token-counters.js';
 import type { MakeCounter } from './token-counters.js';
 
-const RUNS = 9;
+const RUNS = 5;
 /** A counter whose run takes longer is not run again: others merge a long word in quadratic time. */
-const SLOW_MS = 150;
+const SLOW_MS = 50;
 /** Units of a hostile text; of one of a sort that is repeated, a few less have been seen before. */
-const HOSTILE_LENGTH = 4_000;
-const SEEN_LENGTH = 3_900;
+const HOSTILE_LENGTH = 2_000;
+const SEEN_LENGTH = 1_900;
 const PART_LENGTH = 8_000;
 /** A counter that takes longer for this much of a hostile text would take minutes for all of it: js-tiktoken does, for most. */
 const PROBE_LENGTH = 400;
