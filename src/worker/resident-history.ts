@@ -20,7 +20,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../shared/resident-protocol.js';
-import type { CountPiece } from '../shared/tokens/count-tokens.js';
+import type { CountText } from '../shared/tokens/count-tokens.js';
 import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
 import { stretchesOfEdit, stretchesOfRewrite } from './edit-stretches.js';
 import { planResidentCompression } from './resident-compression.js';
@@ -31,7 +31,7 @@ import { tokensAfterPlan } from './tokens-after-plan.js';
 /** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
 export class ResidentHistory {
   readonly #scope: IndexScope;
-  readonly #countPiece: CountPiece | undefined;
+  readonly #countText: CountText | undefined;
   readonly #pointerTokens: number;
   #index: HistoryIndex;
   #facts: ResidentFacts = new ResidentFacts();
@@ -40,11 +40,11 @@ export class ResidentHistory {
   /** `undefined` until the first delta says which revision the history is at. */
   #base: DensityBase | undefined;
 
-  /** @param countPiece counts tokens; without it nothing is counted */
-  constructor(options: ResidentOptions, countPiece: CountPiece | undefined) {
+  /** @param countText counts tokens; without it nothing is counted */
+  constructor(options: ResidentOptions, countText: CountText | undefined) {
     this.#scope = scopeOfSession(options.agent);
-    this.#countPiece = countPiece;
-    this.#pointerTokens = countPiece === undefined ? NONE : pointerTokens(countPiece);
+    this.#countText = countText;
+    this.#pointerTokens = countText === undefined ? NONE : pointerTokens(countText);
     this.#index = new HistoryIndex(this.#scope);
   }
 
@@ -89,8 +89,8 @@ export class ResidentHistory {
    */
   compress(base: DensityBase, request: CompressionRequest): PlannedCompression | null {
     this.#assertAt(base);
-    if (this.#countPiece === undefined) return null;
-    return planResidentCompression(this.#index, this.#facts, request, this.#countPiece);
+    if (this.#countText === undefined) return null;
+    return planResidentCompression(this.#index, this.#facts, request, this.#countText);
   }
 
   #assertAt(base: DensityBase): void {
@@ -133,10 +133,10 @@ export class ResidentHistory {
   }
 
   #measured(content: IContent, knownTokens: number): MeasuredEntry {
-    if (knownTokens !== NONE || this.#countPiece === undefined) {
+    if (knownTokens !== NONE || this.#countText === undefined) {
       return { content, tokens: knownTokens, measure: undefined };
     }
-    const measure = measureEntry(content, this.#countPiece);
+    const measure = measureEntry(content, this.#countText);
     return { content, tokens: measure.tokens, measure };
   }
 
