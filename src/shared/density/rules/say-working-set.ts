@@ -38,7 +38,7 @@ function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): strin
     case 'repeated':
       return `The same call was made again: ${nameOfCall(by)}.`;
     case 'spent':
-      return `${count(tokens)} tokens of its arguments are gone from the file, or were written or read again.`;
+      return `Of its arguments ${count(tokens)} tokens are gone from the file, or were written or read again.`;
     case 'read-again':
       return `The same lines were read again by ${nameOfCall(by)}.`;
   }
