@@ -1,10 +1,12 @@
 // Texts of writes that are spent, in the messages of each SDK: they leave, and the calls stay whole.
 
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { ModelMessage } from 'ai';
 import { afterAll, describe, expect, it } from 'vitest';
 import { messageCompactor as aiSdkCompactor } from '../../src/ai-sdk.js';
-import type { SdkMessage } from '../../src/ai-sdk.js';
+
 import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
-import type { AnthropicMessage } from '../../src/anthropic.js';
+
 import { contentsCompactor } from '../../src/google.js';
 import { createCompactor } from '../../src/index.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
@@ -28,7 +30,7 @@ describe('a call whose edit has replaced its text', () => {
       role: 'assistant' as const,
       content: [{ type: 'tool_use' as const, id: 'c1', name: 'Edit', input }],
     });
-    const rest: AnthropicMessage[] = [
+    const rest: MessageParam[] = [
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'done' }] },
       { role: 'assistant', content: 'Next.' },
       { role: 'user', content: 'Go on.' },
@@ -39,7 +41,7 @@ describe('a call whose edit has replaced its text', () => {
   });
 
   it('keeps it where the edit has failed', async () => {
-    const given: AnthropicMessage[] = [
+    const given: MessageParam[] = [
       { role: 'user', content: 'Fix it.' },
       {
         role: 'assistant',
@@ -56,12 +58,12 @@ describe('a call whose edit has replaced its text', () => {
   });
 
   it('is sent by the AI SDK', async () => {
-    const call = (input: unknown) => ({
-      role: 'assistant' as const,
+    const call = (input: unknown): ModelMessage => ({
+      role: 'assistant',
       content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'Edit', input }],
     });
-    const output = { type: 'text', value: 'done' };
-    const rest: SdkMessage[] = [
+    const output = { type: 'text', value: 'done' } as const;
+    const rest: ModelMessage[] = [
       {
         role: 'tool',
         content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'Edit', output }],
