@@ -98,6 +98,9 @@ export const POLICIES: readonly Policy[] = [
   crudeWorkingSet(40),
   crudeWorkingSet(80),
   ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
+  ...[160, 40, 20].map((readCalls) =>
+    batched(`reads ${readCalls} calls, batched`, { ...DEFAULT_WORKING_SET, readCalls }),
+  ),
   workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, paybackCalls: Infinity }),
   clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
   clairvoyant('clairvoyant, all needs', USED_KINDS),

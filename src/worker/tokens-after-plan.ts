@@ -46,6 +46,7 @@ export function tokensAfterPlan(
         }
         case ACTION.excerpt:
         case ACTION.cut:
+        case ACTION.shorten:
           tokens = NONE;
           break;
       }

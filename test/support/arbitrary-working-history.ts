@@ -94,6 +94,26 @@ const outputUse = fc
       : { name: 'run_shell_command', parameters: { command: `make target${number}` } },
   );
 
+/** Texts that an edit replaces, or a write writes: long ones, and a short one. */
+const spendable = fc.constantFrom('a', 'old\n'.repeat(50), '"\\'.repeat(300), 'x'.repeat(159));
+const editUse = fc.oneof(
+  fc.tuple(file, spendable).map(([path, old_string]): WorkingUse => ({
+    name: 'replace',
+    parameters: { path, old_string, new_string: old_string },
+  })),
+  fc.tuple(file, fc.array(spendable, { maxLength: 3 })).map(([path, olds]): WorkingUse => ({
+    name: 'replace',
+    parameters: { path, edits: olds.map((old_string) => ({ old_string })) },
+  })),
+  fc
+    .tuple(file, spendable)
+    .map(([path, content]): WorkingUse => ({ name: 'write_file', parameters: { path, content } })),
+  fc.tuple(file, fc.constantFrom(1, 40)).map(([path, times]): WorkingUse => ({
+    name: 'replace',
+    parameters: { path, patch: `*** Begin Patch\n@@\n${'-gone\n'.repeat(times)}+new\n` },
+  })),
+);
+
 /** A use of a tool that a working set knows; some come often, so that calls are made again. */
 const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
   { weight: 4, arbitrary: linesUse },
@@ -102,6 +122,7 @@ const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
   { weight: 5, arbitrary: commandUse },
   { weight: 4, arbitrary: otherUse },
   { weight: 4, arbitrary: outputUse },
+  { weight: 4, arbitrary: editUse },
 );
 
 const OLD_OUTPUT = `${PRUNED_POINTER}\nIt named: src/a.ts readFile`;

@@ -13,6 +13,7 @@ import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
 import { INCLUSION_POINTER } from '../../src/shared/density/index/file-inclusions.js';
 import { naiveExcerpt } from './naive-excerpt.js';
+import { naivelyShortened } from './naive-spent.js';
 import { naiveOutsideWorkingSet } from './naive-working-set.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];
@@ -65,7 +66,7 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
     const blocks = content.blocks.flatMap((block, at): ContentBlock[] => {
       if (staleBlocks.includes(block)) return [];
       if (block.type === 'tool_response') {
-        const fate = old.includes(block) ? 'pointer' : outside?.get(block);
+        const fate = old.includes(block) ? 'pointer' : outside?.results.get(block);
         if (fate === undefined) return [block];
         const isCut = fate === 'excerpt';
         const pruned = { ...block, result: isCut ? naiveExcerpt(block.result) : PRUNED_POINTER };
@@ -81,6 +82,10 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
     for (const block of bound) blocks.splice(blocks.indexOf(block), 1);
     const orphans = content.speaker === 'ai' ? findOrphans(content.blocks, blocks) : [];
     for (const orphan of orphans) blocks.splice(blocks.indexOf(orphan), 1);
+    for (const [at, block] of blocks.entries()) {
+      if (block.type !== 'tool_call' || outside?.calls.has(block) !== true) continue;
+      blocks[at] = naivelyShortened(block);
+    }
     const isUntouched =
       blocks.length === content.blocks.length &&
       blocks.every((block, at) => block === content.blocks[at]);
@@ -99,7 +104,7 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
       readWritePairsPruned: stale.length,
       fileDeduplicationsPruned: superseded.length,
       recencyPruned: old.length,
-      ...(outside !== undefined && { workingSetPruned: outside.size }),
+      ...(outside !== undefined && { workingSetPruned: outside.results.size + outside.calls.size }),
     },
   };
 }

@@ -15,6 +15,7 @@ import { estimateResultTokens } from '../../src/shared/tokens/estimate.js';
 import { naiveUse } from './naive-use.js';
 import type { NaiveUse } from './naive-use.js';
 import { pairNaively } from './naive-pairs.js';
+import { naiveSpendable } from './naive-spent.js';
 
 /** What becomes of a result. */
 type NaiveFate = 'pointer' | 'excerpt';
@@ -53,15 +54,26 @@ interface Call {
   readonly lines: readonly [first: number, last: number] | undefined;
   /** Alike in calls with the same tool and parameters, of those that are told apart by them. */
   readonly text: string | undefined;
+  /** Tokens of the texts in its arguments that can be spent. */
+  readonly spendable: number;
 }
 
-/** Returns which results leave a working set, and what becomes of them. */
+/** What leaves a working set. */
+export interface NaiveOutside {
+  readonly results: ReadonlyMap<ToolResponseBlock, NaiveFate>;
+  /** Calls whose arguments lose texts. */
+  readonly calls: ReadonlySet<ContentBlock>;
+}
+
+const NOTHING: NaiveOutside = { results: new Map(), calls: new Set() };
+
+/** Returns what leaves a working set, and what becomes of it. */
 export function naiveOutsideWorkingSet(
   history: readonly IContent[],
   rules: WorkingSetRules,
   root: string,
   taken: NaivelyTaken,
-): ReadonlyMap<ToolResponseBlock, NaiveFate> {
+): NaiveOutside {
   const calls = callsOf(history, root);
   const states = new Map<ToolResponseBlock, NaiveState>();
   for (const call of calls) {
@@ -80,36 +92,84 @@ export function naiveOutsideWorkingSet(
   const live = responses
     .filter(({ block }) => !isTaken(block, taken) && !isGone(block))
     .reduce((sum, { block }) => sum + estimateResultTokens(block), 0);
-  if (live < rules.freeTokens) return new Map();
+  if (live < rules.freeTokens) return NOTHING;
 
   const answer = history.findLastIndex(({ speaker }) => speaker === 'ai');
-  const gains = responses.map(({ block, entry }, at) => {
-    if (states.get(block)?.isDue !== true) return -1;
-    const given = responses
-      .slice(at)
-      .filter((other) => states.get(other.block)?.isDue === true)
-      .map((other) => estimateResultTokens(other.block))
-      .reduce(
-        (sum, tokens) => sum + Math.max(0, tokens - PLACEHOLDER - Math.min(100, tokens / 10)),
-        0,
-      );
-    const calledBehind = calls.filter(
-      (call) => call.entry > entry && call.entry < answer && !taken.blocks.includes(call.block),
-    ).length;
-    const left = responses
-      .slice(at)
-      .filter((other) => other.entry < answer)
+  const spent = calls.filter((call) => !taken.blocks.includes(call.block) && isSpent(call, calls));
+  const gainOf = (tokens: number): number =>
+    Math.max(0, tokens - PLACEHOLDER - Math.min(100, tokens / 10));
+  const due = [
+    ...responses
+      .filter(({ block }) => states.get(block)?.isDue === true)
+      .map(({ block, entry }) => ({ entry, gain: gainOf(estimateResultTokens(block)) })),
+    ...spent.map(({ entry, spendable }) => ({ entry, gain: spendable })),
+  ];
+  const priceFrom = (entry: number, isOfResult: boolean, at: number): number => {
+    const callsBehind = calls.filter(
+      (call) =>
+        (isOfResult
+          ? call.entry > entry
+          : call.entry > entry || (call.entry === entry && at <= calls.indexOf(call))) &&
+        call.entry < answer &&
+        !taken.blocks.includes(call.block),
+    );
+    const ofCalls = callsBehind.reduce(
+      (sum, call) => sum + CALL + (spent.includes(call) ? 0 : call.spendable),
+      0,
+    );
+    const ofResults = responses
+      .filter(
+        (other, row) => (isOfResult ? row >= at : other.entry > entry) && other.entry < answer,
+      )
       .reduce((sum, other) => sum + tokensLeft(other.block, states, taken), 0);
-    const price = ((WRITE - READ) * (left + CALL * calledBehind)) / (READ * rules.paybackCalls);
-    return given === 0 || Number.isNaN(price) ? -1 : given - price;
-  });
-  const most = Math.max(...gains);
+    return ((WRITE - READ) * (ofCalls + ofResults)) / (READ * rules.paybackCalls);
+  };
+  const places = [
+    ...responses.flatMap(({ block, entry }, at) => {
+      if (states.get(block)?.isDue !== true) return [];
+      const others = responses.slice(at).filter((other) => states.get(other.block)?.isDue === true);
+      const given =
+        others.reduce((sum, other) => sum + gainOf(estimateResultTokens(other.block)), 0) +
+        spent.filter((call) => call.entry > entry).reduce((sum, call) => sum + call.spendable, 0);
+      return { entry, given, price: priceFrom(entry, true, at) };
+    }),
+    ...spent.map((call) => {
+      const { entry } = call;
+      const at = calls.indexOf(call);
+      const given =
+        due.filter((other) => other.entry > entry).reduce((sum, { gain }) => sum + gain, 0) +
+        spent
+          .filter((other) => other.entry === entry && calls.indexOf(other) >= at)
+          .reduce((sum, { spendable }) => sum + spendable, 0);
+      return { entry, given, price: priceFrom(entry, false, at) };
+    }),
+  ].filter(({ given, price }) => given > 0 && given - price >= 0);
+  const most = Math.max(...places.map(({ given, price }) => given - price));
   // Sums of the same numbers in another order differ in their last digits.
-  const from = gains.findIndex((gain) => gain >= 0 && gain >= most - 1e-6);
-  const leaving = from === -1 ? [] : responses.slice(from).map(({ block }) => block);
-  return new Map(
-    [...states].flatMap(([block, { fate }]) => (leaving.includes(block) ? [[block, fate]] : [])),
-  );
+  const best = places.filter(({ given, price }) => given - price >= most - 1e-6);
+  const from = Math.min(...best.map(({ entry }) => entry));
+  const leaving = responses.filter(({ entry }) => entry >= from).map(({ block }) => block);
+  return {
+    results: new Map(
+      [...states].flatMap(([block, { fate }]) => (leaving.includes(block) ? [[block, fate]] : [])),
+    ),
+    calls: new Set(spent.filter(({ entry }) => entry >= from).map(({ block }) => block)),
+  };
+}
+
+/** Whether the texts in a call's arguments are of no more use. */
+function isSpent(call: Call, calls: readonly Call[]): boolean {
+  const { block, response, isSent, kind, spendable, paths } = call;
+  if (kind !== 'write' || spendable === 0 || !isSent || response?.error !== undefined) return false;
+  if (block.parallelGroup !== undefined) return false;
+  if (block.name !== 'write_file') return true;
+  return calls.slice(calls.indexOf(call) + 1).some((later) => {
+    if (later.paths.length !== 1 || later.paths[0] !== paths[0]) return false;
+    if (later.response === undefined || later.response.error !== undefined) return false;
+    const [first = 2, last = 0] = later.lines ?? [];
+    const isWhole = later.kind === 'read' && first <= 1 && last >= 2_000 && shows(later);
+    return later.block.name === 'write_file' || isWhole;
+  });
 }
 
 function callsOf(history: readonly IContent[], root: string): readonly Call[] {
@@ -127,6 +187,7 @@ function callsOf(history: readonly IContent[], root: string): readonly Call[] {
       kind,
       paths: files.map((path) => resolve(root, path)),
       lines,
+      spendable: kind === 'write' ? naiveSpendable(call) : 0,
       text: isTold ? undefined : `${call.name} ${JSON.stringify(command ?? call.parameters)}`,
     };
   });
@@ -158,7 +219,10 @@ function stateOf(
     ] ?? rules.otherCalls;
   if (!(age > time) && !(age > time * rules.earlyShare)) return undefined;
   const isLong = estimateResultTokens({ result: response.result }) >= LONG;
-  return { fate: isLong ? 'excerpt' : 'pointer', isDue: age > time || rules.paybackCalls === Infinity };
+  return {
+    fate: isLong ? 'excerpt' : 'pointer',
+    isDue: age > time || rules.paybackCalls === Infinity,
+  };
 }
 
 function isRange({ kind, lines, paths }: Call): boolean {

@@ -49,7 +49,7 @@ const seen = {
   replacements: 0,
   pointers: 0,
   excerpts: 0,
-  forgotten: 0,
+  spent: 0,
   cuts: 0,
   partials: 0,
   repeatedIds: 0,
@@ -68,7 +68,7 @@ function expectEqual(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected);
 }
 
-const { drop, companion, pointer, excerpt, cut } = ACTION;
+const { drop, companion, pointer, excerpt, cut, shorten } = ACTION;
 
 /** Whether a row of a plan does one of these things, to any block or to this one. */
 function hasRow(plan: DensityPlan, actions: readonly number[], entry = -1, block = -1): boolean {
@@ -83,7 +83,7 @@ function hasRow(plan: DensityPlan, actions: readonly number[], entry = -1, block
 function losesText(plan: DensityPlan, { blocks }: IContent, index: number): boolean {
   return blocks.some(
     (block, at) =>
-      hasRow(plan, [cut, excerpt], index, at) ||
+      hasRow(plan, [cut, excerpt, shorten], index, at) ||
       (block.type === 'text' && hasRow(plan, [drop, companion], index, at)),
   );
 }
@@ -214,11 +214,10 @@ function expectDelivery(
     const plan = planDensity(entries, config);
     expectEqual(pass.base, delta.after);
     expectEqual(pass.plan, plan);
-    const { workingSetPruned = 0 } = countItems(plan, config);
     note('drops', hasRow(plan, [drop]));
     note('pointers', hasRow(plan, [pointer]));
     note('excerpts', hasRow(plan, [excerpt]));
-    note('forgotten', hasRow(plan, [drop]) && workingSetPruned > 0);
+    note('spent', hasRow(plan, [shorten]));
     note('cuts', hasRow(plan, [cut]));
     expectForetold(session, plan, entries, pass.tokensAfter, config, count);
   }

@@ -1,11 +1,10 @@
-// What is tuned today: all numbers of the working set. What they find lands at once: batches of a session would hide from
-// short ones what most of them do.
+// What is tuned today: all numbers of the working set, in sessions with batched edits, as they are by default.
 
 import { DEFAULT_WORKING_SET } from '../../../src/density.js';
 import { AGGRESSIVE_WORKING_SET } from '../../../src/density.js';
 import type { WorkingSetRules } from '../../../src/density.js';
 import { WORKING_SET_RULE_NAMES } from '../../../src/shared/density/rules/working-set-rules.js';
-import { workingSet } from '../policies.js';
+import { batched } from '../policies.js';
 import type { Tunable } from './tune.js';
 
 /** The rules as numbers by name. */
@@ -15,5 +14,5 @@ export const WORKING_SET: Tunable<RuleNumbers> = {
   shipped: DEFAULT_WORKING_SET,
   starts: [AGGRESSIVE_WORKING_SET],
   names: WORKING_SET_RULE_NAMES,
-  policyOf: (rules) => workingSet('tried', rules),
+  policyOf: (rules) => batched('tried', rules),
 };

@@ -123,6 +123,7 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
   if (edit.type === 'text') return { ...part, ...textPart(edit.text) };
+  if (edit.type === 'tool_call') return { ...part, ...{ input: edit.parameters } };
   const { output }: JsonRecord = part;
   if (edit.type !== 'tool_response' || !isRecord(output)) return part;
   return { ...part, ...{ output: rewriteToolOutput(output, edit.result) } };

@@ -75,6 +75,9 @@ function editedContent(content: unknown, edits: PartEdits): string | readonly Me
 
 function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
   if (edit.type === 'text' && part.type === 'text') return { ...part, text: edit.text };
+  if (edit.type === 'tool_call' && part.type === 'tool_use') {
+    return { ...part, input: edit.parameters };
+  }
   if (edit.type === 'tool_response' && typeof edit.result === 'string') {
     return { ...part, content: edit.result };
   }

@@ -3,6 +3,7 @@
 
 import type { Content, Part } from '@google/genai';
 import type { ContentBlock, IContent } from '../../shared/content.js';
+import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { isSameValue } from '../same-value.js';
 import { ContentReader } from './content-reader.js';
@@ -28,8 +29,13 @@ function rewriteContent(given: Content, edits: PartEdits): Content {
 }
 
 function rewritePart(part: Part, block: ContentBlock): Part {
-  const { functionResponse } = part;
+  const { functionCall, functionResponse, thoughtSignature } = part;
   if (block.type === 'text') return { ...part, text: block.text };
+  if (block.type === 'tool_call') {
+    // What is signed stays as it was signed.
+    if (!functionCall || thoughtSignature !== undefined) return part;
+    return { ...part, functionCall: { ...functionCall, args: asRecord(block.parameters) ?? {} } };
+  }
   if (block.type !== 'tool_response' || !functionResponse) return part;
   return { ...part, functionResponse: withOutput(functionResponse, String(block.result)) };
 }

@@ -176,7 +176,12 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   const firstContent = fields.indexOf('content');
   const firstCall = fields.indexOf('tool_calls');
   const given = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  const calls = given.filter((_, at) => edits.get(firstCall + at) !== null);
+  const calls = given.flatMap((call, at) => {
+    const edit = edits.get(firstCall + at);
+    if (edit === null) return [];
+    return edit?.type === 'tool_call' ? withArguments(call, edit.parameters) : call;
+  });
+  const isEdited = calls.length < given.length || calls.some((call, at) => call !== given[at]);
   const gone = new Set<string>(
     fields.filter((field, part) => isWhole(field) && edits.get(part) === null),
   );
@@ -184,13 +189,23 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   const kept = Object.entries(message).filter(([field]) => !gone.has(field));
   const rewritten = {
     ...(Object.fromEntries(kept) as unknown as AssistantMessage),
-    ...(calls.length < given.length && calls.length > 0 && { tool_calls: calls }),
+    ...(calls.length > 0 && isEdited && { tool_calls: calls }),
   };
   // Null beside calls, where nothing is said. Without calls it has to say something, be it nothing.
   const content =
     firstContent === -1 ? message.content : rewriteContent(message.content, edits, firstContent);
   if (calls.length === 0) return withContent(rewritten, content ?? '');
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
+}
+
+/** A call with other arguments, as it holds them: JSON in a text, or the text of a custom tool. */
+function withArguments<Call>(call: Call, parameters: unknown): Call {
+  const fields = asRecord(call) ?? {};
+  const [called, custom] = [asRecord(fields['function']), asRecord(fields['custom'])];
+  if (called !== undefined) {
+    return { ...call, function: { ...called, arguments: JSON.stringify(parameters) } };
+  }
+  return custom === undefined ? call : { ...call, custom: { ...custom, ...asRecord(parameters) } };
 }
 
 /** Whether a field is one part. */

@@ -143,12 +143,17 @@ function textOf(item: JsonRecord, key: string, where: string): string {
   throw new TypeError(`Expected a string as ${key} of ${where}, a ${String(item['type'])}.`);
 }
 
-/** Messages have parts, an output is one, and no other item is ever edited. */
+/** Messages have parts, an output is one, as are the arguments of a call; no other item is ever edited. */
 function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   if ('content' in item && 'role' in item) {
     return { ...item, content: rewriteContent(item.content, edits) };
   }
   const edit = edits.get(0);
+  if (edit?.type === 'tool_call') {
+    return 'arguments' in item
+      ? { ...item, arguments: JSON.stringify(edit.parameters) }
+      : { ...item, ...asRecord(edit.parameters) };
+  }
   if (!('output' in item) || edit?.type !== 'tool_response') return item;
   return { ...item, output: rewriteOutput(item.output, String(edit.result), 'input_text') };
 }

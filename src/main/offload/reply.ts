@@ -4,7 +4,7 @@
 import type { DensityBase } from '../../shared/density.js';
 import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
-import { ACTION } from '../../shared/density/rules/marks.js';
+import { ACTION, ACTION_NAMES } from '../../shared/density/rules/marks.js';
 import { WorkerPoolError, reviveError } from '../../shared/errors.js';
 import type { WireError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
@@ -89,7 +89,7 @@ function isPlan(plan: Int32Array, length: number): boolean {
   let [lastEntry, lastBlock] = [-1, -1];
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
     const { entry, block, action, rule, start, end } = row;
-    if (block < 0 || action <= ACTION.none || action > ACTION.ceded) return false;
+    if (block < 0 || action <= ACTION.none || action >= ACTION_NAMES.length) return false;
     if (rule < 0 || rule >= DENSITY_RULES.length) return false;
     if (action === ACTION.cut && (start < 0 || end < start)) return false;
     if (entry < lastEntry || (entry === lastEntry && block < lastBlock)) return false;

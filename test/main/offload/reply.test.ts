@@ -63,7 +63,7 @@ describe('readReply', () => {
     ['a negative entry', planned(row(0, -1))],
     ['a negative block', planned(row(1, -1))],
     ['no action', planned(row(2, 0))],
-    ['an unknown action', planned(row(2, 7))],
+    ['an unknown action', planned(row(2, 8))],
     ['a negative rule', planned(row(3, -1))],
     ['an unknown rule', planned(row(3, DENSITY_RULES.length))],
     ['a cut that ends before it starts', planned(Int32Array.of(9, 2, 5, 1, 8, 7))],

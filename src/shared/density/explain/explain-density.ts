@@ -92,6 +92,7 @@ const VERDICTS: Readonly<Record<number, DensityVerdict>> = {
   [ACTION.pointer]: 'placeholder',
   [ACTION.excerpt]: 'excerpt',
   [ACTION.cut]: 'cut',
+  [ACTION.shorten]: 'shortened',
 };
 
 const NO_FINDINGS: Readonly<Record<NoFinding['reason'], string>> = {

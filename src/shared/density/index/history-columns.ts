@@ -151,13 +151,15 @@ export class CallColumns {
   readonly pathCount: IntColumn = new IntColumn();
   /** Path ids: those of the first row, then those of the second, and so on. */
   readonly paths: IntColumn = new IntColumn();
-  /** One of `CALL_KIND`; this and the next three when there may be a working set, else empty. */
+  /** One of `CALL_KIND`; this and the next four when there may be a working set, else empty. */
   readonly kind: IntColumn = new IntColumn();
   /** The lines of its one file that it reads, counted from 1, or `NONE`. */
   readonly firstLine: IntColumn = new IntColumn();
   readonly lastLine: IntColumn = new IntColumn();
   /** Alike in calls of one tool with the same parameters. */
   readonly signature: IntColumn = new IntColumn();
+  /** About how many tokens the arguments of a write have in texts that can be spent; as `kind`. */
+  readonly spendable: IntColumn = new IntColumn();
   /** Numbers of their ids, when the history may be rewritten; else empty. */
   readonly id: IntColumn = new IntColumn();
 
@@ -176,6 +178,7 @@ export class CallColumns {
     this.firstLine.pushStretches(from.firstLine, rows);
     this.lastLine.pushStretches(from.lastLine, rows);
     this.signature.pushStretches(from.signature, rows);
+    this.spendable.pushStretches(from.spendable, rows);
     this.id.pushStretches(from.id, rows);
     this.response.pushRepeated(NONE, this.length - this.response.length);
     this.paths.pushStretches(from.paths, stretchesOfPaths(from.pathCount, rows));

@@ -12,6 +12,7 @@ import { NO_SIGNATURE, signatureOf } from './call-signature.js';
 import { isExcerpt, isExcerptible } from './excerpt.js';
 import { findInclusions } from './file-inclusions.js';
 import {
+  CALL_ACCESS,
   CALL_KIND,
   CallColumns,
   InclusionColumns,
@@ -26,6 +27,7 @@ import type { IndexScope } from './index-scope.js';
 import { OpenCalls } from './open-calls.js';
 import { pairRows } from './pair-rows.js';
 import { PathTable, TextTable } from './text-table.js';
+import { spendableText, spendableTokens } from './spent-text.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
 
@@ -162,9 +164,10 @@ export class HistoryIndex {
     if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(call.id));
   }
 
-  #noteUse(call: ToolCallBlock, { kind, lines, command }: CallUse): void {
+  #noteUse(call: ToolCallBlock, { access, kind, lines, command }: CallUse): void {
     const { calls } = this;
     calls.kind.push(kind);
+    calls.spendable.push(kind === CALL_KIND.write ? spendableIn(call, access) : 0);
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
     // Reads of known lines are told by those, and writes are never the same again.
@@ -227,6 +230,12 @@ export class HistoryIndex {
       inclusions.groupClose.push(isText ? NONE : found.group.close);
     }
   }
+}
+
+/** What a write of the whole of a file replaces, and what one of a part writes, nothing tells to be spent. */
+function spendableIn({ parameters }: ToolCallBlock, access: number): number {
+  const text = access === CALL_ACCESS.writeWhole ? 'content' : 'replaced';
+  return spendableText(parameters) === text ? spendableTokens(parameters) : 0;
 }
 
 /** The number of a name, which is given the next one when it has none. */

@@ -9,6 +9,7 @@ import { answeredCalls } from '../../summarize/answered-calls.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOf } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
+import { withoutSpentText } from '../index/spent-text.js';
 import { ACTION } from '../rules/marks.js';
 import { countItems, PlanCursor } from './plan.js';
 import type { DensityPlan } from './plan.js';
@@ -107,6 +108,10 @@ function editedBlock(
       case ACTION.excerpt:
         if (block.type === 'tool_response')
           edited = withResult(block, excerptOf(block.result, placeholder(block, entry, at)));
+        break;
+      case ACTION.shorten:
+        if (block.type === 'tool_call')
+          edited = { ...block, parameters: withoutSpentText(block.parameters) };
         break;
       case ACTION.cut:
         (ranges ??= []).push([row.start, row.end]);

@@ -2,8 +2,16 @@
 // Behavior", CACM 11(5), 1968): results leave after some time, and here time is counted in model calls.
 
 import { NO_SIGNATURE } from '../index/call-signature.js';
-import { CALL_KIND, isGone, NONE, readsLines, RESPONSE_FLAG } from '../index/history-columns.js';
+import {
+  CALL_ACCESS,
+  CALL_KIND,
+  isGone,
+  NONE,
+  readsLines,
+  RESPONSE_FLAG,
+} from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
+import { WHOLE_FILE } from '../index/line-range.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
 /** Why a result stays in the working set, or has left it. */
@@ -34,6 +42,8 @@ export interface WorkingSet {
   readonly by: Int32Array;
   /** How many times the model was sent it, if every answer was to a request. */
   readonly age: Int32Array;
+  /** By row of its calls, about how many tokens of its arguments are spent. */
+  readonly spent: Int32Array;
 }
 
 /** A reason, and the call that it comes from or `NONE`. */
@@ -80,6 +90,8 @@ class Judge {
   /** By path, the read of known lines that was seen last; by call, the next later one of the same path. */
   readonly #linesRead: Int32Array;
   readonly #laterRead: Int32Array;
+  /** By path, whether a later call wrote or read all of it. */
+  readonly #isWhole: Uint8Array;
   /** By signature, the newest call that succeeded. */
   readonly #repeatedBy = new Map<number, number>();
 
@@ -88,6 +100,7 @@ class Judge {
     this.#rules = rules;
     this.#linesRead = new Int32Array(index.pathCount).fill(NONE);
     this.#laterRead = new Int32Array(index.calls.length).fill(NONE);
+    this.#isWhole = new Uint8Array(index.pathCount);
   }
 
   judge(): WorkingSet {
@@ -95,6 +108,7 @@ class Judge {
     const reason = new Uint8Array(responses.length);
     const by = new Int32Array(responses.length).fill(NONE);
     const age = new Int32Array(responses.length).fill(NONE);
+    const spent = new Int32Array(calls.length);
     let endPath = calls.paths.length;
     let answer = answers.length - 1;
     for (let call = calls.length - 1; call >= 0; call -= 1) {
@@ -110,11 +124,13 @@ class Judge {
         age[response] = calledAgo;
         reason[response] = why;
         by[response] = byCall;
+        if (this.#isSpent(call, response, path)) spent[call] = calls.spendable.at(call);
         this.#note(call, lines);
+        this.#noteWhole(call, response, path);
       }
       endPath = firstPath;
     }
-    return { reason, by, age };
+    return { reason, by, age, spent };
   }
 
   /** @param path the file of a read of known lines, or `NONE` */
@@ -138,6 +154,31 @@ class Judge {
   #isUnsent(response: number): boolean {
     const { answers, responses } = this.#index;
     return answers.at(answers.length - 1) < responses.entry.at(response);
+  }
+
+  /**
+   * Whether the texts of a write are gone from its file, or are there again: an edit has replaced what it replaces, and what
+   * was written was written or read again. Calls of a parallel group stand as they were signed.
+   */
+  #isSpent(call: number, response: number, path: number): boolean {
+    const { calls, responses } = this.#index;
+    if (calls.spendable.at(call) === 0 || calls.group.at(call) !== NONE) return false;
+    const hasFailed = (responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0;
+    if (hasFailed || this.#isUnsent(response)) return false;
+    if (calls.access.at(call) !== CALL_ACCESS.writeWhole) return true;
+    return path !== NONE && this.#isWhole[path] === 1;
+  }
+
+  /** @param path its one file, or `NONE` */
+  #noteWhole(call: number, response: number, path: number): void {
+    const { calls, responses } = this.#index;
+    if (path === NONE || (responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0) return;
+    const isWritten = calls.access.at(call) === CALL_ACCESS.writeWhole;
+    const isRead =
+      readsLines(calls, call) &&
+      calls.firstLine.at(call) <= WHOLE_FILE.first &&
+      calls.lastLine.at(call) >= WHOLE_FILE.last;
+    if (isWritten || (isRead && this.#shows(call))) this.#isWhole[path] = 1;
   }
 
   /** A later read that shows all the lines of this one. */

@@ -17,7 +17,7 @@ export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: Explained
       `and ${count(neededTokens)} would be worth a rewrite of the prompt cache.`
     );
   }
-  if (verdict === 'kept' || verdict === 'dropped') return reason;
+  if (verdict !== 'excerpt' && verdict !== 'placeholder') return reason;
   return `${reason} ${verdict === 'excerpt' ? 'An excerpt' : 'A placeholder'} takes its place.`;
 }
 
@@ -37,6 +37,8 @@ function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): strin
       return `Its time is over: ${sent}, and ${stays}.`;
     case 'repeated':
       return `The same call was made again: ${nameOfCall(by)}.`;
+    case 'spent':
+      return `Of its arguments ${count(tokens)} tokens are gone from the file, or were written or read again.`;
     case 'read-again':
       return `The same lines were read again by ${nameOfCall(by)}.`;
   }

@@ -19,12 +19,13 @@ import { reclaimOf } from './worth-a-rewrite.js';
 
 /** Why a result stays in the working set, or has left it: see `WorkingSetFinding`. */
 export type WorkingSetReason =
-  'unsent' | 'small' | 'fresh' | 'aged' | 'expired' | 'repeated' | 'read-again';
+  'unsent' | 'small' | 'fresh' | 'aged' | 'expired' | 'repeated' | 'read-again' | 'spent';
 
 /**
- * Of a result, by what the agent has done since. In the working set: `unsent`, the model was not sent it yet; `small`; `fresh`, it
+ * Of a result, or of a call for its arguments, by what the agent has done since. In the working set: `unsent`, the model was not sent it yet; `small`; `fresh`, it
  * came lately. Outside it: `aged`, it leaves when others do; `expired`, its time is over; `repeated`, the same call was made
- * again; `read-again`, the same lines were read again. The last three leave when that is worth an edit. Ages are in
+ * again; `read-again`, the same lines were read again; `spent`, a call has texts that are gone from its file, or were written or read
+ * again. All but `aged` leave when that is worth an edit. Ages are in
  * model calls.
  */
 export interface WorkingSetFinding {
@@ -36,7 +37,7 @@ export interface WorkingSetFinding {
   readonly age: number;
   /** So old it may get. */
   readonly time: number;
-  /** About how many tokens the result has; 0 for a placeholder. */
+  /** About how many tokens the result has, 0 for a placeholder; those of the spent texts of a call. */
   readonly tokens: number;
   /** The call that repeated it or read the same lines; `null` for the other reasons. */
   readonly by: CallPlace | null;
@@ -92,17 +93,38 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
   mark: ({ index, marks, mark, settings }) => {
     const { workingSet: rules } = settings;
     if (rules === undefined) return {};
-    const { age, by, reason } = judgeWorkingSet(index, rules);
+    const workingSet = judgeWorkingSet(index, rules);
+    const { age, by, reason, spent } = workingSet;
     const { calls, responses } = index;
-    const { firstRow, waitingTokens, neededTokens } = reclaimOf(index, reason, rules, marks);
-    for (let row = firstRow; row < reason.length; row += 1) {
+    const reclaim = reclaimOf(index, workingSet, rules, marks);
+    const { firstEntry, waitingTokens, neededTokens } = reclaim;
+    for (let row = reason.length - 1; row >= 0; row -= 1) {
+      if (responses.entry.at(row) < firstEntry) break;
       if (!isStale(reason[row]) || marks.responses[row] !== 0) continue;
       // What superseded it shows what it showed.
       const isSuperseded = isDue(reason[row]) && reason[row] !== WORKING_SET_REASON.expired;
       const isLong = (responses.flags.at(row) & RESPONSE_FLAG.text) !== 0;
       marks.responses[row] = mark(isLong && !isSuperseded ? ACTION.excerpt : ACTION.pointer);
     }
+    for (let call = calls.length - 1; call >= 0; call -= 1) {
+      if (calls.entry.at(call) < firstEntry) break;
+      if ((spent[call] ?? 0) > 0 && marks.calls[call] === 0)
+        marks.calls[call] = mark(ACTION.shorten);
+    }
+    // Nothing over nothing is not a number, and never reached.
+    const waits = {
+      waitingTokens,
+      neededTokens: Number.isNaN(neededTokens) ? Infinity : neededTokens,
+    };
     return {
+      ofCall: (call) => {
+        const tokens = spent[call] ?? 0;
+        if (tokens === 0) return undefined;
+        const isWaiting = marks.calls[call] === 0;
+        const ofResult = age[calls.response.at(call)] ?? 0;
+        const found = { rule: 'working-set', reason: 'spent', isWaiting, tokens } as const;
+        return { ...found, age: ofResult, time: 0, by: null, ...waits };
+      },
       ofResponse: (row, call, { callAt }) => {
         const name = REASON_NAMES[reason[row] ?? 0];
         if (name === undefined) return undefined;
@@ -114,9 +136,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
           time: timeOf(calls.kind.at(call), rules),
           tokens: responses.tokens.at(row),
           by: callAt(by[row] ?? NONE),
-          waitingTokens,
-          // Nothing over nothing is not a number, and never reached.
-          neededTokens: Number.isNaN(neededTokens) ? Infinity : neededTokens,
+          ...waits,
         };
       },
     };

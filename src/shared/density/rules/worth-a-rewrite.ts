@@ -5,6 +5,7 @@ import { excerptTokens, PLACEHOLDER_TOKENS } from '../index/excerpt.js';
 import { isGone, RESPONSE_FLAG } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { isDue, isStale } from './judge-working-set.js';
+import type { WorkingSet } from './judge-working-set.js';
 import { isLeaving } from './marks.js';
 import type { Marks } from './marks.js';
 import type { WorkingSetRules } from './working-set-rules.js';
@@ -21,8 +22,8 @@ export type TakenAway = Pick<Marks, 'calls' | 'responses'>;
 
 /** What stale results come to. Tokens are estimates. */
 export interface Reclaim {
-  /** The first row of a response from which on stale ones leave; the number of rows when none does. */
-  readonly firstRow: number;
+  /** The entry from which on stale ones leave; `Infinity` when none does. */
+  readonly firstEntry: number;
   /** What those would give back together whose time is over, and that stay all the same. */
   readonly waitingTokens: number;
   /** What these have to give back to leave; `Infinity` while all results together have few tokens. */
@@ -31,14 +32,12 @@ export interface Reclaim {
 
 /**
  * Decides from which place on stale results leave now: from where it pays best. Those whose time is over have to
- * pay for it; the others leave along. What stands behind a place is taken as it will be after the pass, so that a
- * second one finds nothing more.
- *
- * @param reason by row of responses, one of `WORKING_SET_REASON`
+ * pay for it, with the arguments that are spent; the others leave along. What stands behind a place is taken as it will be after the
+ * pass, so that a second one finds nothing more.
  */
 export function reclaimOf(
   index: HistoryIndex,
-  reason: Uint8Array,
+  { reason, spent }: Pick<WorkingSet, 'reason' | 'spent'>,
   { paybackCalls, freeTokens }: WorkingSetRules,
   taken: TakenAway,
 ): Reclaim {
@@ -48,31 +47,41 @@ export function reclaimOf(
   const lastAnswer = answers.at(answers.length - 1);
   let [liveTokens, dueTokens, neededTokens] = [0, 0, 0];
   let [behind, best, leavingTokens] = [0, 0, 0];
-  let firstRow = responses.length;
+  let firstEntry = Infinity;
+  const consider = (entry: number, tokens: number): void => {
+    dueTokens += tokens;
+    neededTokens = (REWRITE_PRICE * behind) / (READ_PRICE * paybackCalls);
+    const gain = dueTokens - neededTokens;
+    // Not a number when nothing stands behind it and nothing ever pays.
+    if (!(gain >= best) || dueTokens === 0) return;
+    best = gain;
+    leavingTokens = dueTokens;
+    firstEntry = entry;
+  };
   let call = calls.length - 1;
+  const passCalls = (behindEntry: number): void => {
+    for (; call >= 0 && calls.entry.at(call) > behindEntry; call -= 1) {
+      const entry = calls.entry.at(call);
+      // What the model was not sent yet has to be read anyway.
+      if (taken.calls[call] !== 0 || entry >= lastAnswer) continue;
+      const tokens = spent[call] ?? 0;
+      behind += CALL_TOKENS + calls.spendable.at(call) - tokens;
+      if (tokens > 0) consider(entry, tokens);
+    }
+  };
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     const entry = responses.entry.at(row);
-    for (; call >= 0 && calls.entry.at(call) > entry; call -= 1) {
-      // What the model was not sent yet has to be read anyway.
-      if (taken.calls[call] === 0 && calls.entry.at(call) < lastAnswer) behind += CALL_TOKENS;
-    }
+    passCalls(entry);
     const tokens = responses.tokens.at(row);
     const isTaken = taken.responses[row] !== 0;
     if (!isTaken) liveTokens += tokens;
     if (entry < lastAnswer) behind += tokensAfter(index, row, reason, taken);
-    if (isTaken || !pays(reason[row])) continue;
-    dueTokens += Math.max(0, tokens - excerptTokens(tokens));
-    neededTokens = (REWRITE_PRICE * behind) / (READ_PRICE * paybackCalls);
-    const gain = dueTokens - neededTokens;
-    // Not a number when nothing stands behind it and nothing ever pays.
-    if (!(gain >= best) || dueTokens === 0) continue;
-    best = gain;
-    leavingTokens = dueTokens;
-    firstRow = row;
+    if (!isTaken && pays(reason[row])) consider(entry, Math.max(0, tokens - excerptTokens(tokens)));
   }
+  passCalls(-1);
   return liveTokens < freeTokens
-    ? { firstRow: responses.length, waitingTokens: dueTokens, neededTokens: Infinity }
-    : { firstRow, waitingTokens: dueTokens - leavingTokens, neededTokens };
+    ? { firstEntry: Infinity, waitingTokens: dueTokens, neededTokens: Infinity }
+    : { firstEntry, waitingTokens: dueTokens - leavingTokens, neededTokens };
 }
 
 /** The tokens of a result after the pass. What takes its place counts alike, whatever it says. */

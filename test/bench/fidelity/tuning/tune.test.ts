@@ -24,8 +24,8 @@ describe('tune', () => {
     expect(report.isRefused).toBe(false);
   });
 
-  it('refuses numbers that are wrong: results that leave one by one, whatever a cache holds', () => {
-    const wrong = { minReclaimTokens: 0, minReclaimShare: 0, tailTokens: Infinity };
+  it('refuses numbers that are wrong: results that leave after a call, whatever a cache holds', () => {
+    const wrong = { readCalls: 1, paybackCalls: 1_000, freeTokens: 1 };
     const shipped = { ...DEFAULT_WORKING_SET, ...wrong };
     const names = WORKING_SET.names.filter((name) => name in wrong);
     const refused = tune(contexts, { ...WORKING_SET, shipped, names }, SPLITS);
@@ -36,7 +36,7 @@ describe('tune', () => {
   it('tells what was fitted and what came of it on either half', () => {
     const { title, subtitle, rows } = tuningTable(report);
     expect(`${title}: ${subtitle}`).toBe(
-      'Tuning: 17 numbers fitted on half of the sessions, over 2 splits',
+      'Tuning: 7 numbers fitted on half of the sessions, over 2 splits',
     );
     expect(rows).toHaveLength(4 * SPLITS);
     for (const { numbers, tuned, shipped } of report.splits) {

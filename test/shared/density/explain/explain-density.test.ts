@@ -15,6 +15,7 @@ import type {
   BlockPlace,
   EntryExplanation,
 } from '../../../../src/shared/density/explain/explanation.js';
+import { withoutSpentText } from '../../../../src/shared/density/index/spent-text.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
@@ -132,7 +133,9 @@ describe('explainDensity', () => {
       expect(of('read-write', 'tool_response')).toBe(metadata.readWritePairsPruned);
       expect(of('file-dedupe', 'text')).toBe(metadata.fileDeduplicationsPruned);
       expect(of('recency', 'tool_response')).toBe(metadata.recencyPruned);
-      expect(of('working-set', 'tool_response')).toBe(metadata.workingSetPruned ?? 0);
+      expect(of('working-set', 'tool_response') + of('working-set', 'tool_call')).toBe(
+        metadata.workingSetPruned ?? 0,
+      );
       for (const { rule, reason } of gone) {
         if (rule === 'none') expect(reason).toBe('companion');
       }
@@ -179,6 +182,10 @@ describe('explainDensity', () => {
           const calledAt = callEntryOf(index, block);
           expect(age).toBe(history.slice(calledAt + 1).filter(isAnswer).length);
           if (age === 0) expect(reason).toBe('unsent');
+          if (reason === 'spent') {
+            expect([block.type, age > 0, block.tokens > 0]).toEqual(['tool_call', true, true]);
+            continue;
+          }
           if (reason === 'fresh' || reason === 'aged') expect(age).toBeLessThanOrEqual(time);
           if (reason === 'expired') expect(age).toBeGreaterThan(time);
           const isStale = !['unsent', 'small', 'fresh'].includes(reason);
@@ -299,6 +306,12 @@ function expectVerdict(
   const former = before[block];
   if (verdict === 'kept') {
     expect(after).toBe(former);
+    return;
+  }
+  if (verdict === 'shortened' && former?.type === 'tool_call') {
+    const parameters = withoutSpentText(former.parameters);
+    expect(after).toEqual({ ...former, parameters });
+    expect(parameters).not.toEqual(former.parameters);
     return;
   }
   if (former?.type !== 'tool_response' || after?.type !== 'tool_response') {

@@ -61,6 +61,7 @@ function blocksOf(history: readonly IContent[]): ReadonlySet<ContentBlock> {
 const seen = {
   pointers: 0,
   excerpts: 0,
+  spent: 0,
   kept: 0,
   unsent: 0,
   repeated: 0,
@@ -142,7 +143,7 @@ describe('optimize with a working set', () => {
     });
   });
 
-  it('changes results, and nothing else: calls stay, and say what can be read again', () => {
+  it('changes results and arguments, and nothing else: calls stay, and say what can be read again', () => {
     holdsAlone(3_000, (history, config) => {
       const result = optimize(history, config);
       const compacted = applied(history, result);
@@ -151,9 +152,13 @@ describe('optimize with a working set', () => {
       for (const [index, { speaker, metadata, blocks }] of result.replacements) {
         const entry = history[index];
         expect([speaker, metadata]).toEqual([entry?.speaker, entry?.metadata]);
-        expect(speaker).toBe('tool');
+        expect(speaker).not.toBe('human');
         for (const block of blocks) {
           if (entry?.blocks.includes(block)) continue;
+          if (block.type === 'tool_call') {
+            seen.spent += 1;
+            continue;
+          }
           expect(block.type).toBe('tool_response');
           const { result: left, ...others } = block as ToolResponseBlock;
           expect(left === PRUNED_POINTER || isExcerpt(left)).toBe(true);

@@ -19,7 +19,10 @@ const [PLACEHOLDER, CALL, PRICE] = [16, 100, 11.5];
  * `e100` one that leaves with others, `d100` one that another rule drops with its call, and `p100` one that becomes a
  * pointer anyhow.
  */
-function reclaim(results: string, rules: Partial<WorkingSetRules> = {}): Reclaim {
+function reclaim(
+  results: string,
+  rules: Partial<WorkingSetRules> = {},
+): Omit<Reclaim, 'firstEntry'> & { readonly firstRow: number } {
   const words = results.split(' ');
   const notation = words.map((word, at) => `run(${at})=${word.replace(/^\D/, '')}`).join(' ');
   const workingSet = { ...DEFAULT_WORKING_SET, freeTokens: 0, ...rules };
@@ -38,10 +41,13 @@ function reclaim(results: string, rules: Partial<WorkingSetRules> = {}): Reclaim
     markedAs('s', WORKING_SET_REASON.expired),
     markedAs('e', WORKING_SET_REASON.aged),
   );
-  return reclaimOf(index, reason, workingSet, {
+  const spent = new Int32Array(words.length);
+  const { firstEntry, ...found } = reclaimOf(index, { reason, spent }, workingSet, {
     calls: sum(markedAs('d', ACTION.companion)),
     responses: sum(markedAs('d', ACTION.drop), markedAs('p', ACTION.pointer)),
   });
+  // Each call has an entry of its own, and so has its result.
+  return { ...found, firstRow: Math.min(words.length, (firstEntry - 1) / 2) };
 }
 
 /** What a result of so many tokens gives back: all but a placeholder and a tenth of it, at most 100. */

@@ -1,0 +1,143 @@
+// Texts of writes that are spent, in the messages of each SDK: they leave, and the calls stay whole.
+
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { ModelMessage } from 'ai';
+import { afterAll, describe, expect, it } from 'vitest';
+import { messageCompactor as aiSdkCompactor } from '../../src/ai-sdk.js';
+
+import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
+
+import { contentsCompactor } from '../../src/google.js';
+import { createCompactor } from '../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../src/density.js';
+import { chatCompactor, inputCompactor } from '../../src/openai.js';
+
+const compactor = createCompactor({ offload: 'inline' });
+afterAll(() => compactor.close());
+
+const OPTIONS = {
+  edits: 'every-turn',
+  density: { workingSet: { ...DEFAULT_WORKING_SET, paybackCalls: Infinity, freeTokens: 0 } },
+} as const;
+const REPLACED = 'const before = 1;\n'.repeat(20);
+const LEFT_OUT = '[left out: no longer in the file]';
+const EDIT = { file_path: '/w/a.ts', old_string: REPLACED, new_string: 'const after = 2;' };
+const EDITED = { ...EDIT, old_string: LEFT_OUT };
+
+describe('a call whose edit has replaced its text', () => {
+  it('is sent to Anthropic without that text, and whole', async () => {
+    const call = (input: unknown) => ({
+      role: 'assistant' as const,
+      content: [{ type: 'tool_use' as const, id: 'c1', name: 'Edit', input }],
+    });
+    const rest: MessageParam[] = [
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'done' }] },
+      { role: 'assistant', content: 'Next.' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
+    const sent = await anthropicCompactor(compactor, OPTIONS)(given);
+    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+  });
+
+  it('keeps it where the edit has failed', async () => {
+    const given: MessageParam[] = [
+      { role: 'user', content: 'Fix it.' },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'c1', name: 'Edit', input: EDIT }],
+      },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'no', is_error: true }],
+      },
+      { role: 'assistant', content: 'Next.' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    expect(await anthropicCompactor(compactor, OPTIONS)(given)).toEqual(given);
+  });
+
+  it('is sent by the AI SDK', async () => {
+    const call = (input: unknown): ModelMessage => ({
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'Edit', input }],
+    });
+    const output = { type: 'text', value: 'done' } as const;
+    const rest: ModelMessage[] = [
+      {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'Edit', output }],
+      },
+      { role: 'assistant', content: 'Next.' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
+    const sent = await aiSdkCompactor(compactor, OPTIONS)(given);
+    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+  });
+
+  it.each([
+    [undefined, EDITED],
+    ['signed', EDIT],
+  ])('is sent to Gemini, with the signature %s', async (thoughtSignature, args) => {
+    const call = (of: Record<string, unknown>) => ({
+      role: 'model',
+      parts: [
+        {
+          functionCall: { id: 'c1', name: 'Edit', args: of },
+          ...(thoughtSignature !== undefined && { thoughtSignature }),
+        },
+      ],
+    });
+    const rest = [
+      {
+        role: 'user',
+        parts: [{ functionResponse: { id: 'c1', name: 'Edit', response: { output: 'done' } } }],
+      },
+      { role: 'model', parts: [{ text: 'Next.' }] },
+      { role: 'user', parts: [{ text: 'Go on.' }] },
+    ];
+    const given = [{ role: 'user', parts: [{ text: 'Fix it.' }] }, call(EDIT), ...rest];
+    const sent = await contentsCompactor(compactor, OPTIONS)(given);
+    expect(sent).toEqual([given[0], call(args), ...rest]);
+  });
+
+  it('is sent to Chat Completions, its arguments as JSON', async () => {
+    const call = (parameters: unknown) => ({
+      role: 'assistant' as const,
+      content: null,
+      tool_calls: [
+        {
+          id: 'c1',
+          type: 'function' as const,
+          function: { name: 'Edit', arguments: JSON.stringify(parameters) },
+        },
+      ],
+    });
+    const rest = [
+      { role: 'tool', tool_call_id: 'c1', content: 'done' },
+      { role: 'assistant', content: 'Next.' },
+      { role: 'user', content: 'Go on.' },
+    ] as const;
+    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
+    const sent = await chatCompactor(compactor, OPTIONS)(given);
+    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+  });
+
+  it('is sent to Responses, its arguments as JSON', async () => {
+    const call = (parameters: unknown) => ({
+      type: 'function_call' as const,
+      call_id: 'c1',
+      name: 'Edit',
+      arguments: JSON.stringify(parameters),
+    });
+    const rest = [
+      { type: 'function_call_output', call_id: 'c1', output: 'done' },
+      { role: 'assistant', content: 'Next.' },
+      { role: 'user', content: 'Go on.' },
+    ] as const;
+    const given = [{ role: 'user', content: 'Fix it.' } as const, call(EDIT), ...rest];
+    const sent = await inputCompactor(compactor, OPTIONS)(given);
+    expect(sent).toEqual([given[0], call(EDITED), ...rest]);
+  });
+});
