@@ -6,6 +6,7 @@ import type { IContent } from '../shared/content.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
+import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
@@ -190,6 +191,7 @@ class ThreadedCompactor implements Compactor {
       workspaceRoot,
       ...options.density,
       inclusionSyntaxes: options.density?.inclusionSyntaxes ?? SAFE_INCLUSION_SYNTAXES,
+      shrink: options.density?.shrink ?? DEFAULT_SHRINK,
     };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** A history moves in before anybody can listen to its session: until then this waits. */

@@ -2,6 +2,8 @@
 // defaults, and looks at kinds only.
 
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
+import { SHRINKER_NAMES } from './shrink/shrink-text.js';
+import { SHRINK_LEVELS } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
 
 /** Says why a value is none of its kind, or nothing. */
@@ -42,6 +44,13 @@ const TOOL_USE = ofFields(
   ['access'],
 );
 
+const SHRINK_LEVEL_NAMES = Object.fromEntries(SHRINK_LEVELS.map((level) => [level, true] as const));
+const SWITCH_CHECKS: Readonly<Record<string, Check>> = {
+  level: oneOf(SHRINK_LEVEL_NAMES),
+  ...Object.fromEntries(SHRINKER_NAMES.map((name) => [name, boolean] as const)),
+};
+const SHRINK_SWITCHES = ofFields(SWITCH_CHECKS);
+
 const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   readWritePruning: boolean,
   fileDedupe: boolean,
@@ -52,6 +61,7 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   inclusionSyntaxes: listOf(oneOf(INCLUSION_SYNTAXES)),
   partialWritesSupersede: boolean,
   workingSet: record,
+  shrink: shrinkProblem,
   placeholder: oneOf(PLACEHOLDER_FORMS),
 };
 
@@ -109,6 +119,15 @@ function catalogProblem(catalog: unknown): string | undefined {
   if (!isObject(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
   const uses = listOf(toolUseProblem);
   return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
+}
+
+/** A word, or an object in which each name is that of a shrinker. */
+function shrinkProblem(option: unknown): string | undefined {
+  if (!isObject(option)) return oneOf({ ...SHRINK_LEVEL_NAMES, off: true })(option);
+  const problem = SHRINK_SWITCHES(option);
+  const unknown = Object.keys(option).find((name) => !Object.hasOwn(SWITCH_CHECKS, name));
+  if (problem !== undefined || unknown === undefined) return problem;
+  return `expected switches of ${SHRINKER_NAMES.join(', ')}, got another one`;
 }
 
 function ofKind(expected: string, isKind: (value: unknown) => boolean): Check {

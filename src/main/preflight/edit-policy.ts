@@ -14,7 +14,8 @@ import type { SentHistory } from './sent-history.js';
 /**
  * When density edits land. `every-turn`: as soon as there are any. `batched`: once they are worth the
  * cache that they cost, when that is cold anyway, or when the history would be compressed. `at-birth`:
- * in entries that were never sent, and elsewhere only when the history would be compressed.
+ * in entries that were never sent, and elsewhere only when the history would be compressed. Results are
+ * shrunk before they are sent by each of them: that costs no cache.
  */
 export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
 
@@ -40,10 +41,14 @@ export interface EditFacts {
   readonly minReclaimTokens: number;
 }
 
-/** What may land now: all of an edit, what touches nothing that was sent, or nothing. */
-export type EditDecision =
-  | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
-  | { readonly verdict: 'hold' };
+/**
+ * What may land now: all of an edit, what touches nothing that was sent, or, where the edit is to be held, of that only what
+ * makes results smaller.
+ */
+export interface EditDecision {
+  readonly verdict: 'land' | 'unsent-only' | 'hold';
+  readonly reason: LandingReason;
+}
 
 /** Decides what of a density edit may land. */
 export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision {
@@ -55,7 +60,7 @@ export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision 
   if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
   return facts.reclaimedTokens() >= facts.minReclaimTokens
     ? { verdict: 'land', reason: 'reclaims-enough' }
-    : { verdict: 'hold' };
+    : { verdict: 'hold', reason: 'unsent' };
 }
 
 /** What may land of an edit. */
@@ -68,6 +73,11 @@ export interface Admission {
 }
 
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
+
+function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): Admission {
+  if (landing.firstEntry === Infinity) return HELD;
+  return { result: landing.result, reason, isWhole: landing === found };
+}
 
 /** The preflight in which an edit may land. */
 export interface LandingPoint {
@@ -108,21 +118,29 @@ export class EditGate {
     const { edits, sent, minReclaimTokens, history } = this.#options;
     const bound = this.#withoutBreakingReasoning(found);
     if (bound.firstEntry === Infinity) return HELD;
+    const tokensOf = ({ result }: FoundEdit): number =>
+      reclaimedTokens(result, history.getRawHistory(), (entry) => history.countedTokens(entry));
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
       sentEntries: sent.intactEntries,
-      reclaimedTokens: () =>
-        reclaimedTokens(bound.result, history.getRawHistory(), (entry) =>
-          history.countedTokens(entry),
-        ),
+      // What is free anyway is no reason to pay for the rest.
+      reclaimedTokens: () => tokensOf(bound) - tokensOf(bound.shrinkingFrom(sent.intactEntries)),
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
     });
-    if (decision.verdict === 'hold') return HELD;
-    const unsent = { entry: sent.intactEntries, block: 0 };
-    const landing = decision.verdict === 'land' ? bound : bound.limitedTo(unsent);
-    if (landing.firstEntry === Infinity) return HELD;
-    return { result: landing.result, reason: decision.reason, isWhole: landing === found };
+    return admitted(found, this.#landing(bound, decision.verdict), decision.reason);
+  }
+
+  #landing(bound: FoundEdit, verdict: EditDecision['verdict']): FoundEdit {
+    const { intactEntries } = this.#options.sent;
+    switch (verdict) {
+      case 'land':
+        return bound;
+      case 'unsent-only':
+        return bound.limitedTo({ entry: intactEntries, block: 0 });
+      case 'hold':
+        return bound.shrinkingFrom(intactEntries);
+    }
   }
 
   #withoutBreakingReasoning(found: FoundEdit): FoundEdit {

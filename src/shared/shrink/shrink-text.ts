@@ -13,23 +13,28 @@ import { SHRINK_LEVELS } from './shrinker.js';
 import type { Shrinker, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 import { TERMINAL_CODES } from './terminal-codes.js';
 
+/** The name of what tells a result that the session shows already. It needs the others, and so the history. */
+export const SHOWN_BEFORE = 'shownBefore';
+
+/** The name of a shrinker, by which it is switched. */
+export type ShrinkerName =
+  | typeof SHOWN_BEFORE
+  | 'terminalCodes'
+  | 'jsonTables'
+  | 'likeLines'
+  | 'failuresFirst'
+  | 'grouping'
+  | 'blobs';
+
 /** What looks at a result by itself, in the order in which it runs. */
-export const TEXT_SHRINKERS = [
+const TEXT_SHRINKERS: readonly Shrinker<ShrinkerName>[] = [
   TERMINAL_CODES,
   JSON_TABLES,
   LIKE_LINES,
   FAILURES_FIRST,
   GROUPING,
   BLOBS,
-] as const satisfies readonly Shrinker[];
-
-const CHAIN: readonly Shrinker[] = TEXT_SHRINKERS;
-
-/** The name of what tells a result that the session shows already. It needs the others, and so the history. */
-export const SHOWN_BEFORE = 'shownBefore';
-
-/** The name of a shrinker, by which it is switched. */
-export type ShrinkerName = (typeof TEXT_SHRINKERS)[number]['name'] | typeof SHOWN_BEFORE;
+];
 
 /** The names of all shrinkers. */
 export const SHRINKER_NAMES: readonly ShrinkerName[] = [
@@ -39,7 +44,7 @@ export const SHRINKER_NAMES: readonly ShrinkerName[] = [
 
 /** What results are shrunk by: a level, and the shrinkers that are off. Flat, so that two of them can be compared. */
 export type ShrinkSettings = { readonly level: ShrinkLevel } & Partial<
-  Readonly<Record<ShrinkerName, boolean>>
+  Readonly<Record<ShrinkerName, boolean | undefined>>
 >;
 
 /** Shorter results stay as they are, and so does one that would lose less than this. In UTF-16 units. */
@@ -62,9 +67,9 @@ export function isShrunk(text: string): boolean {
 /** Whether a shrinker runs. */
 export function runsShrinker(
   settings: ShrinkSettings,
-  { name, from }: Pick<Shrinker, 'name' | 'from'>,
+  { name, from }: Pick<Shrinker<ShrinkerName>, 'name' | 'from'>,
 ): boolean {
-  const isSet = settings[name as ShrinkerName];
+  const isSet = settings[name];
   return isSet ?? isAtLeast(settings.level, from);
 }
 
@@ -90,7 +95,7 @@ export function shrinkText(
   }
   const took: string[] = [];
   let draft = Draft.ofText(text);
-  for (const shrinker of CHAIN) {
+  for (const shrinker of TEXT_SHRINKERS) {
     if (!runsShrinker(settings, shrinker)) continue;
     // One that is switched on by name runs at its mildest.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;

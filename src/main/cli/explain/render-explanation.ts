@@ -35,6 +35,7 @@ const VERDICTS: Readonly<Record<BlockExplanation['verdict'], string>> = {
   placeholder: 'becomes a placeholder',
   excerpt: 'becomes an excerpt',
   cut: 'is cut out',
+  shrunk: 'is made smaller',
 };
 
 const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {

@@ -207,6 +207,8 @@ export class ResponseColumns {
   readonly flags: IntColumn = new IntColumn();
   /** About how many tokens its result has, 0 for a placeholder, when there may be a working set; else empty. */
   readonly tokens: IntColumn = new IntColumn();
+  /** A number for the text of each, when texts are told from each other; else empty. */
+  readonly text: IntColumn = new IntColumn();
   /** Numbers of the ids of the calls that they answer, when the history may be rewritten; else empty. */
   readonly id: IntColumn = new IntColumn();
 
@@ -221,6 +223,7 @@ export class ResponseColumns {
     this.tool.pushStretches(from.tool, rows);
     this.flags.pushStretches(from.flags, rows);
     this.tokens.pushStretches(from.tokens, rows);
+    this.text.pushStretches(from.text, rows);
     this.id.pushStretches(from.id, rows);
   }
 }

@@ -3,7 +3,7 @@
 
 import type { HistoryIndex } from '../index/history-index.js';
 
-/** What becomes of a block. `drop`, `pointer`, `excerpt`, `cut` and `ceded` count for their rule, one each. */
+/** What becomes of a block. `drop`, `pointer`, `excerpt`, `cut`, `ceded` and `shrink` count for their rule, one each. */
 export const ACTION = {
   none: 0,
   /** It leaves. */
@@ -18,10 +18,12 @@ export const ACTION = {
   cut: 5,
   /** Nothing, for another rule takes more of it. */
   ceded: 6,
+  /** Its result becomes a shorter one, before it is sent. */
+  shrink: 7,
 } as const;
 
 /** The name of an action, as events tell it. */
-export type EditAction = 'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'ceded';
+export type EditAction = 'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'ceded' | 'shrink';
 
 /** Names by action. */
 export const ACTION_NAMES = Object.keys(ACTION) as readonly EditAction[];
