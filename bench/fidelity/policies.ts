@@ -15,12 +15,13 @@ import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
+import type { ShrinkOption } from '../../src/shared/density/rules/shrink-settings.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, decideEdits } from '../../src/main/preflight/edit-policy.js';
 import { reclaimedTokens } from '../../src/main/preflight/cost-meter.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
-import { planIndexed, scopeOfPass } from '../../src/shared/density/plan/optimize.js';
+import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
@@ -124,6 +125,15 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
   };
 }
 
+/** Results made smaller before they are sent, and nothing else. */
+export function shrinking(name: string, shrink: ShrinkOption): Policy {
+  const off = { readWritePruning: false, fileDedupe: false } as const;
+  return {
+    ...densityPolicy(name, { ...off, shrink, placeholder: 'recallable' }),
+    role: 'own',
+  };
+}
+
 /** What the preset of the agent chooses, with these rules. */
 export function workingSet(name: string, rules: WorkingSetRules): Policy {
   return { name, role: 'own', start: (session) => densitySender(configOf(session, rules)) };
@@ -190,7 +200,8 @@ function densitySender(
     if (config === undefined) return history;
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
-    const result = materializeDensityPlan(planIndexed(index, config), history, config);
+    const { plan, texts } = withTexts(planIndexed(index, config), index);
+    const result = materializeDensityPlan(plan, history, config, texts);
     const isLanding = lands(history, result);
     if (!isLanding || isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);

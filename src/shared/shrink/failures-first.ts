@@ -25,7 +25,7 @@ const BEFORE_FAILURE = 3;
 const BEHIND_FAILURE = 24;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|run|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker\s+(?:build|compose)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|run|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker\s+(?:build|compose)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip)|setup\.py|manage\.py\s+test)\b)/;
 /** Of a longer command, what it runs stands at its start. */
 const MAX_SCANNED = 4_000;
 

@@ -1,5 +1,6 @@
-// The shrinker `grouping`: of a long list of files, or of matches in files, the first ones of each folder or file, and how
-// many more there are. Looks at searches only; the order of what stays does not change.
+// The shrinker `grouping`: lists of files, and of matches in files. A path that several lines begin with is written once;
+// of a list that is longer than anyone reads the first lines of each file or folder stay, with how many more there are.
+// Looks at searches only; the order of what stays does not change.
 
 import { Draft } from './draft.js';
 import { leftOut } from './shrinker.js';
@@ -13,65 +14,96 @@ const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
 };
 /** Of one file or folder no more than this stay, and fewer when that is too many for all of them. */
 const MOST_OF_GROUP = 64;
+/** A path that fewer lines begin with stays where it is. */
+const MIN_GROUP = 2;
 
-const MATCH = /^([^\s:][^:\n]{0,400}?)[:-]\d+[:-]/;
-const PATH = /^(?:\S.{0,400})?\//;
+/** Longer paths are none. */
+const MAX_SCANNED = 400;
+/** The file of a match with its line, and the folder of a path that is the whole line. */
+const MATCH = /^([^\s:][^:]{0,300}?)[:-]\d{1,7}[:-]/;
+const FOLDER = /^([^\s:]{0,300}\/)[^/\s:]+\r?$/;
 
-/** Takes what is beyond what anyone reads of lists and matches. */
+/** Lines one behind the other that begin with the same path, or one line that begins with none. */
+interface Group {
+  readonly path: string;
+  readonly lines: readonly string[];
+}
+
+/** Writes paths once, and takes what is beyond what anyone reads. */
 export const GROUPING: Shrinker<'grouping'> = {
   name: 'grouping',
-  says: 'the rest of long lists',
-  from: 'default',
+  says: 'paths of lists and the rest of long ones',
+  from: 'lossless',
   shrink(draft, { purpose, level }) {
     if (purpose !== 'search') return undefined;
-    const { lines } = draft;
+    const groups = groupsOf(draft.lines);
     const most = MAX_LINES[level];
-    if (lines.length <= 1.5 * most) return undefined;
-    const groups = groupsOf(lines);
-    const perGroup = linesPerGroup(groups, most);
-    const kept: string[] = [];
-    let from = 0;
-    for (const [at, count] of groups.entries()) {
-      if (kept.length >= most) {
-        const rest = groups.length - at;
-        kept.push(leftOut(`${lines.length - from} more lines, of ${rest} files or folders,`));
-        break;
-      }
-      const shown = count <= perGroup + 1 ? count : perGroup;
-      for (let line = from; line < from + shown; line += 1) kept.push(lines[line] ?? '');
-      if (shown < count) kept.push(leftOut(`${count - shown} more of these`));
-      from += count;
-    }
-    return kept.length < lines.length ? Draft.ofLines(kept) : undefined;
+    const isLong = draft.lines.length > 1.5 * most;
+    const kept = (isLong ? shortened(groups, most) : groups).flatMap(linesOf);
+    const shorter = Draft.ofLines(kept);
+    return shorter.text.length < draft.text.length ? shorter : undefined;
   },
 };
 
-/** How many lines there are of each file or folder, one group behind the other. */
-function groupsOf(lines: readonly string[]): readonly number[] {
-  const counts: number[] = [];
-  let last: string | undefined;
+function groupsOf(lines: readonly string[]): readonly Group[] {
+  const groups: { readonly path: string; readonly lines: string[] }[] = [];
   for (const line of lines) {
-    const key = keyOf(line);
-    if (last !== undefined && (key === undefined || key === last)) {
-      counts.push((counts.pop() ?? 0) + 1);
-      continue;
-    }
-    counts.push(1);
-    last = key ?? '';
+    const path = pathOf(line);
+    const last = groups.at(-1);
+    if (path !== '' && last?.path === path) last.lines.push(line);
+    else groups.push({ path, lines: [line] });
   }
-  return counts;
+  return groups;
 }
 
-/** The file of a match, or the folder of a path; a line that is neither goes with the one before. */
-function keyOf(line: string): string | undefined {
-  const start = line.length > 500 ? line.slice(0, 500) : line;
-  return MATCH.exec(start)?.[1] ?? PATH.exec(start)?.[0];
+/** The path that a line begins with: of a match its file, of a file its folder; empty for other lines. */
+function pathOf(line: string): string {
+  const start = line.length > MAX_SCANNED ? line.slice(0, MAX_SCANNED) : line;
+  return MATCH.exec(start)?.[1] ?? FOLDER.exec(start)?.[1] ?? '';
+}
+
+/** The lines of a group, below their path where that takes less; what goes with a colon stands behind a space. */
+function linesOf({ path, lines }: Group): readonly string[] {
+  if (path === '' || lines.length < MIN_GROUP) return lines;
+  const isFolder = path.endsWith('/');
+  return [
+    path,
+    ...lines.map((line) => {
+      const rest = line.startsWith(path) ? line.slice(path.length) : undefined;
+      if (rest === undefined) return line;
+      return ` ${!isFolder && rest.startsWith(':') ? rest.slice(1) : rest}`;
+    }),
+  ];
+}
+
+/** The first lines of each group, and of the groups that the list has room for. */
+function shortened(groups: readonly Group[], most: number): readonly Group[] {
+  const perGroup = linesPerGroup(groups, most);
+  const kept: Group[] = [];
+  let shown = 0;
+  for (const [at, group] of groups.entries()) {
+    if (shown >= most) {
+      const rest = groups.slice(at).reduce((sum, { lines }) => sum + lines.length, 0);
+      const what = `${rest} more lines, of ${groups.length - at} files or folders,`;
+      kept.push({ path: '', lines: [leftOut(what)] });
+      break;
+    }
+    const { path, lines } = group;
+    const isWhole = lines.length <= perGroup + 1;
+    const count = isWhole ? lines.length : perGroup;
+    shown += count;
+    kept.push(isWhole ? group : { path, lines: lines.slice(0, count) });
+    if (!isWhole) {
+      kept.push({ path: '', lines: [leftOut(`${lines.length - count} more of these`)] });
+    }
+  }
+  return kept;
 }
 
 /** The largest number of lines per group with which the list is short enough; at least 1. */
-function linesPerGroup(counts: readonly number[], most: number): number {
+function linesPerGroup(groups: readonly Group[], most: number): number {
   for (let perGroup = MOST_OF_GROUP; perGroup > 1; perGroup >>= 1) {
-    const shown = counts.reduce((sum, count) => sum + Math.min(count, perGroup + 1), 0);
+    const shown = groups.reduce((sum, { lines }) => sum + Math.min(lines.length, perGroup + 1), 0);
     if (shown <= most) return perGroup;
   }
   return 1;

@@ -10,6 +10,8 @@ import type { Shrinker } from './shrinker.js';
 const MIN_ROWS = 3;
 /** Lists that lie deeper stay lists. */
 const MAX_TABLE_DEPTH = 3;
+/** Agents put so many lines before an output. */
+const MAX_HEADER_LINES = 12;
 /** Deeper JSON is no data that somebody reads. */
 const MAX_DEPTH = 64;
 
@@ -20,16 +22,34 @@ export const JSON_TABLES: Shrinker<'jsonTables'> = {
   from: 'lossless',
   isFinal: true,
   shrink({ text }) {
-    if (!/^\s*[[{]/.test(text)) return undefined;
-    const compact = withoutSpaces(text);
-    const value = compact === undefined ? undefined : tryParseJson(text);
+    const [start, end] = placeOfJson(text);
+    if (start >= end) return undefined;
+    const json = text.slice(start, end);
+    const compact = withoutSpaces(json);
+    const value = compact === undefined ? undefined : tryParseJson(json);
     if (typeof value !== 'object' || value === null) return undefined;
     // Long numbers, escapes and keys that come twice are written otherwise than they were read.
     if (JSON.stringify(value) !== compact) return undefined;
     const written = jsonOf(value, 0);
-    return written.length < text.length ? Draft.ofText(written) : undefined;
+    if (written.length >= json.length) return undefined;
+    return Draft.ofText(text.slice(0, start) + written + text.slice(end));
   },
 };
+
+/** Where JSON may stand in an output: from one of the first lines to the last bracket. */
+function placeOfJson(text: string): readonly [start: number, end: number] {
+  let start = 0;
+  for (let line = 0; line < MAX_HEADER_LINES && start < text.length; line += 1) {
+    const first = text.charAt(start);
+    if (first === '[' || first === '{') {
+      return [start, 1 + Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'))];
+    }
+    const end = text.indexOf('\n', start);
+    if (end === -1) break;
+    start = end + 1;
+  }
+  return [0, 0];
+}
 
 /** JSON without the white space between its tokens; `undefined` when it is nested too deep. */
 function withoutSpaces(json: string): string | undefined {

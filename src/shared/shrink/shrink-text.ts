@@ -1,24 +1,22 @@
 // Plays the chain of shrinkers over one result: which there are, in which order, and when it is worth it. Decides
 // nothing about what was sent; whoever calls this keeps the original.
 
-import type { PlaceholderForm } from '../density.js';
-import { placeholderEnding } from '../placeholder.js';
+import { isShrunk, markedAsShrunk } from './shrunk-mark.js';
 import { BLOBS } from './blobs.js';
 import { Draft } from './draft.js';
 import { FAILURES_FIRST } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
+import { withoutRuns } from './shown-before.js';
+import type { ShownElsewhere } from './shown-before.js';
 import { SHRINK_LEVELS } from './shrinker.js';
 import type { Shrinker, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 import { TERMINAL_CODES } from './terminal-codes.js';
 
-/** The name of what tells a result that the session shows already. It needs the others, and so the history. */
-export const SHOWN_BEFORE = 'shownBefore';
-
 /** The name of a shrinker, by which it is switched. */
 export type ShrinkerName =
-  | typeof SHOWN_BEFORE
+  | 'shownBefore'
   | 'terminalCodes'
   | 'jsonTables'
   | 'likeLines'
@@ -38,7 +36,7 @@ const TEXT_SHRINKERS: readonly Shrinker<ShrinkerName>[] = [
 
 /** The names of all shrinkers. */
 export const SHRINKER_NAMES: readonly ShrinkerName[] = [
-  SHOWN_BEFORE,
+  'shownBefore',
   ...TEXT_SHRINKERS.map(({ name }) => name),
 ];
 
@@ -47,22 +45,10 @@ export type ShrinkSettings = { readonly level: ShrinkLevel } & Partial<
   Readonly<Record<ShrinkerName, boolean | undefined>>
 >;
 
-/** Shorter results stay as they are, and so does one that would lose less than this. In UTF-16 units. */
-export const MIN_SHRUNK_LENGTH = 600;
-const MIN_GAIN = 120;
-const MIN_GAIN_SHARE = 0.04;
+/** Shorter results stay as they are. In UTF-16 units. */
+export const MIN_SHRUNK_LENGTH = 400;
 /** Longer results are no text for a model, and would hold up the worker. */
 const MAX_LENGTH = 8_000_000;
-
-const MAX_MARK_LENGTH = 800;
-const MARK_START = '[Shortened before it was sent, from ';
-const MARK = /\n\[Shortened before it was sent, from \d+ characters: [^\n]{0,640}\]$/;
-
-/** Whether a text is what the chain made of a result: it is left alone. */
-export function isShrunk(text: string): boolean {
-  if (!text.endsWith(']')) return false;
-  return MARK.test(text.slice(-MAX_MARK_LENGTH));
-}
 
 /** Whether a shrinker runs. */
 export function runsShrinker(
@@ -78,35 +64,41 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
 }
 
 /**
- * Returns what the chain makes of a result, with a last line that says so and names the original; `undefined` when it is
- * not worth it. Pure, and linear in the text.
+ * Returns what is made of a result, with a last line that says so and names the original; `undefined` when it is not
+ * worth it. Pure, and linear in the text.
  *
- * @param callId the call that the result answers
+ * @param runs lines of it that the session shows already
+ * @param call without a purpose the chain does not run: an edit could need what it takes
+ * @param ending see `placeholderEnding`
  */
 export function shrinkText(
   text: string,
-  call: Omit<ShrinkSubject, 'level'>,
+  runs: readonly ShownElsewhere[],
+  { purpose, command }: ShrunkCall,
   settings: ShrinkSettings,
-  callId: string,
-  form: PlaceholderForm,
+  ending: string,
 ): string | undefined {
   if (text.length < MIN_SHRUNK_LENGTH || text.length > MAX_LENGTH || isShrunk(text)) {
     return undefined;
   }
   const took: string[] = [];
-  let draft = Draft.ofText(text);
+  const withoutShown = withoutRuns(Draft.ofText(text), runs);
+  if (withoutShown !== undefined) took.push('lines shown above');
+  let draft = withoutShown ?? Draft.ofText(text);
   for (const shrinker of TEXT_SHRINKERS) {
-    if (!runsShrinker(settings, shrinker)) continue;
+    if (purpose === undefined || !runsShrinker(settings, shrinker)) continue;
     // One that is switched on by name runs at its mildest.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
-    const shorter = shrinker.shrink(draft, { ...call, level });
+    const shorter = shrinker.shrink(draft, { purpose, command, level });
     if (shorter === undefined) continue;
     draft = shorter;
     took.push(shrinker.says);
     if (shrinker.isFinal === true) break;
   }
-  if (took.length === 0) return undefined;
-  const marked = `${draft.text}\n${MARK_START}${text.length} characters: ${took.join(', ')}${placeholderEnding(callId, form)}`;
-  const gain = text.length - marked.length;
-  return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
+  return took.length === 0 ? undefined : markedAsShrunk(draft.text, text, took, ending);
 }
+
+/** What is to know of the call of a result. */
+export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
+  readonly purpose: ShrinkSubject['purpose'] | undefined;
+};

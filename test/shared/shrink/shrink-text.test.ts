@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
-import { isShrunk, shrinkText, SHRINKER_NAMES } from '../../../src/shared/shrink/shrink-text.js';
+import { shrinkText, SHRINKER_NAMES } from '../../../src/shared/shrink/shrink-text.js';
+import { isShrunk } from '../../../src/shared/shrink/shrunk-mark.js';
 import type { ShrinkSettings } from '../../../src/shared/shrink/shrink-text.js';
 import { SHRINK_LEVELS } from '../../../src/shared/shrink/shrinker.js';
 import type { ShrinkSubject } from '../../../src/shared/shrink/shrinker.js';
@@ -18,7 +19,7 @@ const UNKNOWN: Call = { purpose: 'unknown', command: '' };
 
 /** What is left of a text, without the line that says so. */
 function left(text: string, call: Call, settings: ShrinkSettings): string {
-  const shrunk = shrinkText(text, call, settings, 'call-1', 'recallable');
+  const shrunk = shrinkText(text, [], call, settings, ']');
   if (shrunk === undefined) return text;
   expect(isShrunk(shrunk)).toBe(true);
   return shrunk.slice(0, shrunk.lastIndexOf('\n'));
@@ -135,11 +136,11 @@ describe('shrinkText', () => {
 
   it('names the original by the id of its call, as far as it can be recalled', () => {
     const text = linesOf(60, () => 'the same again and again');
-    const shrunk = shrinkText(text, COMMAND, LOSSLESS, 'call-7', 'recallable');
+    const shrunk = shrinkText(text, [], COMMAND, LOSSLESS, '; recall("call-7") for the original]');
     expect(shrunk?.split('\n').at(-1)).toBe(
-      '[Shortened before it was sent, from 1499 characters: repeated lines; recall("call-7") for the original]',
+      '[Shortened from 1499 characters: repeated lines; recall("call-7") for the original]',
     );
-    expect(shrinkText(text, COMMAND, LOSSLESS, 'call-7', 'pointer')).toMatch(/: repeated lines\]$/);
+    expect(shrinkText(text, [], COMMAND, LOSSLESS, ']')).toMatch(/: repeated lines\]$/);
   });
 
   it('runs what is switched on, and nothing that is switched off', () => {
@@ -177,11 +178,11 @@ describe('shrinkText', () => {
   it('returns something shorter that it leaves alone from then on, or nothing', () => {
     fc.assert(
       fc.property(anyText, anyCall, anySettings, (text, call, settings) => {
-        const shrunk = shrinkText(text, call, settings, 'id', 'recallable');
+        const shrunk = shrinkText(text, [], call, settings, ']');
         if (shrunk === undefined) return;
         expect(shrunk.length).toBeLessThan(text.length);
-        expect(shrinkText(shrunk, call, settings, 'id', 'recallable')).toBeUndefined();
-        expect(shrinkText(text, call, settings, 'id', 'recallable')).toBe(shrunk);
+        expect(shrinkText(shrunk, [], call, settings, ']')).toBeUndefined();
+        expect(shrinkText(text, [], call, settings, ']')).toBe(shrunk);
       }),
       { numRuns: runs(2_000) },
     );

@@ -3,6 +3,7 @@
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderKind } from '../../placeholder.js';
+import { sourceIdsOf } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
 import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
@@ -26,7 +27,7 @@ import type { IndexScope } from './index-scope.js';
 import { OpenCalls } from './open-calls.js';
 import { pairRows } from './pair-rows.js';
 import { PathTable, TextTable } from './text-table.js';
-import { textNumberOf, UnsentResults } from './unsent-results.js';
+import { UnsentResults } from './unsent-results.js';
 import type { UnsentResult } from './unsent-results.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
@@ -141,7 +142,7 @@ export class HistoryIndex {
     index.inclusions.pushRows(this.inclusions, inclusionRows);
     index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
     index.#length = entries.length;
-    index.#unsent = this.#unsent.chosen(responseRows);
+    index.#unsent = this.#unsent.chosen(index.responses, responseRows);
     index.#pairAll();
     return { index, callRows, responseRows };
   }
@@ -170,7 +171,7 @@ export class HistoryIndex {
 
   #pairAll(): void {
     const { calls, responses, partials } = this;
-    this.#ids = this.#ids.withoutUnused([calls.id, responses.id, partials.id]);
+    this.#ids = this.#ids.withoutUnused([calls.id, responses.id, responses.source, partials.id]);
     pairRows(this, this.#ids.size);
     for (let row = 0; row < calls.length; row += 1) {
       if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
@@ -223,8 +224,9 @@ export class HistoryIndex {
       this.responses.tokens.push(isThere ? estimateResultTokens(response) : 0);
     }
     if (unsent) {
-      this.responses.text.push(textNumberOf(response));
-      this.#unsent.noteResult(this.responses.length, response);
+      this.responses.text.push(this.#unsent.noteResult(this.responses.length, response));
+      const sources = sourceIdsOf(response.result);
+      this.responses.source.push(sources === '' ? NONE : this.#ids.numberOf(sources));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);
   }

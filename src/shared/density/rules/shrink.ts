@@ -4,15 +4,22 @@
 import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm } from '../../density.js';
-import { asRecord, clip } from '../../json.js';
+import { asRecord } from '../../json.js';
 import { placeholderEnding } from '../../placeholder.js';
-import { isShrunk, runsShrinker, shrinkText, SHOWN_BEFORE } from '../../shrink/shrink-text.js';
+import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
+import {
+  isShownId,
+  SHOWN_BEFORE_SHRINKER,
+  shownBefore,
+  sourceOfAll,
+} from '../../shrink/shown-before.js';
+import type { ShownElsewhere } from '../../shrink/shown-before.js';
+import { NO_TEXT } from '../index/unsent-results.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
-import { CALL_KIND, isGone, NONE, RESPONSE_FLAG } from '../index/history-columns.js';
+import { CALL_KIND, isGone } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { NO_TEXT } from '../index/unsent-results.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
@@ -28,6 +35,9 @@ export interface ShrinkFinding {
   readonly length: number;
   readonly left: number;
 }
+
+/** So many results back a result is looked for that shows the same. */
+const MAX_BACK = 1_000;
 
 /** Makes results smaller that the model was not sent yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
@@ -78,64 +88,59 @@ function shrunkBy(
   marks: Marks,
 ): string | undefined {
   const shrink = shrinkSettingsOf(settings.shrink);
-  if (shrink === undefined) return undefined;
+  if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
-  const source = settings.recencyPruning ? NONE : sourceOf(result, index, marks, shrink);
-  const key = JSON.stringify([shrink, form, source]);
-  if (result.shrunk?.settings === key) return result.shrunk.text;
-  const text =
-    source === NONE
-      ? shrunkText(result, index, shrink, form)
-      : shownBeforeLine(result, index.idOf(index.responses.id.at(source)), form);
-  result.shrunk = { settings: key, text };
-  return text;
-}
-
-/** The row of an earlier result that shows the same text, and stays; or `NONE`. */
-function sourceOf(
-  { row, response }: UnsentResult,
-  { responses }: HistoryIndex,
-  marks: Marks,
-  settings: ShrinkSettings,
-): number {
-  const text = responses.text.at(row);
-  const isOff = !runsShrinker(settings, { name: SHOWN_BEFORE, from: 'lossless' });
-  if (text === NO_TEXT || isOff || isRecalled(response.toolName)) return NONE;
-  for (let earlier = row - 1; earlier >= 0; earlier -= 1) {
-    if (responses.text.at(earlier) !== text || marks.responses[earlier] !== 0) continue;
-    const flags = responses.flags.at(earlier);
-    if (!isGone(flags) && (flags & RESPONSE_FLAG.failed) === 0) return earlier;
+  const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
+  const runs = isOn ? standingRuns(result, index, marks) : [];
+  const key = JSON.stringify([shrink, form, runs]);
+  if (result.shrunk?.settings !== key) {
+    const text = textWithout(runs, result, index, shrink, form);
+    result.shrunk = { settings: key, text };
   }
-  return NONE;
+  return result.shrunk.text;
 }
 
-/** A line that is a placeholder like any other, so that nothing takes it for the text that it speaks of. */
-function shownBeforeLine(
-  { call, response }: UnsentResult,
-  sourceId: string,
-  form: PlaceholderForm,
-): string {
-  const key = keyOfCall(call) ?? '';
-  const digest = digestResponse(response);
-  const ending = placeholderEnding(response.callId, form);
-  return summaryLine(
-    digest,
-    { key: `unchanged, as shown above by ${clip(sourceId)}: ${key}` },
-    ending,
-  );
+/** The lines of a result that earlier ones show which stay. */
+function standingRuns(
+  { row, shown }: UnsentResult,
+  index: HistoryIndex,
+  marks: Marks,
+): readonly ShownElsewhere[] {
+  if (shown.length === 0) return [];
+  const { responses } = index;
+  const callOfText = new Map<number, string>();
+  for (let earlier = Math.max(0, row - MAX_BACK); earlier < row; earlier += 1) {
+    const text = responses.text.at(earlier);
+    if (text === NO_TEXT || marks.responses[earlier] !== 0) continue;
+    if (!isGone(responses.flags.at(earlier))) {
+      callOfText.set(text, index.idOf(responses.id.at(earlier)));
+    }
+  }
+  return shown.flatMap(({ start, end, text }) => {
+    const callId = callOfText.get(text);
+    return callId === undefined || !isShownId(callId) ? [] : [{ start, end, callId }];
+  });
 }
 
-function shrunkText(
+function textWithout(
+  runs: readonly ShownElsewhere[],
   { call, response }: UnsentResult,
   index: HistoryIndex,
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
+  const { callId, result } = response;
+  const ending = placeholderEnding(callId, form);
+  const source = sourceOfAll(result, runs);
+  if (source !== undefined) {
+    // A placeholder, so that nothing takes it for the text that it speaks of.
+    const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
+    return summaryLine(digestResponse(response), { key }, ending);
+  }
   const { kind, command = '' } = index.useOf(call);
-  const purpose = PURPOSES[kind];
-  if (purpose === undefined || isRecalled(call.name) || isShrunk(response.result)) return undefined;
-  if (purpose === 'unknown' && mayShowFile(call)) return undefined;
-  return shrinkText(response.result, { purpose, command }, settings, response.callId, form);
+  const isFile = kind === CALL_KIND.unknown && mayShowFile(call);
+  const purpose = isFile ? undefined : PURPOSES[kind];
+  return shrinkText(result, runs, { purpose, command }, settings, ending);
 }
 
 /** What an edit could need is in none of these. */
