@@ -18,6 +18,6 @@ export type {
   RecallTool,
 } from './adapters/ai-sdk/recall-tool.js';
 export type { SdkMessage, SdkPart } from './adapters/ai-sdk/sdk-message.js';
-export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';
+export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';

@@ -3,6 +3,6 @@
 export { compactionMiddleware } from './adapters/anthropic/compaction-middleware.js';
 export { messageCompactor } from './adapters/anthropic/message-compactor.js';
 export type { AnthropicMessage } from './adapters/anthropic/message-param-format.js';
-export type { AdapterOptions, CompactCall } from './adapters/adapter-options.js';
+export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';

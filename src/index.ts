@@ -1,7 +1,9 @@
 // The public API of a session and of what a host sets up: names, nothing else.
 
 export { createCompactor } from './main/compactor.js';
-export type { Compactor, SessionOptions } from './main/compactor.js';
+export type { CompactorStatus } from './main/compactor.js';
+export type { SessionOptions } from './main/session-options.js';
+export type { Compactor } from './main/compactor.js';
 export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
 export { Session, Session as TurnOrchestrator } from './main/session.js';
 export type {

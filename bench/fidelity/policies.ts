@@ -16,12 +16,14 @@ import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
 import type { ShrinkOption } from '../../src/shared/density/rules/shrink-settings.js';
-import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
-import { BatchPoints, decideEdits } from '../../src/main/preflight/edit-policy.js';
-import { reclaimedTokens } from '../../src/main/preflight/cost-meter.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
+import { arePriced, completeEditOptions } from '../../src/main/preflight/edit-options.js';
+import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
+import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
+import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
-import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
+import { withoutBatches } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
@@ -50,14 +52,6 @@ export interface Policy {
 
 /** The policy that sends everything. */
 export const KEEP_ALL: Policy = { name: 'everything kept', start: () => densitySender(undefined) };
-
-/** What is stale leaves at once, whatever a prompt cache holds. */
-const UNBATCHED = {
-  tailTokens: Infinity,
-  minTailReclaim: 0,
-  minReclaimTokens: 0,
-  minReclaimShare: 0,
-} as const;
 
 /** The name of what the presets of agents choose. */
 export const OWN_POLICY = 'working set (default)';
@@ -102,7 +96,7 @@ export const POLICIES: readonly Policy[] = [
   crudeWorkingSet(40),
   crudeWorkingSet(80),
   ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
-  workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, ...UNBATCHED }),
+  workingSet('working set, no batches', withoutBatches(DEFAULT_WORKING_SET)),
   clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
   clairvoyant('clairvoyant, all needs', USED_KINDS),
 ];
@@ -139,31 +133,36 @@ export function workingSet(name: string, rules: WorkingSetRules): Policy {
   return { name, role: 'own', start: (session) => densitySender(configOf(session, rules)) };
 }
 
-/** The same, with what it finds held until it is worth the cache that it costs, or that is cold. */
+/** The same, as sessions land it unless they are told otherwise: what it finds is held until it is worth the cache that it costs, or that is cold. */
 export function batched(name: string, rules: WorkingSetRules): Policy {
   return {
     name,
     role: 'own',
     start: (session) => {
-      const { minReclaimTokens } = completeEditOptions({ edits: 'batched' });
+      const edits = completeEditOptions({ edits: 'batched' });
       const points = new BatchPoints();
+      const sent = { intactEntries: 0, isCacheCold: true };
+      let history: readonly IContent[] = [];
+      const gate = new EditGate({
+        ...edits,
+        sent,
+        logger: SILENT_LOGGER,
+        history: { getRawHistory: () => history, countedTokens: () => undefined },
+      });
       let call = -1;
       let added = 0;
-      const send = densitySender(configOf(session, rules), (history, result) => {
-        const isPoint = points.reaches(added);
-        const decision = decideEdits('batched', {
-          isForced: false,
-          isCacheCold: call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS,
-          sentEntries: history.length,
-          reclaimedTokens: () => reclaimedTokens(result, history, () => undefined),
-          minReclaimTokens: isPoint ? minReclaimTokens : Infinity,
-        });
-        return decision.verdict === 'land';
+      const config = configOf(session, arePriced(edits) ? withoutBatches(rules) : rules);
+      const send = densitySender(config, (found, standing) => {
+        history = standing;
+        return gate.admit(found, { isForced: false, isBatchPoint: points.reaches(added) }).result;
       });
       return (entries) => {
         call += 1;
         added += entries.length;
-        return send(entries);
+        sent.isCacheCold = call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS;
+        const context = send(entries);
+        sent.intactEntries = context.length;
+        return context;
       };
     },
   };
@@ -187,11 +186,11 @@ function lastPerTool(recencyRetention: number): Policy {
 /**
  * Prunes the history before every call, for good. What is added is indexed once, and all of it anew when an edit lands.
  *
- * @param lands whether what was found may land now
+ * @param admit what of an edit of the history may land now @default all of it
  */
 function densitySender(
   config: DensityConfig | undefined,
-  lands: (history: readonly IContent[], result: DensityResult) => boolean = () => true,
+  admit: (found: FoundEdit, history: readonly IContent[]) => DensityResult = ({ result }) => result,
 ): Sender {
   const history: IContent[] = [];
   let index: HistoryIndex | undefined;
@@ -201,9 +200,9 @@ function densitySender(
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
     const { plan, texts } = withTexts(planIndexed(index, config), index);
-    const result = materializeDensityPlan(plan, history, config, texts);
-    const isLanding = lands(history, result);
-    if (!isLanding || isEmptyDensityResult(result)) return history;
+    const found = new PlannedEdit(plan, history, config, texts, () => undefined);
+    const result = admit(found, history);
+    if (isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);
     index = undefined;
     return history;

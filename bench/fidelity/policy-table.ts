@@ -109,6 +109,7 @@ export function percentText(share: number): string {
   return `${points(share)} %`;
 }
 
-function numberText(value: number): string {
+/** A number with its thousands told apart. */
+export function numberText(value: number): string {
   return value.toLocaleString('en');
 }

@@ -11,7 +11,10 @@ import { mainGroup, reportFidelity } from './report.js';
 import { loadSessions } from './load-sessions.js';
 import type { LoadedSessions } from './load-sessions.js';
 import { runTuning } from './tuning/run-tuning.js';
+import { renderFiveLines, reportFiveLines } from './five-lines-report.js';
 
+/** The sessions that come with the project. */
+const OWN_SESSIONS = 'test/fixtures/transcripts';
 const PAGE = 'docs/fidelity.md';
 const PAGE_CHART = 'docs/fidelity.svg';
 
@@ -23,12 +26,25 @@ const { values, positionals } = parseArgs({
     chart: { type: 'string' },
     docs: { type: 'boolean', default: false },
     tune: { type: 'boolean', default: false },
+    'five-lines': { type: 'boolean', default: false },
   },
 });
-if (positionals.length === 0) throw new RangeError('Expected files or folders with sessions.');
+const isFiveLines = values['five-lines'];
+if (positionals.length === 0 && !isFiveLines) {
+  throw new RangeError('Expected files or folders with sessions.');
+}
 
-const loaded = await loadSessions(positionals);
-process.stdout.write(`${values.tune ? runTuning(loaded.contexts) : await runMeasure(loaded)}\n`);
+const loaded = await loadSessions(isFiveLines ? [OWN_SESSIONS, ...positionals] : positionals);
+process.stdout.write(`${await run(loaded)}\n`);
+process.exit();
+
+/** Returns what to print. */
+async function run(loaded: LoadedSessions): Promise<string> {
+  if (values.tune) return runTuning(loaded.contexts);
+  if (!isFiveLines) return runMeasure(loaded);
+  const rows = await reportFiveLines(loaded.contexts);
+  return values.json ? JSON.stringify(rows, null, 2) : renderFiveLines(rows);
+}
 
 /** Returns what to print, and writes what was asked for. */
 async function runMeasure({ contexts, skipped }: LoadedSessions): Promise<string> {

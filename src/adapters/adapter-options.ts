@@ -1,10 +1,12 @@
 // What adapters can be told: once, when one is made, and with each call.
 
 import { z } from 'zod';
-import type { SessionOptions } from '../main/compactor.js';
+import type { SessionOptions } from '../main/session-options.js';
 import { SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
 import type { Session } from '../main/session.js';
+import { assertDensityOptions } from '../shared/density-problems.js';
+import { assertKnownOptions } from '../shared/misuse.js';
 
 /** What the sessions of an adapter are made with. */
 type SessionSettings = Pick<
@@ -19,7 +21,10 @@ type SessionSettings = Pick<
   | 'removalLogDirectory'
 >;
 
-/** How an adapter works. Every option has a default; `edits` is `batched` where a session's is not. */
+/** What an adapter may do when something in ctxfold fails. */
+export type OnError = 'send-uncompacted' | 'throw';
+
+/** How an adapter works. Every option has a default; those of sessions have the sessions' own. */
 export interface AdapterOptions extends SessionSettings {
   /** Conversations that are remembered; the least recently used one makes way. @default 32 */
   readonly maxConversations?: number | undefined;
@@ -28,6 +33,11 @@ export interface AdapterOptions extends SessionSettings {
    * is closed, and the call fails with the code `CALLBACK_FAILED`.
    */
   readonly onSession?: ((session: Session) => void) | undefined;
+  /**
+   * What becomes of a call when something in ctxfold fails. `send-uncompacted`: the messages are sent as they were given; the logger
+   * and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
+   */
+  readonly onError?: OnError | undefined;
   /** What it throws is ignored. @default one that says nothing */
   readonly logger?: Logger | undefined;
 }
@@ -64,6 +74,7 @@ const isLogger = (value: unknown): boolean => {
 
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
+  onError: z.enum(['send-uncompacted', 'throw']).optional(),
   maxConversations: z.number().int().min(1).optional(),
   removalLogPath: z
     .undefined('Adapters name the files themselves; give removalLogDirectory')
@@ -73,22 +84,42 @@ const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   logger: z.custom(isLogger, 'Expected an object with debug, warn and error').optional(),
 });
 
+const OPTIONS: readonly string[] = Object.keys({
+  edits: true,
+  minReclaimTokens: true,
+  cacheTtlMs: true,
+  reasoning: true,
+  density: true,
+  activeTodos: true,
+  overheadTokens: true,
+  removalLogDirectory: true,
+  maxConversations: true,
+  onSession: true,
+  onError: true,
+  logger: true,
+} satisfies Record<keyof AdapterOptions, true>).concat('removalLogPath', 'isLogged');
+
 /** The options with what has a default of its own filled in. */
 export type CompleteAdapterOptions = AdapterOptions & {
-  readonly edits: NonNullable<AdapterOptions['edits']>;
   readonly maxConversations: number;
+  readonly onError: OnError;
   readonly logger: Logger;
+  /** Whether the host has given a logger. */
+  readonly isLogged: boolean;
 };
 
 /** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
 export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
+  assertKnownOptions('adapter options', { ...options }, OPTIONS);
+  if (options.density !== undefined) assertDensityOptions('density', options.density);
   const parsed = OPTIONS_SCHEMA.safeParse(options);
   if (!parsed.success) {
     throw new RangeError(`Invalid adapter options.\n${z.prettifyError(parsed.error)}`);
   }
   return {
     ...options,
-    edits: options.edits ?? 'batched',
+    onError: options.onError ?? 'send-uncompacted',
+    isLogged: options.logger !== undefined,
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
     logger: options.logger === undefined ? SILENT_LOGGER : steadyLogger(options.logger),
   };

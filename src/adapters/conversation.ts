@@ -102,7 +102,14 @@ export class Conversation<Message> {
   ): Promise<Message[] | null> {
     this.#options = options;
     this.#awaited = messages;
-    const turn = this.#lastCall.then(async () => this.#run(messages, call));
+    const turn = this.#lastCall.then(async () => {
+      try {
+        return await this.#run(messages, call);
+      } catch (thrown) {
+        this.#tellFailure(thrown, call);
+        throw thrown;
+      }
+    });
     this.#lastCall = turn.catch(() => undefined);
     return abortable(turn, call.signal);
   }
@@ -154,6 +161,11 @@ export class Conversation<Message> {
       this.#taken = { messages, places };
     }
     return [...this.#view.standing];
+  }
+
+  #tellFailure(thrown: unknown, { signal }: CompactCall): void {
+    if (this.#options.onError === 'throw' || signal?.aborted === true) return;
+    this.#session?.reportFallback({ task: 'send', error: asError(thrown), attempts: 0 });
   }
 
   /** What a caller may go on from: what it had, what it has kept from the beginning, what it was given back. */

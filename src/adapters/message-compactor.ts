@@ -4,6 +4,8 @@ import type { Compactor } from '../main/compactor.js';
 import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall } from './adapter-options.js';
 import { checkedCall, checkedFields } from './call-arguments.js';
+import { failOpen } from './fail-open.js';
+import type { Compact } from './fail-open.js';
 import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from './message-format.js';
 import { sharedConversations, takeOver } from './shared-conversations.js';
@@ -15,7 +17,8 @@ import { sharedConversations, takeOver } from './shared-conversations.js';
 export interface MessageCompactor<Message> {
   /**
    * @returns a new list
-   * @throws TypeError for what is no list of messages of the format, naming the message, and TypeError or RangeError
+   * @throws by default, TypeError for what is no list, and the signal's reason: what else fails, `onError` has sent as it is. With
+   * `onError: 'throw'`: TypeError for what is no list of messages of the format, naming the message, and TypeError or RangeError
    * for what is wrong about the call, both with nothing changed: the next call goes on; `ContextWindowExceededError`
    * when the messages cannot be made to fit; the signal's reason
    */
@@ -31,12 +34,14 @@ export interface MessageCompactor<Message> {
  * `conversationId` goes on under the new ones, in another session; one that is recognized by its messages is not
  * recognized.
  *
+ * @param around what a format does before and behind
  * @throws TypeError for what is no compactor or no options; RangeError naming each option that is wrong.
  */
 export function createMessageCompactor<Message>(
   compactor: Compactor,
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
+  around: (compact: Compact<Message>) => Compact<Message> = (compact) => compact,
 ): MessageCompactor<Message> {
   if (typeof (compactor as Partial<Compactor> | null)?.createSession !== 'function') {
     throw new TypeError(
@@ -57,5 +62,5 @@ export function createMessageCompactor<Message>(
   };
   const report = (): readonly ConversationReport[] =>
     sharedConversations(compactor, format, complete).report();
-  return Object.assign(compact, { report });
+  return Object.assign(failOpen(complete, around(compact)), { report });
 }

@@ -14,7 +14,15 @@ import type { Tokenizer } from './tokens/token-counter.js';
 
 /** How a compactor works. Every option has a default. */
 export interface CompactorOptions {
-  /** Tokens that the model accepts. @default 200_000 */
+  /**
+   * Which defaults sessions and adapters have. `specification`: the documented system, with no working set, its nine tools and
+   * edits before every send. @default those for agents: tools told by name and parameters, a working set, batched edits
+   */
+  readonly preset?: 'specification' | undefined;
+  /**
+   * Tokens that the model accepts. @default by the model's name, as far as sessions are told of it, or by what the provider has
+   * said; 128_000 for a model that is not known, and 200_000 with the preset `specification`
+   */
   readonly contextLimit?: number | undefined;
   /**
    * System text and tool schemas of every request, in the model's own tokens: part of the window that
@@ -57,7 +65,8 @@ export type SummarizerOfProfile = (profile: string | undefined) => Summarizer;
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const OPTIONS_SCHEMA = z.strictObject({
-  contextLimit: z.number().int().positive().default(200_000),
+  preset: z.literal('specification').optional(),
+  contextLimit: z.number().int().positive().optional(),
   overheadTokens: z.number().int().nonnegative().default(0),
   // A pass may run in a worker, long after: what is relative is relative to here and now.
   workspaceRoot: z
@@ -105,7 +114,9 @@ export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & 
   >;
 };
 
-type WithoutDefault = 'threads' | 'summarizer' | 'promptDirectory';
+const DOCUMENTED_CONTEXT_LIMIT = 200_000;
+
+type WithoutDefault = 'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'promptDirectory';
 
 /**
  * Checks options and fills in the defaults.
@@ -114,5 +125,6 @@ type WithoutDefault = 'threads' | 'summarizer' | 'promptDirectory';
  */
 export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
   const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options);
-  return { ...complete, logger: steadyLogger(complete.logger) };
+  const { preset, contextLimit = preset && DOCUMENTED_CONTEXT_LIMIT } = complete;
+  return { ...complete, contextLimit, logger: steadyLogger(complete.logger) };
 }

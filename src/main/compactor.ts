@@ -3,21 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { IContent } from '../shared/content.js';
-import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
-import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
-import { assertDensityOptions } from '../shared/density-problems.js';
-import {
-  assertArray,
-  assertFunction,
-  assertString,
-  assertTokens,
-  elementAt,
-  readOptions,
-} from '../shared/misuse.js';
+import { assertString, assertTokens, elementAt } from '../shared/misuse.js';
 import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
@@ -40,19 +30,17 @@ import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
 import type { CompressionInputs } from './preflight/compression-step.js';
 import { completeEditOptions } from './preflight/edit-options.js';
-import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
+import type { CompleteEditOptions } from './preflight/edit-options.js';
 import { currentDensityConfig } from './preflight/session-parts.js';
-import type { DensityOptions, SessionInit } from './preflight/session-parts.js';
+import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { createAgentRuntimeContext } from './settings/runtime-context.js';
 import { Settings } from './settings/settings.js';
 import { getCompressionStrategy } from './strategies/registry.js';
 import { isSummarizer } from './summarizer/summarizer.js';
 import { askForTodos } from './summarizer/todo.js';
-import type { Todo } from './summarizer/todo.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import { createCountEntries } from './tokens/token-counter.js';
-import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { RestoredResponse } from './removal-log/restore.js';
 import { restoreLatest } from './removal-log/restore-latest.js';
 import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.js';
@@ -61,32 +49,11 @@ import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
 import { setImmediate } from './waiting/immediate.js';
 import { FallbackNotice } from './offload/fallback-notice.js';
-
-/** What a session starts with. */
-export interface SessionOptions extends EditOptions {
-  /**
-   * Entries of a session that is taken up again. They are the session's from then on. With answers of a model
-   * among them they were sent before, by whichever process: see `edits`.
-   */
-  readonly history?: readonly IContent[] | undefined;
-  /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
-  readonly sessionId?: string | undefined;
-  /** What is known about the agent: its tools, how it includes files, its own workspace. */
-  readonly density?: Partial<DensityOptions> | undefined;
-  /**
-   * A directory for removal logs: everything which edits take away is written to a file of the session there, before
-   * they land. The file is named after the session's id, whatever that holds, as `removalLogPath` says. Without it,
-   * or `removalLogPath`, what is pruned is gone. One session has a file open at a time: where another container may
-   * have it, creating the session waits up to six seconds to see that it is gone.
-   */
-  readonly removalLogDirectory?: string | undefined;
-  /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
-  readonly removalLogPath?: string | undefined;
-  /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
-  readonly activeTodos?: (() => readonly Todo[]) | undefined;
-  /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
-  readonly overheadTokens?: number | undefined;
-}
+import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
+import { ModelLimits } from './models/model-limits.js';
+import { sessionDefaults } from './session-defaults.js';
+import { readSessionOptions, removalLogPathOf } from './session-options.js';
+import type { SessionOptions } from './session-options.js';
 
 /** What a compactor has done, and how its threads are. */
 export interface CompactorStats extends OffloadStats {
@@ -96,6 +63,26 @@ export interface CompactorStats extends OffloadStats {
   readonly residents: ResidentHostStats | null;
   /** The worker threads; `null` when all runs inline. */
   readonly pool: WorkerPoolStats | null;
+}
+
+/** What a compactor runs on. The logger is told at the start, at the level of `debug`. */
+export interface CompactorStatus {
+  /** Which defaults there are. */
+  readonly preset: 'agents' | 'specification';
+  readonly offload: CompactorOptions['offload'];
+  /** Worker threads that may be started; 0 when all runs inline. */
+  readonly threads: number;
+  /** How tokens are counted; `own` by a tokenizer of the host's. */
+  readonly tokens: 'o200k' | 'estimate' | 'own';
+  /** Tools that are known by name where a session brings no catalog. */
+  readonly tools: number;
+  /** Tokens that all models are taken to accept, or `by-model`. */
+  readonly contextLimit: number | 'by-model';
+  /** What models have turned out to accept, by name. */
+  readonly learnedLimits: Readonly<Record<string, number>>;
+  /** Open sessions, and those among them that keep what goes. */
+  readonly sessions: number;
+  readonly removalLogs: number;
 }
 
 /** Owns what sessions share, and makes them. */
@@ -119,6 +106,16 @@ export interface Compactor extends AsyncDisposable {
    * `REMOVAL_LOG_READ_FAILED` when a removal log that might hold it could not be read.
    */
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
+  /**
+   * Takes what a call of a model has thrown, or the text that it was answered with. Where a provider refused a prompt as too long
+   * and named its limit, all sessions of that model go by it from then on, unless `contextLimit` was given. Middleware
+   * does this by itself; whoever calls a model on his own does it in his `catch`.
+   *
+   * @returns the limit, or `undefined` when that was something else
+   */
+  reportRefusal(thrown: unknown, modelName?: string): number | undefined;
+  /** What runs where, and by which defaults. */
+  status(): CompactorStatus;
   /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
   stats(): CompactorStats;
   /**
@@ -134,7 +131,10 @@ export interface Compactor extends AsyncDisposable {
  * @throws TypeError for what is no object of options; RangeError naming each option that is wrong.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
-  return new ThreadedCompactor(completeCompactorOptions(options));
+  const complete = completeCompactorOptions(options);
+  const compactor = new ThreadedCompactor(complete);
+  complete.logger.debug('a compactor starts', compactor.status());
+  return compactor;
 }
 
 /** Entries of a restored history that are taken in before the event loop has its turn. */
@@ -164,11 +164,13 @@ class ThreadedCompactor implements Compactor {
   readonly #calibration = new TokenCalibration();
   readonly #former = new FormerSessions();
   readonly #notice: FallbackNotice;
+  readonly #limits: ModelLimits;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
     this.#notice = new FallbackNotice(options.logger);
+    this.#limits = new ModelLimits(options.contextLimit, options.logger);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
@@ -177,21 +179,24 @@ class ThreadedCompactor implements Compactor {
   async createSession(given: SessionOptions = {}): Promise<Session> {
     this.#assertOpen();
     const options = readSessionOptions(given);
-    const { workspaceRoot, contextLimit } = this.#options;
+    const { workspaceRoot, preset } = this.#options;
+    const defaults = sessionDefaults(preset);
     const { sessionId = randomUUID() } = options;
     assertSessionId(sessionId);
     const removalLogPath = removalLogPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     assertTokens('overheadTokens', overheadTokens);
-    const edits = completeEditOptions(options);
+    const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = removalLogPath !== undefined;
+    /** Nobody can name a model before there is a session. */
+    let modelName = (): string | undefined => undefined;
+    const contextLimit = (): number => this.#limits.limitOf(modelName());
     const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
     const densityOptions = {
       workspaceRoot,
+      ...defaults.density,
       ...options.density,
-      inclusionSyntaxes: options.density?.inclusionSyntaxes ?? SAFE_INCLUSION_SYNTAXES,
-      shrink: options.density?.shrink ?? DEFAULT_SHRINK,
     };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** A history moves in before anybody can listen to its session: until then this waits. */
@@ -199,7 +204,7 @@ class ThreadedCompactor implements Compactor {
     let tell = (event: FallbackEvent): void => void early.push(event);
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
-      () => currentDensityConfig({ runtimeContext, densityOptions }),
+      () => currentDensityConfig({ runtimeContext, densityOptions, edits }),
       (event) => {
         this.#notice.tell(event);
         tell(event);
@@ -215,6 +220,7 @@ class ThreadedCompactor implements Compactor {
         overheadTokens,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);
+      modelName = () => session.history.modelName;
       tell = (event): void => {
         session.reportFallback(event);
       };
@@ -279,6 +285,28 @@ class ThreadedCompactor implements Compactor {
 
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse> {
     return restoreLatest([...this.#sessions.values()], callId, options);
+  }
+
+  reportRefusal(thrown: unknown, modelName?: string): number | undefined {
+    if (modelName !== undefined) assertString('modelName', modelName);
+    return this.#limits.learn(thrown, modelName);
+  }
+
+  status(): CompactorStatus {
+    const { preset, offload, tokenizer, contextLimit = 'by-model' } = this.#options;
+    const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
+    const open = [...this.#sessions.values()];
+    return {
+      preset: preset ?? 'agents',
+      offload,
+      threads: this.#pool?.threads ?? 0,
+      tokens: typeof tokenizer === 'string' ? tokenizer : 'own',
+      tools: Object.keys(toolCatalog).length,
+      contextLimit,
+      learnedLimits: this.#limits.learned,
+      sessions: open.length,
+      removalLogs: open.filter(({ removalLog }) => removalLog !== undefined).length,
+    };
   }
 
   stats(): CompactorStats {
@@ -356,39 +384,6 @@ class ThreadedCompactor implements Compactor {
       'CLOSED',
     );
   }
-}
-
-/** @throws TypeError when both a file and a directory are given, or the directory is none. */
-function removalLogPathOf(
-  { removalLogPath, removalLogDirectory }: SessionOptions,
-  sessionId: string,
-): string | undefined {
-  if (removalLogDirectory === undefined) return removalLogPath;
-  if (removalLogPath !== undefined) {
-    throw new TypeError('Expected removalLogDirectory or removalLogPath, got both.');
-  }
-  if (removalLogDirectory === '') {
-    throw new TypeError('Expected removalLogDirectory to be the path of a directory.');
-  }
-  return removalLogPathIn(removalLogDirectory, sessionId);
-}
-
-/**
- * Reads what a session is to start with, and checks what nobody else does.
- *
- * @throws TypeError for options that are of another type.
- */
-function readSessionOptions(given: SessionOptions): SessionOptions {
-  const options = readOptions('session options', given);
-  const { history, removalLogDirectory, removalLogPath, activeTodos } = options;
-  if (history !== undefined) assertArray('history', history);
-  if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
-  if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
-  if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
-  if (options.density === undefined) return options;
-  const density = readOptions('density', options.density);
-  assertDensityOptions('density', density);
-  return { ...options, density };
 }
 
 async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {

@@ -40,6 +40,7 @@ const TOOL_USE = ofFields(
     commandKeys: texts,
     lineKeys: LINE_KEYS,
     when: CONDITION,
+    has: texts,
   },
   ['access'],
 );

@@ -5,6 +5,7 @@ import { types } from 'node:util';
 import { isRecord } from './json.js';
 import type { JsonRecord } from './json.js';
 import { isPlainName, isShortWord, shownText } from './shown-text.js';
+import { nearestName } from './nearest-name.js';
 
 /**
  * Says that a value is not what it has to be.
@@ -38,6 +39,27 @@ export function readOptions<Options extends object>(name: string, options: Optio
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; a getter of them threw.`, { cause });
   }
+}
+
+/**
+ * Refuses options that there are none of; one that is `undefined` is not given.
+ *
+ * @throws RangeError that names each of them, and what it is likely to be meant for.
+ */
+export function assertKnownOptions(
+  name: string,
+  options: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): void {
+  const unknown = Object.keys(options).filter(
+    (key) => options[key] !== undefined && !known.includes(key),
+  );
+  if (unknown.length === 0) return;
+  const lines = unknown.map((key) => {
+    const meant = nearestName(key, known);
+    return `${shownText(key)}${meant === undefined ? '' : ` (did you mean '${meant}'?)`}`;
+  });
+  throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.`);
 }
 
 /** @throws TypeError for what is no function. */

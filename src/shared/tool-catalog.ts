@@ -48,12 +48,14 @@ export interface CommandUse extends UseCondition {
 interface UseCondition {
   /** Restricts this use to calls whose parameter `key` holds one of `values`. */
   readonly when?: { readonly key: string; readonly values: readonly string[] };
+  /** Restricts this use to calls that have one of these parameters. */
+  readonly has?: readonly string[];
 }
 
 /** What a call of a tool does. */
 export type ToolUse = FileUse | SearchUse | CommandUse;
 
-/** By tool name, what its calls do; the first use whose `when` holds is the one that counts. */
+/** By tool name, what its calls do; the first use whose `when` and `has` hold is the one that counts. */
 export type ToolCatalog = Readonly<Record<string, readonly ToolUse[]>>;
 
 const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;

@@ -148,7 +148,7 @@ describe('messageCompactor of Anthropic', () => {
     const list: unknown[] = [];
     list.push(list, list);
     for (const part of [novelty, { type: 'novelty', list }]) {
-      const compacting = anthropicCompactor(compactor)([
+      const compacting = anthropicCompactor(compactor, { onError: 'throw' })([
         { role: 'user', content: [part] },
       ] as never);
       await expect(compacting).rejects.toThrow(/at message 0\.content\[0\].*circular reference/);
@@ -164,7 +164,7 @@ describe('messageCompactor of Anthropic', () => {
     const messages = (): unknown[] => [
       { role: 'user', content: [{ type: 'novelty', a: tower() }] },
     ];
-    const compact = anthropicCompactor(compactor);
+    const compact = anthropicCompactor(compactor, { onError: 'throw' });
     const both = await Promise.allSettled([
       compact(messages() as never),
       compact(messages() as never),

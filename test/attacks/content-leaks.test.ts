@@ -215,7 +215,7 @@ describe('errors', () => {
     [
       'a role',
       () =>
-        messageCompactor(createCompactor({ offload: 'inline' }))(
+        messageCompactor(createCompactor({ offload: 'inline' }), { onError: 'throw' })(
           wrong([{ role: canary(), content: 'x' }]),
         ),
     ],

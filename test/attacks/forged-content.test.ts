@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { contentsCompactor } from '../../src/adapters/google/contents-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
-import type { SessionOptions } from '../../src/main/compactor.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
 import { agentPreset } from '../../src/main/formats/presets.js';
 import { TRANSCRIPT_FORMATS } from '../../src/main/formats/transcript.js';
 import { summarySpan } from '../../src/main/strategies/summary-span.js';

@@ -69,7 +69,7 @@ describe('what a call says about itself', () => {
   });
 
   it.each(ADAPTER_SAMPLES)('is refused to $name or of use, and changes nothing', async (sample) => {
-    const compact = sample.open(compactor, { edits: 'every-turn' });
+    const compact = sample.open(compactor, { edits: 'every-turn', onError: 'throw' });
     const expected = await compact(sample.talk());
     for (const { name, make } of placed(call, 900, 100)) {
       await attack(name, make(), (value) => compact(sample.talk(), value as never));
@@ -90,7 +90,7 @@ describe('what a call says about itself', () => {
     [{ reasoning: 'drop' }, RangeError, 'reasoning to be one of'],
     ['gpt', TypeError, 'an object of what is known about a call, got string'],
   ])('names what is wrong with %j', async (given, kind, message) => {
-    const compact = compactSample(compactor);
+    const compact = compactSample(compactor, { onError: 'throw' });
     const compacting = compact(talk(), given as never);
     await expect(compacting).rejects.toThrow(kind);
     await expect(compacting).rejects.toThrow(message);
@@ -107,6 +107,7 @@ describe('what a call says about itself', () => {
 describe('options of adapters', () => {
   const options = (): object => ({
     edits: 'every-turn',
+    onError: 'throw',
     minReclaimTokens: 1,
     cacheTtlMs: 1,
     reasoning: 'keep',
@@ -145,7 +146,7 @@ describe('what loops hand over', () => {
   };
 
   it('is refused or of use to a prepareStep', async () => {
-    const prepare = prepareStep(compactor, { edits: 'every-turn' });
+    const prepare = prepareStep(compactor, { edits: 'every-turn', onError: 'throw' });
     const make = (): object => ({
       model: { provider: 'anthropic', modelId: 'm' },
       steps: [{ usage: { inputTokens: 10 } }],
@@ -194,7 +195,7 @@ describe('what loops hand over', () => {
   });
 
   it('is refused or of use to a filter of the Agents SDK', async () => {
-    const filter = callModelInputFilter(compactor);
+    const filter = callModelInputFilter(compactor, { onError: 'throw' });
     const make = (): object => ({
       agent: { model: 'm' },
       modelData: { input: [{ role: 'user', content: 'x' }] },

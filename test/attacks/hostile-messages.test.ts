@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 function open({ open: make }: AdapterSample): Compact {
-  return make(compactor, { edits: 'every-turn', maxConversations: 4 });
+  return make(compactor, { edits: 'every-turn', maxConversations: 4, onError: 'throw' });
 }
 
 /** By the words that the errors of each reader have for a message. */

@@ -129,7 +129,12 @@ describe('sessions of many users with one file', () => {
     for (const [sessionId, owner] of owners) {
       const compactor = createCompactor({ offload: 'inline', settings: SETTINGS });
       const history = historyOf(() => canaries.plant(owner));
-      const session = await compactor.createSession({ sessionId, removalLogPath, history });
+      const session = await compactor.createSession({
+        sessionId,
+        removalLogPath,
+        history,
+        edits: 'every-turn',
+      });
       await session.ensureCompressionBeforeSend('p');
       for (let at = 0; at < 12; at += 1) {
         const restored = await session.restore(`call_${at}`).catch(String);

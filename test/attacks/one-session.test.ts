@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => compactor.close());
 
 function adapter(options: AdapterOptions = {}): MessageCompactor<PlainMessage> {
-  return createMessageCompactor(compactor, PLAIN_MESSAGE_FORMAT, options);
+  return createMessageCompactor(compactor, PLAIN_MESSAGE_FORMAT, { onError: 'throw', ...options });
 }
 
 const first = [user('go')];

@@ -73,7 +73,7 @@ async function prune(
     aiContent([toolCall(id, 'look', { path: 'a' })]),
     toolContent([toolResponse(id, 'look', secret)]),
   ]);
-  const session = await compactor.createSession({ ...options, history });
+  const session = await compactor.createSession({ edits: 'every-turn', ...options, history });
   await session.ensureCompressionBeforeSend('p');
   return session;
 }

@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
-import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
 import { removalLogPathIn } from '../../src/main/removal-log/removal-log-path.js';
 import { restore } from '../../src/main/removal-log/restore.js';
 import { HOSTILE_IDS } from '../support/hostile-ids.js';
@@ -67,7 +68,12 @@ async function converse(
   conversationId: string,
   secret: string,
 ): Promise<void> {
-  const options = { edits: 'every-turn', removalLogDirectory, maxConversations: 4 } as const;
+  const options = {
+    edits: 'every-turn',
+    onError: 'throw',
+    removalLogDirectory,
+    maxConversations: 4,
+  } as const;
   const compact = createMessageCompactor(compactor, PLAIN_MESSAGE_FORMAT, options);
   await compact(talk(secret), { conversationId });
 }
@@ -170,7 +176,8 @@ describe('an adapter', () => {
   });
 
   it.each(['', 7])('refuses %j as a conversation id', async (conversationId) => {
-    const compact = createMessageCompactor(openCompactor(), PLAIN_MESSAGE_FORMAT);
+    const options = { onError: 'throw' } as const;
+    const compact = createMessageCompactor(openCompactor(), PLAIN_MESSAGE_FORMAT, options);
     await expect(
       compact(talk('x'), { conversationId: conversationId as unknown as string }),
     ).rejects.toThrow(TypeError);

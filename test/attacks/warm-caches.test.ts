@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Conversations } from '../../src/adapters/conversations.js';
 import { createCompactor } from '../../src/main/compactor.js';
-import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
@@ -166,7 +167,7 @@ describe('a session that is taken up in another process', () => {
   it('lands nothing merely because it knows nothing, at birth either', async () => {
     const entries = historyOf('h a:r1 t:r1 a:w2 t:w2 a:r3 t:r3');
     for (const edits of ['batched', 'at-birth'] as const) {
-      const sent = await sentByMany(entries, { edits });
+      const sent = await sentByMany(entries, { edits, minReclaimTokens: 20_000 });
       expect(sent.at(-1)).toBe(JSON.stringify(entries.slice(0, requestsOf(entries).at(-1))));
     }
   });
@@ -179,7 +180,11 @@ describe('a session that is taken up in another process', () => {
     const take = async (
       history: IContent[],
     ): Promise<readonly [string | undefined, IContent[]]> => {
-      const session = await compactor.createSession({ edits: 'batched', history });
+      const session = await compactor.createSession({
+        edits: 'batched',
+        minReclaimTokens: 20_000,
+        history,
+      });
       const { pruned } = await session.ensureCompressionBeforeSend('p');
       return [pruned?.reason, session.history.getAll()];
     };

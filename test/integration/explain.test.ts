@@ -28,7 +28,7 @@ function changed(changes: readonly EntryChange[]): readonly string[] {
 /** Plays a session; returns how many entries its passes have changed, and how many of them a resident history planned. */
 async function play(mode: OffloadMode, { entries, preset, workspaceRoot }: Transcript) {
   const compactor = createCompactor({ offload: mode, threads: 1, workspaceRoot });
-  const session = await compactor.createSession({ density: preset });
+  const session = await compactor.createSession({ density: preset, edits: 'every-turn' });
   let edits = 0;
   for (const entry of entries) {
     if (entry.speaker === 'ai') {

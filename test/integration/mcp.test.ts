@@ -67,7 +67,7 @@ describe('ctxfold mcp', () => {
       },
     });
     onTestFinished(() => compactor.close());
-    const session = await compactor.createSession({ removalLogPath });
+    const session = await compactor.createSession({ removalLogPath, edits: 'every-turn' });
     session.history.addAll([
       humanText('Look.'),
       aiContent([toolCall('call_1', 'look', { path: 'a.ts' })]),
@@ -95,7 +95,12 @@ describe('ctxfold mcp', () => {
         aiContent([toolCall(id, 'look', { path: 'a.ts' })]),
         toolContent([toolResponse(id, 'look', `secret of ${sessionId}`)]),
       ]);
-      const session = await compactor.createSession({ sessionId, removalLogPath, history });
+      const session = await compactor.createSession({
+        sessionId,
+        removalLogPath,
+        history,
+        edits: 'every-turn',
+      });
       await session.ensureCompressionBeforeSend('p');
       await compactor.close();
     }

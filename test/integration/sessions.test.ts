@@ -25,7 +25,10 @@ function open(options: CompactorOptions): Compactor {
 /** Restores most of a history, then goes on turn by turn, with a preflight after each. */
 async function play(compactor: Compactor, entries: readonly IContent[]): Promise<Session> {
   const restored = Math.floor(entries.length * 0.95);
-  const session = await compactor.createSession({ history: entries.slice(0, restored) });
+  const session = await compactor.createSession({
+    edits: 'every-turn',
+    history: entries.slice(0, restored),
+  });
   session.on('fallback', ({ error }) => {
     throw error;
   });
@@ -38,7 +41,10 @@ async function play(compactor: Compactor, entries: readonly IContent[]): Promise
 
 /** Counts a history as if nothing about it was known. */
 async function recount(entries: readonly IContent[]): Promise<number> {
-  const session = await open({ offload: 'inline' }).createSession({ history: entries });
+  const session = await open({ offload: 'inline' }).createSession({
+    edits: 'every-turn',
+    history: entries,
+  });
   await session.history.waitForTokenUpdates();
   return session.history.getTotalTokens();
 }

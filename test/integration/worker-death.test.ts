@@ -48,6 +48,7 @@ const TURNS = 10;
 
 function open(options: CompactorOptions): Compactor {
   const compactor = createCompactor({
+    preset: 'specification',
     workspaceRoot: '/w',
     contextLimit: 1_000_000_000,
     ...options,

@@ -47,6 +47,7 @@ afterAll(() => Promise.all(compactors.map((compactor) => compactor.close())));
 
 function compactorOf(offload: OffloadMode): Compactor {
   const compactor = createCompactor({
+    preset: 'specification',
     ...{ offload, contextLimit: 10_000_000, threads: 1, workspaceRoot: '/work' },
     settings: { 'compression.strategy': 'high-density' },
   });
@@ -75,6 +76,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
     const compactor = compactorOf(mode);
     for (const preset of [RULES, undefined]) {
       const session = await compactor.createSession({
+        edits: 'every-turn',
         density: {
           toolCatalog: WORKING_TOOLS,
           ...(preset !== undefined && { workingSet: preset }),
@@ -91,6 +93,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
   it('acts from the next window on when it changes', async () => {
     const compactor = compactorOf(mode);
     const session = await compactor.createSession({
+      edits: 'every-turn',
       density: { toolCatalog: WORKING_TOOLS, workingSet: RULES },
       history: HISTORY.slice(0, 100),
     });
@@ -129,7 +132,11 @@ describe('SessionOptions.density.workingSet', () => {
         );
       }
       const workingSet = { ...RULES, [name]: Infinity };
-      const session = await compactor.createSession({ density: { workingSet }, history: HISTORY });
+      const session = await compactor.createSession({
+        edits: 'every-turn',
+        density: { workingSet },
+        history: HISTORY,
+      });
       await session.ensureCompressionBeforeSend('p', 0);
       await session.close();
     }

@@ -4,7 +4,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
-import type { Compactor, SessionOptions } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import { listRemoved } from '../../src/main/removal-log/list-removed.js';
 import { restore } from '../../src/main/removal-log/restore.js';
@@ -43,6 +44,7 @@ const EXCERPTS_FIRST: WorkingSetRules = {
 
 function openCompactor(options: CompactorOptions = {}): Compactor {
   const compactor = createCompactor({
+    preset: 'specification',
     offload: 'inline',
     tokenizer: 'estimate',
     workspaceRoot: '/w',

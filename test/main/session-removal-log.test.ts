@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
-import type { SessionOptions } from '../../src/main/compactor.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import type { HistoryService } from '../../src/main/history-service.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
@@ -32,6 +32,7 @@ type Options = CompactorOptions & SessionOptions & { readonly strategy?: Compres
 async function open({ strategy, ...options }: Options): Promise<Session> {
   const { history, sessionId = 's1', removalLogPath, activeTodos, density, ...rest } = options;
   const compactor = createCompactor({
+    preset: 'specification',
     offload: 'inline',
     tokenizer: 'estimate',
     workspaceRoot: '/w',

@@ -27,6 +27,7 @@ function turns(count: number): IContent[] {
 
 async function open(options: CompactorOptions = {}, history = turns(8)): Promise<Session> {
   const compactor = createCompactor({
+    preset: 'specification',
     offload: 'inline',
     tokenizer: 'estimate',
     workspaceRoot: '/w',

@@ -25,6 +25,7 @@ const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,
   offload: 'inline',
   strategy: 'high-density',
+  edits: 'every-turn',
 };
 
 /** A session of entries, recorded by Claude Code. */

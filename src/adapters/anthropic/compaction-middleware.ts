@@ -30,7 +30,7 @@ interface ReadyRequest {
  * list of messages stays as it is; go on appending to it.
  *
  * What is not touched: counting tokens, message batches, and requests of a thread that the server holds,
- * so `toolRunner` needs `thread: false`. Stands last in the list, behind `betaRefusalFallbackMiddleware`,
+ * so `toolRunner` needs `thread: false`; the logger is told once. Stands last in the list, behind `betaRefusalFallbackMiddleware`,
  * which writes bodies itself. What a compaction throws, the call throws.
  *
  * @throws RangeError naming each option that is wrong.
@@ -42,13 +42,20 @@ export function compactionMiddleware(
   const compact = messageCompactor<AnthropicMessage>(compactor, options);
   const usage = new ReportedUsage();
   const ready = new WeakMap<object, ReadyRequest>();
+  let isThreadTold = false;
 
   return async (request, next, context) => {
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
+    if (isRecord(body['thread'])) {
+      if (!isThreadTold) options.logger?.warn(THREAD_WARNING);
+      isThreadTold = true;
+      return next(request);
+    }
     const { messages } = body;
     const reported = usage.of(messages);
     const response = await next(withBody(request, await readyBody(request, body)));
+    learnLimit(compactor, response, asText(body['model']));
     if (isRecord(body['context_management'])) return response;
     usage.note(messages, response, context);
     return response;
@@ -79,7 +86,7 @@ export function compactionMiddleware(
   };
 }
 
-/** The body of a request for a message; undefined for any other request, and where the server holds messages. */
+/** The body of a request for a message; undefined for any other request. */
 function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   const { method, url, body: text }: Partial<Record<keyof APIRequest, unknown>> = request;
   if (asText(method)?.toUpperCase() !== 'POST' || typeof text !== 'string') return undefined;
@@ -89,8 +96,23 @@ function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   const isOwn = body !== undefined && JSON.stringify(body) === text;
   const parsed = isOwn ? body : tryParseJson(text);
   if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
-  return isRecord(parsed['thread']) ? undefined : parsed;
+  return parsed;
 }
+
+/** A refusal that names the model's limit is remembered; nobody waits for that. */
+function learnLimit(compactor: Compactor, response: unknown, modelName: string | undefined): void {
+  if (!(response instanceof Response) || response.status !== 400) return;
+  response
+    .clone()
+    .text()
+    .then(
+      (said) => compactor.reportRefusal(said, modelName),
+      () => undefined,
+    );
+}
+
+const THREAD_WARNING =
+  'the server holds the messages of this thread, so that nothing can be compacted; give toolRunner `thread: false`';
 
 const MESSAGES_PATH = /\/v1\/messages\/?(?:[?#]|$)/;
 

@@ -29,18 +29,20 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
     compactor,
     MESSAGE_PARAM_FORMAT,
     options,
-  );
-  return Object.assign(
-    async (given: readonly Message[], callOptions?: CompactCall): Promise<Message[]> => {
+    (inner) => async (given, callOptions) => {
       const messages = checkedMessages(given);
       const call = checkedCall(callOptions);
       const reasoning = options.reasoning ?? call.reasoning ?? 'strip-after-first-edit';
-      // What comes back was given, or is a copy with fewer parts and other texts in it.
-      const compacted = (await compact(messages, { ...call, reasoning })) as Message[];
+      const compacted = await inner(messages, { ...call, reasoning });
       return reasoning === 'keep'
         ? restoreTurnStart(compacted, messages, MESSAGE_PARAM_FORMAT)
         : compacted;
     },
+  );
+  // What comes back was given, or is a copy with fewer parts and other texts in it.
+  return Object.assign(
+    async (given: readonly Message[], call?: CompactCall) =>
+      (await compact(given, call)) as Message[],
     { report: () => compact.report() },
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import type { AdapterOptions } from '../adapter-options.js';
 import { checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
@@ -33,12 +33,13 @@ export function contentsCompactor(
   compactor: Compactor,
   options: AdapterOptions = {},
 ): MessageCompactor<Content> {
-  const compact = createMessageCompactor(compactor, contentFormat, options);
-  return Object.assign(
-    async (contents: readonly Content[], call?: CompactCall): Promise<Content[]> => {
+  return createMessageCompactor(
+    compactor,
+    contentFormat,
+    options,
+    (compact) => async (contents, call) => {
       const given = TURNS.split(checkedMessages(contents));
       return TURNS.join(await compact(given, call), given);
     },
-    { report: () => compact.report() },
   );
 }

@@ -46,7 +46,12 @@ export function compactionMiddleware(
         reportedInputTokens: reportedInputTokens(given),
         ...modelFacts(model),
       });
-      return handler({ ...request, messages });
+      try {
+        return await handler({ ...request, messages });
+      } catch (thrown) {
+        compactor.reportRefusal(thrown, modelFacts(model).modelName);
+        throw thrown;
+      }
     },
   };
 }

@@ -2,7 +2,7 @@
 // its id without the reasoning it came from, so there is no taking it out alone.
 
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import type { AdapterOptions } from '../adapter-options.js';
 import { checkedCall, checkedReasoning } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
@@ -14,16 +14,18 @@ export function createItemCompactor<Item>(
   format: MessageFormat<Item>,
   options: AdapterOptions = {},
 ): MessageCompactor<Item> {
-  const compact = createMessageCompactor(compactor, format, options);
-  assertKeepsReasoning(options.reasoning);
-  return Object.assign(
-    async (items: readonly Item[], given?: CompactCall): Promise<Item[]> => {
+  const compact = createMessageCompactor(
+    compactor,
+    format,
+    options,
+    (inner) => async (items, given) => {
       const call = checkedCall(given);
       assertKeepsReasoning(call.reasoning);
-      return compact(items, call);
+      return inner(items, call);
     },
-    { report: () => compact.report() },
   );
+  assertKeepsReasoning(options.reasoning);
+  return compact;
 }
 
 /** The other policies take it out when the history is compressed, if not before. */

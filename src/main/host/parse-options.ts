@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { readOptions } from '../../shared/misuse.js';
+import { nearestName } from '../../shared/nearest-name.js';
+import { shownText } from '../../shared/shown-text.js';
 
 /**
  * Checks options and fills in the defaults of the schema.
@@ -19,9 +21,20 @@ export function parseOptions<Schema extends z.ZodType>(
   try {
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
-    message = z.prettifyError(parsed.error);
+    message = [z.prettifyError(parsed.error), ...meantNames(schema, parsed.error)].join('\n');
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
   throw new RangeError(`Invalid ${name}.\n${message}`);
+}
+
+/** What misspelt options are likely to be meant for. */
+function meantNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return issues
+    .flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))
+    .flatMap((key) => {
+      const meant = nearestName(key, known);
+      return meant === undefined ? [] : [`Did you mean '${meant}' by ${shownText(key)}?`];
+    });
 }

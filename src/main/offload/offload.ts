@@ -58,8 +58,11 @@ export interface Offload {
 
 /** Why work that was meant for a worker ran on the calling thread, or why tokens were estimated. */
 export interface FallbackEvent {
-  /** `open`: a resident history was lost or not opened; the session goes on without it for a while. */
-  readonly task: 'optimize' | 'count' | 'compress' | 'open';
+  /**
+   * `open`: a resident history was lost or not opened; the session goes on without it for a while. `send`: an adapter could not
+   * compact messages, and sends them as they are.
+   */
+  readonly task: 'optimize' | 'count' | 'compress' | 'open' | 'send';
   /** The failure of the last attempt; `TOKEN_COUNT_FAILED` when the encoding could not be loaded, and tokens were estimated. */
   readonly error: Error;
   /** Attempts made on workers before. 0: the work was for the calling thread. */

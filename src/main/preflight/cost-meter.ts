@@ -205,6 +205,7 @@ export function reclaimedTokens(
   return Math.round(reclaimed);
 }
 
-function shareOf(after: IContent, before: IContent): number {
+/** What an entry that takes the place of another has of its tokens, by characters: nobody has counted it. */
+export function shareOf(after: IContent, before: IContent): number {
   return estimateEntryTokens(after) / Math.max(1, estimateEntryTokens(before));
 }

@@ -14,7 +14,10 @@ export interface EditOptions {
    * of them, so that it sends what they sent. @default 'every-turn'
    */
   readonly edits?: EditPolicy | undefined;
-  /** Counted tokens that a `batched` edit has to take away while the cache is warm. @default 20_000 */
+  /**
+   * Counted tokens that a `batched` edit has to take away while the cache is warm. @default by the price of the cache: what stands
+   * behind the edit against what it saves in the calls to come
+   */
   readonly minReclaimTokens?: number | undefined;
   /** How long the provider's prompt cache lasts after a request, in milliseconds. @default 300_000 */
   readonly cacheTtlMs?: number | undefined;
@@ -22,10 +25,18 @@ export interface EditOptions {
   readonly reasoning?: ReasoningPolicy | undefined;
 }
 
-/** The options with all defaults filled in. */
-export type CompleteEditOptions = {
-  readonly [Key in keyof EditOptions]-?: Exclude<EditOptions[Key], undefined>;
+/** The options with all defaults filled in; without `minReclaimTokens` the price of the cache decides. */
+export type CompleteEditOptions = Pick<EditOptions, 'minReclaimTokens'> & {
+  readonly [Key in Exclude<keyof EditOptions, 'minReclaimTokens'>]-?: Exclude<
+    EditOptions[Key],
+    undefined
+  >;
 };
+
+/** Whether it is the price of the cache that decides when edits land. */
+export function arePriced({ edits, minReclaimTokens }: CompleteEditOptions): boolean {
+  return edits === 'batched' && minReclaimTokens === undefined;
+}
 
 const EDIT_POLICIES: readonly EditPolicy[] = ['every-turn', 'batched', 'at-birth'];
 const REASONING_POLICIES: readonly ReasoningPolicy[] = [
@@ -41,10 +52,10 @@ const REASONING_POLICIES: readonly ReasoningPolicy[] = [
  */
 export function completeEditOptions(options: EditOptions): CompleteEditOptions {
   const { edits = 'every-turn', reasoning = 'keep' } = options;
-  const { minReclaimTokens = 20_000, cacheTtlMs = 300_000 } = options;
+  const { minReclaimTokens, cacheTtlMs = 300_000 } = options;
   assertOneOf('edits', edits, EDIT_POLICIES);
   assertOneOf('reasoning', reasoning, REASONING_POLICIES);
-  assertTokens('minReclaimTokens', minReclaimTokens);
+  if (minReclaimTokens !== undefined) assertTokens('minReclaimTokens', minReclaimTokens);
   assertTimeToLive(cacheTtlMs);
   return { edits, minReclaimTokens, cacheTtlMs, reasoning };
 }

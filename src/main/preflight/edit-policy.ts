@@ -8,21 +8,23 @@ import type { Logger } from '../host/logger.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
+import { worthwhileFrom } from './edit-price.js';
 import { reclaimedTokens } from './cost-meter.js';
+import type { CountedTokens } from './cost-meter.js';
 import type { SentHistory } from './sent-history.js';
 
 /**
  * When density edits land. `every-turn`: as soon as there are any. `batched`: once they are worth the
  * cache that they cost, when that is cold anyway, or when the history would be compressed. `at-birth`:
- * in entries that were never sent, and elsewhere only when the history would be compressed. Results are
- * shrunk before they are sent by each of them: that costs no cache.
+ * in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
+ * has results shrunk before they are sent: that costs no cache.
  */
 export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
 
 /**
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
- * `reclaims-enough`: it takes away `minReclaimTokens`. `cache-cold`: the provider had forgotten what was
- * sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
+ * `reclaims-enough`: it takes away `minReclaimTokens`, or what the price of the cache asks for. `cache-cold`: the provider
+ * had forgotten what was sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
  * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it.
  */
 export type LandingReason =
@@ -38,17 +40,20 @@ export interface EditFacts {
   readonly sentEntries: number;
   /** About how many tokens the edit takes away; asked only when that decides. */
   readonly reclaimedTokens: () => number;
-  readonly minReclaimTokens: number;
+  /** What it has to take away; `undefined` when the price of the cache decides. */
+  readonly minReclaimTokens: number | undefined;
+  /** From which entry on the edit is worth its price, `Infinity` for nowhere; asked only when that decides. */
+  readonly worthwhileFrom: () => number;
 }
 
 /**
- * What may land now: all of an edit, what touches nothing that was sent, or, where the edit is to be held, of that only what
- * makes results smaller.
+ * What may land now: all of an edit, what touches nothing before an entry, or, where it is to be held, of what was never sent
+ * only what makes results smaller.
  */
-export interface EditDecision {
-  readonly verdict: 'land' | 'unsent-only' | 'hold';
-  readonly reason: LandingReason;
-}
+export type EditDecision =
+  | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
+  | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
+  | { readonly verdict: 'hold' };
 
 /** Decides what of a density edit may land. */
 export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision {
@@ -58,9 +63,15 @@ export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision 
     return { verdict: facts.sentEntries === 0 ? 'land' : 'unsent-only', reason: 'unsent' };
   }
   if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
-  return facts.reclaimedTokens() >= facts.minReclaimTokens
-    ? { verdict: 'land', reason: 'reclaims-enough' }
-    : { verdict: 'hold', reason: 'unsent' };
+  if (facts.minReclaimTokens !== undefined) {
+    return facts.reclaimedTokens() >= facts.minReclaimTokens
+      ? { verdict: 'land', reason: 'reclaims-enough' }
+      : { verdict: 'hold' };
+  }
+  const entry = facts.worthwhileFrom();
+  return entry === Infinity
+    ? { verdict: 'hold' }
+    : { verdict: 'land-from', entry, reason: 'reclaims-enough' };
 }
 
 /** What may land of an edit. */
@@ -74,6 +85,7 @@ export interface Admission {
 
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
+/** The part of an edit that lands. */
 function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): Admission {
   if (landing.firstEntry === Infinity) return HELD;
   return { result: landing.result, reason, isWhole: landing === found };
@@ -118,29 +130,26 @@ export class EditGate {
     const { edits, sent, minReclaimTokens, history } = this.#options;
     const bound = this.#withoutBreakingReasoning(found);
     if (bound.firstEntry === Infinity) return HELD;
-    const tokensOf = ({ result }: FoundEdit): number =>
-      reclaimedTokens(result, history.getRawHistory(), (entry) => history.countedTokens(entry));
+    const sentEntries = sent.intactEntries;
+    const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
+    const { result } = bound;
+    const shrinking = bound.shrinkingFrom(sentEntries);
+    const tokensOf = (edit: DensityResult): number =>
+      reclaimedTokens(edit, history.getRawHistory(), countedTokens);
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
-      sentEntries: sent.intactEntries,
-      // What is free anyway is no reason to pay for the rest.
-      reclaimedTokens: () => tokensOf(bound) - tokensOf(bound.shrinkingFrom(sent.intactEntries)),
+      sentEntries,
+      // What is free is no reason to pay for the rest.
+      reclaimedTokens: () => tokensOf(result) - tokensOf(shrinking.result),
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
+      worthwhileFrom: () =>
+        worthwhileFrom({ result, history: history.getRawHistory(), sentEntries, countedTokens }),
     });
-    return admitted(found, this.#landing(bound, decision.verdict), decision.reason);
-  }
-
-  #landing(bound: FoundEdit, verdict: EditDecision['verdict']): FoundEdit {
-    const { intactEntries } = this.#options.sent;
-    switch (verdict) {
-      case 'land':
-        return bound;
-      case 'unsent-only':
-        return bound.limitedTo({ entry: intactEntries, block: 0 });
-      case 'hold':
-        return bound.shrinkingFrom(intactEntries);
-    }
+    if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
+    const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;
+    const landing = decision.verdict === 'land' ? bound : bound.limitedTo({ entry, block: 0 });
+    return admitted(found, landing, decision.reason);
   }
 
   #withoutBreakingReasoning(found: FoundEdit): FoundEdit {

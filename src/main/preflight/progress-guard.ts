@@ -11,8 +11,8 @@ export type HoldReason =
   | 'cooling-down';
 
 export interface ProgressGuardOptions {
-  /** Tokens by which the history must grow after a compression that did not get under the threshold. */
-  readonly minGrowthTokens: number;
+  /** Tokens by which the history must grow after a compression that did not get under the threshold, or what returns them. */
+  readonly minGrowthTokens: number | (() => number);
   /** Failures in a row after which automatic compressions pause. @default 3 */
   readonly failureThreshold?: number;
   /** How long they pause, in milliseconds. @default 60_000 */
@@ -23,7 +23,8 @@ export interface ProgressGuardOptions {
 
 /** Decides whether an automatic compression may run. */
 export class ProgressGuard {
-  readonly #minGrowthTokens: number;
+  /** Asked when it counts: a model may be named after its session began. */
+  readonly #minGrowthTokens: () => number;
   readonly #failureThreshold: number;
   readonly #coolDownMs: number;
   readonly #now: () => number;
@@ -33,7 +34,9 @@ export class ProgressGuard {
   #pausedUntilMs = -Infinity;
 
   constructor(options: ProgressGuardOptions) {
-    this.#minGrowthTokens = options.minGrowthTokens;
+    const { minGrowthTokens } = options;
+    this.#minGrowthTokens =
+      typeof minGrowthTokens === 'number' ? () => minGrowthTokens : minGrowthTokens;
     this.#failureThreshold = options.failureThreshold ?? 3;
     this.#coolDownMs = options.coolDownMs ?? 60_000;
     this.#now = options.now ?? (() => performance.now());
@@ -66,12 +69,12 @@ export class ProgressGuard {
   /** Notes a compression that ran to its end, whether its result was taken or not. */
   noteEnd(totalTokens: number, isUnderThreshold: boolean): void {
     this.#failures = 0;
-    this.#floorTokens = isUnderThreshold ? 0 : totalTokens + this.#minGrowthTokens;
+    this.#floorTokens = isUnderThreshold ? 0 : totalTokens + this.#minGrowthTokens();
   }
 
   /** Notes that something else made the history smaller: growth is counted from there. */
   noteShrunk(totalTokens: number): void {
-    this.#floorTokens = Math.min(this.#floorTokens, totalTokens + this.#minGrowthTokens);
+    this.#floorTokens = Math.min(this.#floorTokens, totalTokens + this.#minGrowthTokens());
   }
 
   /**

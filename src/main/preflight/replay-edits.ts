@@ -13,6 +13,7 @@ import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { arePriced } from './edit-options.js';
 
 /** What is kept of a session that was let go: a few numbers that say which edits of its history have landed. */
 export interface FormerPreflights {
@@ -79,6 +80,9 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth' && former === undefined;
+  /** Of what landed for these reasons it has to be found out once more how much did. */
+  const isPartial = new Set<LandingReason>(['unsent']);
+  if (arePriced(edits)) isPartial.add('reclaims-enough');
   const landings = new Map<number, LandingReason>();
   let isCompressed = false;
   let scanned = 0;
@@ -89,7 +93,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     sent.isCacheCold = idleMs >= edits.cacheTtlMs;
     const isBatchPoint = points.reaches(at);
     const landed = isNow ? undefined : former?.landings.get(at);
-    const isForced = landed === undefined ? copy.tokens >= thresholdTokens : landed !== 'unsent';
+    const isForced = landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
       const found = findHere(strategy, copy.getRawHistory(), config);

@@ -93,7 +93,7 @@ export interface SessionEvents {
   fitted: [FittedEvent];
   /** Follows one of the above; nothing is looked for unless somebody listens. */
   removed: [RemovedEvent];
-  /** Work meant for a worker ran on the calling thread, because workers failed. */
+  /** Work meant for a worker ran on the calling thread, because workers failed; or an adapter sends messages as they were given. */
   fallback: [FallbackEvent];
 }
 

@@ -2,6 +2,7 @@
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
+import { withoutBatches } from '../../shared/density/rules/working-set-rules.js';
 import { explainDensity } from '../../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
@@ -19,7 +20,7 @@ import type {
 import type { CompressionInputs } from './compression-step.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import { completeEditOptions } from './edit-options.js';
+import { arePriced, completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import { ProgressGuard } from './progress-guard.js';
 import type { FormerPreflights } from './replay-edits.js';
@@ -88,7 +89,10 @@ export function createParts(init: SessionInit): SessionParts {
     ...init,
     edits,
     gauge,
-    guard: new ProgressGuard({ minGrowthTokens: MIN_GROWTH_SHARE * gauge.contextLimit, now }),
+    guard: new ProgressGuard({
+      minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
+      now,
+    }),
     sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp: takenUp !== undefined }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
   };
@@ -105,11 +109,16 @@ export function currentStrategy(
 export function currentDensityConfig({
   runtimeContext: { ephemerals },
   densityOptions,
-}: Pick<SessionParts, 'runtimeContext' | 'densityOptions'>): DensityConfig {
+  edits,
+}: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>): DensityConfig {
   const { workingSet: _, shrink: __, ...agent } = densityOptions;
   const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
   const rules = ruleSettings(ephemerals, densityOptions);
-  return { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+  const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+  const { workingSet } = config;
+  // Where the price of the cache decides, a pass need not wait for edits to come together.
+  if (!arePriced(edits) || workingSet === undefined) return config;
+  return { ...config, workingSet: withoutBatches(workingSet) };
 }
 
 /**

@@ -21,12 +21,12 @@ export function withContextLimit(
  * Makes the accessors over a session's settings. Every one of them gives what is set for the session,
  * else what the profile says, else the default; that of the threshold is the strategy's own.
  *
- * @param contextLimit tokens that the model accepts
+ * @param contextLimit tokens that the model accepts, or what returns them
  * @param canRecall whether what is taken away can be got back
  */
 export function createAgentRuntimeContext(
   settings: Pick<Settings, 'get'>,
-  contextLimit: number,
+  contextLimit: number | (() => number),
   canRecall: boolean = false,
 ): AgentRuntimeContext {
   const reader =
@@ -43,7 +43,7 @@ export function createAgentRuntimeContext(
         settings.get('compression.threshold') ??
         getCompressionStrategy(compressionStrategy()).trigger.defaultThreshold,
       compressionProfile: () => settings.get('compression.profile'),
-      contextLimit: () => contextLimit,
+      contextLimit: typeof contextLimit === 'number' ? () => contextLimit : contextLimit,
       preserveThreshold: reader('compression.preserveThreshold'),
       topPreserveThreshold: reader('compression.topPreserveThreshold'),
       fallbackToTruncation: reader('compression.fallbackToTruncation'),

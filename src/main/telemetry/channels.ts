@@ -34,7 +34,7 @@ export interface PassMessage {
 /** Work meant for a worker ran on the calling thread, because workers failed, or tokens were estimated. */
 export interface FallbackMessage {
   readonly sessionId: string;
-  readonly task: PassMessage['task'];
+  readonly task: PassMessage['task'] | 'send';
   /** The code of the last failure. */
   readonly code: FailureCode;
   /** What it came from, in the words of the innermost error that is ctxfold's. Foreign texts stay in the `fallback` event. */

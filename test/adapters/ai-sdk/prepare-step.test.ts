@@ -143,7 +143,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
   });
 
   runs('edits nothing by default that is too little to be worth the cache', async () => {
-    const { provider, run } = await setUp(SCRIPT, { edits: undefined });
+    const { provider, run } = await setUp(SCRIPT, { edits: undefined, minReclaimTokens: 20_000 });
     await sdk.generateText({ ...run, model: chatModel(provider), messages: [ASK] });
     expect(shapes(provider.requests)[3]).toBe(
       'user assistant(read_file) tool assistant(write_file) tool assistant(read_file) tool',

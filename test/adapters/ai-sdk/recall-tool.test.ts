@@ -170,6 +170,7 @@ describe('recallTool', () => {
 
   it('may be made of a session', async () => {
     const session = await openCompactor({ settings: SETTINGS }).createSession({
+      edits: 'every-turn',
       removalLogDirectory: await temporaryPath('transcripts'),
       history: [
         ...[1, 2].flatMap((id) => [

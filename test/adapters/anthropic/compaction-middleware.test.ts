@@ -398,6 +398,7 @@ describe('compactionMiddleware', () => {
     const provider = await startStrictProvider([ANSWER]);
     let sessions = 0;
     const client = clientOf(provider, {
+      onError: 'throw',
       onSession: () => {
         sessions += 1;
         throw new RangeError('no session');

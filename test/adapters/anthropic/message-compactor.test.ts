@@ -117,7 +117,7 @@ describe('messageCompactor', () => {
   });
 
   it('refuses what is no list, and what is no message', async () => {
-    const compact = messageCompactor(compactor);
+    const compact = messageCompactor(compactor, { onError: 'throw' });
 
     await expect(compact({} as never)).rejects.toThrow(TypeError);
     await expect(compact([null] as never)).rejects.toThrow(TypeError);

@@ -26,7 +26,7 @@ import { startStrictProvider } from '../../support/strict-provider.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
 import { runs, sightings } from '../../support/scale.js';
 
-const compactor = createCompactor({ offload: 'inline' });
+const compactor = createCompactor({ offload: 'inline', preset: 'specification' });
 afterAll(() => compactor.close());
 
 const MODEL = 'gemini-3-pro';
@@ -100,7 +100,7 @@ describe('contentsCompactor', () => {
   });
 
   it('names what is no content', async () => {
-    const compact = contentsCompactor(compactor);
+    const compact = contentsCompactor(compactor, { onError: 'throw' });
     await expect(compact('hello' as unknown as Content[])).rejects.toThrow(TypeError);
     await expect(compact(['hello' as unknown as Content])).rejects.toThrow(
       'Expected a content { role, parts } at contents[0], got a string.',

@@ -23,7 +23,7 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 
-const compactor = createCompactor({ offload: 'inline' });
+const compactor = createCompactor({ offload: 'inline', preset: 'specification' });
 afterAll(() => compactor.close());
 
 const PRICE = { file_path: 'src/price.js' };

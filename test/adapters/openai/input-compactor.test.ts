@@ -135,7 +135,7 @@ describe('inputCompactor', () => {
     'refuses to take reasoning out, as %s would',
     async (reasoning) => {
       expect(() => compactorFor({ reasoning })).toThrow(RangeError);
-      const compact = compactorFor({});
+      const compact = compactorFor({ onError: 'throw' });
       await expect(compact([], { reasoning })).rejects.toThrow(RangeError);
     },
   );

@@ -8,7 +8,7 @@ describe('completeEditOptions', () => {
   it('fills in the defaults, and takes what is given', () => {
     const defaults = {
       edits: 'every-turn',
-      minReclaimTokens: 20_000,
+      minReclaimTokens: undefined,
       cacheTtlMs: 300_000,
       reasoning: 'keep',
     };

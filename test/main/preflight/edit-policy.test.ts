@@ -39,14 +39,24 @@ describe('decideEdits', () => {
     ['at-birth', { isForced: true }, 'land: threshold'],
   ])('by %s, when %j: %s', (policy, given, expected) => {
     const { reclaimed, ...facts } = { ...WARM, ...given };
-    expect(told(decideEdits(policy, { ...facts, reclaimedTokens: () => reclaimed }))).toBe(
-      expected,
-    );
+    const worthwhileFrom = (): number => 0;
+    expect(
+      told(decideEdits(policy, { ...facts, worthwhileFrom, reclaimedTokens: () => reclaimed })),
+    ).toBe(expected);
+  });
+
+  it('lands from where the price of the cache says, when no number is given', () => {
+    const facts = { ...WARM, minReclaimTokens: undefined, reclaimedTokens: () => 0 };
+    const from = (entry: number): EditDecision =>
+      decideEdits('batched', { ...facts, worthwhileFrom: () => entry });
+    expect(from(3)).toEqual({ verdict: 'land-from', entry: 3, reason: 'reclaims-enough' });
+    expect(from(Infinity)).toEqual({ verdict: 'hold' });
   });
 
   it('asks what an edit takes away only when that decides', () => {
     const facts: EditFacts = {
       ...WARM,
+      worthwhileFrom: () => 0,
       reclaimedTokens: () => {
         throw new Error('asked');
       },

@@ -117,10 +117,22 @@ describe('shrinkText', () => {
     );
     const settings = { level: 'default', likeLines: false } as const;
     const kept = left(text, SEARCH, settings).split('\n');
-    expect(kept).toHaveLength(3 * (64 + 1));
-    expect(kept[64]).toBe('[… 236 more of these left out …]');
-    expect(kept[65]).toMatch(/^src\/b\.ts/);
+    expect(kept).toHaveLength(3 * (1 + 64 + 1));
+    expect(kept[65]).toBe('[… 236 more of these left out …]');
+    expect(kept.slice(66, 68)).toEqual(['src/b.ts', ' 300: const x300 = y;']);
     expect(left(text, COMMAND, settings)).toBe(text);
+  });
+
+  it('writes the path of several lines once, and nothing else where nothing may be lost', () => {
+    const matches = linesOf(40, (at) => `src/deep/folder/file.ts:${at}: match ${'x'.repeat(at)}`);
+    expect(left(matches, SEARCH, LOSSLESS).replaceAll(/^ /gm, 'src/deep/folder/file.ts:')).toBe(
+      `src/deep/folder/file.ts\n${matches}`,
+    );
+    const files = linesOf(40, (at) => `/home/user/project/src/file-${at}.ts`);
+    expect(left(files, SEARCH, LOSSLESS).replaceAll(/^ /gm, '/home/user/project/src/')).toBe(
+      `/home/user/project/src/\n${files}`,
+    );
+    expect(left(files, COMMAND, LOSSLESS)).toBe(files);
   });
 
   it('takes base64 and minified code, and no ruler', () => {

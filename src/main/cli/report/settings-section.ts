@@ -50,6 +50,6 @@ export function settingsSnippet({
           '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), which this strategy needs',
         ]),
     '});',
-    `const session = await compactor.createSession({ density: agentPreset('${format}') });`,
+    `const session = await compactor.createSession({ density: agentPreset('${format}'), edits: 'every-turn' });`,
   ].join('\n');
 }

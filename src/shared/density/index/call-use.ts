@@ -139,7 +139,11 @@ export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileA
 
 /** Which of a tool's uses a call is; a call whose parameters are no object is the first that asks nothing of them. */
 export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | undefined {
-  return uses.find(({ when }) => when === undefined || holds(when, parameters));
+  return uses.find(
+    ({ when, has }) =>
+      (when === undefined || holds(when, parameters)) &&
+      (has === undefined || hasOneOf(has, parameters)),
+  );
 }
 
 /** The files that a call of this use touches; `undefined` as for `fileAccess`. */
@@ -154,6 +158,11 @@ export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefi
 function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean {
   const value = asRecord(parameters)?.[when.key];
   return typeof value === 'string' && when.values.includes(value);
+}
+
+function hasOneOf(keys: readonly string[], parameters: unknown): boolean {
+  const values = asRecord(parameters);
+  return values !== undefined && firstPresent(keys, values) !== undefined;
 }
 
 function namedPaths(use: FileUse, values: JsonRecord): readonly string[] | undefined {

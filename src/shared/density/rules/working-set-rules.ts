@@ -56,10 +56,10 @@ export const DEFAULT_WORKING_SET: WorkingSetRules = {
   outputLease: 0,
   excerptLease: 2,
   excerptTokens: 200,
-  callLease: 20,
+  callLease: 12,
   relaxedTokens: 17_000,
-  maxRelaxation: 4,
-  minTokens: 30,
+  maxRelaxation: 2,
+  minTokens: 16,
   minCausingTokens: 60,
   tailTokens: 5_000,
   minTailReclaim: 300,
@@ -73,14 +73,24 @@ export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
   readLease: 6,
   excerptLease: 0,
-  callLease: 12,
   relaxedTokens: 5_000,
-  maxRelaxation: 2,
-  minTokens: 16,
   tailTokens: 8_000,
   minReclaimTokens: 3_000,
   minReclaimShare: 0.3,
 };
+
+/** The rules by which results leave as soon as they are stale: for who decides otherwise when it is worth an edit. */
+export function withoutBatches(rules: WorkingSetRules): WorkingSetRules {
+  return {
+    ...rules,
+    minCausingTokens: 0,
+    tailTokens: Infinity,
+    minTailReclaim: 0,
+    minTailShare: 0,
+    minReclaimTokens: 0,
+    minReclaimShare: 0,
+  };
+}
 
 /** The names of all rules. */
 export const WORKING_SET_RULE_NAMES: readonly (keyof WorkingSetRules)[] = Object.keys(

@@ -155,6 +155,7 @@ describe('analyzeHistory', () => {
       contextLimit: 10_000_000,
       offload: 'inline',
       strategy: 'high-density',
+      edits: 'every-turn',
     });
     const { tokens, rules } = await analyzeHistory(recorded, { countEach });
     expect(tokens).toEqual(replayed.end.tokens);

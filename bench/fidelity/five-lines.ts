@@ -1,0 +1,94 @@
+// Plays recorded sessions through the adapters as a newcomer has them: a compactor, an adapter, and not one option.
+// Each call hands over the whole list, as SDKs do; what comes back is read again and measured as any policy is.
+
+import { createCompactor } from '../../src/index.js';
+import { PROVIDER_PROFILES, validate } from '../../src/validate.js';
+import type { IContent } from '../../src/index.js';
+import type { Policy } from './policies.js';
+import type { RecordedSession } from './recorded-session.js';
+import type { SdkRoute } from './sdk-routes.js';
+
+/** What came of a session. */
+export interface FiveLines {
+  /** Sends what the adapter has sent. */
+  readonly policy: Policy;
+  /** Rules of provider profiles that a list kept before it was compacted, and broke after: once for each call and rule. */
+  readonly validityErrors: number;
+}
+
+/** Plays a session through an adapter, from model call to model call. */
+export async function playFiveLines<Message extends object>(
+  { transcript }: RecordedSession,
+  { name, write, read, connect }: SdkRoute<Message>,
+): Promise<FiveLines> {
+  await using compactor = createCompactor();
+  const compact = connect(compactor);
+  const messages: Message[] = [];
+  /** By message, the entry that it is; an edited one is read once. */
+  const entryOf = new WeakMap<Message, IContent>();
+  /** Some adapters join what they return anew for each call: what says the same is the same. */
+  const readBefore = new Map<string, IContent>();
+  const readOnce = (message: Message): IContent => {
+    const text = JSON.stringify(message);
+    const entry = readBefore.get(text) ?? read(message);
+    readBefore.set(text, entry);
+    return entry;
+  };
+  const sent: (readonly IContent[])[] = [];
+  let validityErrors = 0;
+  for (const [at, entry] of transcript.entries.entries()) {
+    if (entry.speaker === 'ai') {
+      const model = entry.metadata?.model;
+      const returned = await compact(messages, model);
+      const context = returned.map((message) => {
+        const known = entryOf.get(message) ?? readOnce(message);
+        entryOf.set(message, known);
+        return known;
+      });
+      const isEdited = context.some((each, index) => each !== transcript.entries[index]);
+      if (isEdited) validityErrors += brokenRules(transcript.entries.slice(0, at), context);
+      sent.push(context);
+    }
+    const message = write(entry);
+    if (message === undefined) continue;
+    entryOf.set(message, entry);
+    messages.push(message);
+  }
+  return { policy: replayOf(name, sent), validityErrors };
+}
+
+/** Plays a session through a session of its own, with its defaults. */
+export async function playSession({ transcript }: RecordedSession): Promise<FiveLines> {
+  await using compactor = createCompactor();
+  const session = await compactor.createSession();
+  const sent: (readonly IContent[])[] = [];
+  let validityErrors = 0;
+  for (const [at, entry] of transcript.entries.entries()) {
+    if (entry.speaker === 'ai') {
+      await session.ensureCompressionBeforeSend(`call ${at}`);
+      const context = session.history.getAll();
+      const isEdited = context.some((each, index) => each !== transcript.entries[index]);
+      if (isEdited) validityErrors += brokenRules(transcript.entries.slice(0, at), context);
+      sent.push(context);
+    }
+    session.history.add(entry);
+  }
+  return { policy: replayOf('session API', sent), validityErrors };
+}
+
+/** Sends what was sent. */
+function replayOf(name: string, sent: readonly (readonly IContent[])[]): Policy {
+  const start: Policy['start'] = () => {
+    let call = 0;
+    return () => sent[call++] ?? [];
+  };
+  return { name, role: 'own', start };
+}
+
+function brokenRules(before: readonly IContent[], after: readonly IContent[]): number {
+  return PROVIDER_PROFILES.reduce((sum, profile) => {
+    const known = new Set(validate(before, profile).map(({ rule }) => rule));
+    const broken = new Set(validate(after, profile).map(({ rule }) => rule));
+    return sum + [...broken].filter((rule) => !known.has(rule)).length;
+  }, 0);
+}

@@ -1,0 +1,202 @@
+// The ways into the adapters for recorded sessions: entries as messages of an SDK, and edited messages as entries.
+// One message an entry, so that what was not edited is known by its object.
+
+import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
+import { messageCompactor as sdkCompactor } from '../../src/ai-sdk.js';
+import { contentsCompactor } from '../../src/google.js';
+import { toolCall, toolResponse } from '../../src/index.js';
+import type { Compactor, ContentBlock, IContent } from '../../src/index.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One way: how messages are made, read back, and handed over. */
+export interface SdkRoute<Message extends object> {
+  readonly name: string;
+  /** `undefined` for an entry that no message can hold. */
+  readonly write: (entry: IContent) => Message | undefined;
+  readonly read: (message: Message) => IContent;
+  /** The five lines. */
+  readonly connect: (
+    compactor: Compactor,
+  ) => (messages: readonly Message[], model: string | undefined) => Promise<readonly Message[]>;
+}
+
+interface RouteParts {
+  readonly name: string;
+  readonly roles: Readonly<Record<IContent['speaker'], string>>;
+  readonly partsKey: 'content' | 'parts';
+  /** Ids are unique in a message list: where a recorded one is not, it is the session's own. */
+  readonly write: (block: ContentBlock) => Json | undefined;
+  readonly read: (part: Json) => ContentBlock;
+  readonly connect: SdkRoute<Json>['connect'];
+}
+
+function route({ name, roles, partsKey, write, read, connect }: RouteParts): SdkRoute<Json> {
+  return {
+    name,
+    connect,
+    write: ({ speaker, blocks }) => {
+      const parts = blocks.flatMap((block) => write(block) ?? []);
+      return parts.length === 0 ? undefined : { role: roles[speaker], [partsKey]: parts };
+    },
+    read: ({ role, [partsKey]: parts }) => {
+      const blocks = (
+        typeof parts === 'string' ? [{ type: 'text', text: parts }] : parts
+      ) as Json[];
+      const read_ = blocks.map(read);
+      const speaker = role === roles.ai ? 'ai' : 'human';
+      const isTool = read_.some(({ type }) => type === 'tool_response');
+      return { speaker: isTool ? 'tool' : speaker, blocks: read_ };
+    },
+  };
+}
+
+/** The messages are those that the route writes; their types are the SDK's own. */
+function asGiven(messages: readonly object[]): never {
+  return messages as never;
+}
+
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** The adapters that recorded sessions go through. */
+export const SDK_ROUTES: readonly SdkRoute<Json>[] = [
+  route({
+    name: 'ctxfold/ai-sdk',
+    roles: { human: 'user', ai: 'assistant', tool: 'tool' },
+    partsKey: 'content',
+    write: (block) => {
+      switch (block.type) {
+        case 'text':
+          return { type: 'text', text: block.text };
+        case 'thinking':
+          return { type: 'reasoning', text: block.thought };
+        case 'tool_call':
+          return {
+            type: 'tool-call',
+            toolCallId: block.id,
+            toolName: block.name,
+            input: block.parameters,
+          };
+        case 'tool_response': {
+          const value = block.result ?? '';
+          const kind = block.error === undefined ? '' : 'error-';
+          const output =
+            typeof value === 'string'
+              ? { type: `${kind}text`, value }
+              : { type: `${kind}json`, value };
+          return {
+            type: 'tool-result',
+            toolCallId: block.callId,
+            toolName: block.toolName,
+            output,
+          };
+        }
+        default:
+          return undefined;
+      }
+    },
+    read: (part) => {
+      if (part['type'] === 'tool-call')
+        return toolCall(text(part['toolCallId']), text(part['toolName']), part['input']);
+      if (part['type'] === 'tool-result') {
+        const { value } = part['output'] as Json;
+        return toolResponse(text(part['toolCallId']), text(part['toolName']), value);
+      }
+      if (part['type'] === 'reasoning') return { type: 'thinking', thought: text(part['text']) };
+      return { type: 'text', text: text(part['text']) };
+    },
+    connect: (compactor) => {
+      const compact = sdkCompactor(compactor);
+      return async (messages, modelName) =>
+        asGiven(await compact(asGiven(messages), { modelName }));
+    },
+  }),
+  route({
+    name: 'ctxfold/anthropic',
+    roles: { human: 'user', ai: 'assistant', tool: 'user' },
+    partsKey: 'content',
+    write: (block) => {
+      switch (block.type) {
+        case 'text':
+          return { type: 'text', text: block.text };
+        case 'thinking':
+          return { type: 'thinking', thinking: block.thought, signature: block.signature ?? '' };
+        case 'tool_call':
+          return { type: 'tool_use', id: block.id, name: block.name, input: block.parameters };
+        case 'tool_response':
+          return {
+            type: 'tool_result',
+            tool_use_id: block.callId,
+            content: [{ type: 'text', text: text(block.result ?? '') }],
+            ...(block.error !== undefined && { is_error: true }),
+          };
+        default:
+          return undefined;
+      }
+    },
+    read: (part) => {
+      if (part['type'] === 'tool_use')
+        return toolCall(text(part['id']), text(part['name']), part['input']);
+      if (part['type'] === 'tool_result') {
+        const { content } = part;
+        const shown = Array.isArray(content)
+          ? (content as Json[]).map((each) => text(each['text'])).join('\n')
+          : content;
+        return toolResponse(text(part['tool_use_id']), '', shown);
+      }
+      if (part['type'] === 'thinking') {
+        return {
+          type: 'thinking',
+          thought: text(part['thinking']),
+          signature: text(part['signature']),
+        };
+      }
+      return { type: 'text', text: text(part['text']) };
+    },
+    connect: (compactor) => {
+      const compact = anthropicCompactor(compactor);
+      return async (messages, modelName) =>
+        asGiven(await compact(asGiven(messages), { modelName }));
+    },
+  }),
+  route({
+    name: 'ctxfold/google',
+    roles: { human: 'user', ai: 'model', tool: 'user' },
+    partsKey: 'parts',
+    write: (block) => {
+      switch (block.type) {
+        case 'text':
+          return { text: block.text };
+        case 'thinking':
+          return { text: block.thought, thought: true };
+        case 'tool_call':
+          return { functionCall: { id: block.id, name: block.name, args: block.parameters } };
+        case 'tool_response': {
+          const response = { [block.error === undefined ? 'output' : 'error']: block.result ?? '' };
+          return { functionResponse: { id: block.callId, name: block.toolName, response } };
+        }
+        default:
+          return undefined;
+      }
+    },
+    read: (part) => {
+      const called = part['functionCall'] as Json | undefined;
+      if (called !== undefined)
+        return toolCall(text(called['id']), text(called['name']), called['args']);
+      const answered = part['functionResponse'] as Json | undefined;
+      if (answered !== undefined) {
+        const { output, error } = answered['response'] as Json;
+        return toolResponse(text(answered['id']), text(answered['name']), output ?? error);
+      }
+      return part['thought'] === true
+        ? { type: 'thinking', thought: text(part['text']) }
+        : { type: 'text', text: text(part['text']) };
+    },
+    connect: (compactor) => {
+      const compact = contentsCompactor(compactor);
+      return async (messages, modelName) =>
+        asGiven(await compact(asGiven(messages), { modelName }));
+    },
+  }),
+];

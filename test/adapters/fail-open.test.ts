@@ -1,0 +1,90 @@
+// What becomes of a call when something in ctxfold fails.
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { chatCompactor } from '../../src/openai.js';
+import { createCompactor } from '../../src/index.js';
+import type { Compactor, Session } from '../../src/index.js';
+
+const open: Compactor[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((compactor) => compactor.close()));
+});
+
+function makeCompactor(): Compactor {
+  const compactor = createCompactor({ offload: 'inline' });
+  open.push(compactor);
+  return compactor;
+}
+
+const ASK = { role: 'user', content: 'Go on.' } as const;
+
+function listening(): {
+  warnings: string[];
+  logger: Record<'debug' | 'warn' | 'error', (m: string) => void>;
+} {
+  const warnings: string[] = [];
+  const none = (): undefined => undefined;
+  return {
+    warnings,
+    logger: { debug: none, error: none, warn: (message) => warnings.push(message) },
+  };
+}
+
+describe('onError', () => {
+  it('sends the messages as they were given, and says so', async () => {
+    const { warnings, logger } = listening();
+    const compactor = makeCompactor();
+    await compactor.close();
+    const messages = [ASK];
+    const sent = await chatCompactor(compactor, { logger })(messages);
+    expect(sent).toEqual(messages);
+    expect(sent[0]).toBe(ASK);
+    expect(warnings).toEqual(['compaction failed; the messages are sent as they are']);
+  });
+
+  it('tells a session of the cause by its event fallback', async () => {
+    const { logger } = listening();
+    const told: unknown[] = [];
+    let session: Session | undefined;
+    const compact = chatCompactor(makeCompactor(), {
+      logger,
+      onSession: (made) => {
+        session = made;
+        made.on('fallback', ({ task, error }) => told.push([task, error.name]));
+      },
+    });
+    await compact([ASK]);
+    await session?.close();
+    const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
+    expect(await compact(messages)).toEqual(messages);
+    expect(told).toEqual([['send', 'CtxfoldError']]);
+  });
+
+  it('takes a model id that is no string for a failure, and sends the messages', async () => {
+    const { warnings, logger } = listening();
+    const compact = chatCompactor(makeCompactor(), { logger });
+    expect(await compact([ASK], { modelName: 5 } as never)).toEqual([ASK]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('lets a signal end the call, and refuses what is no list', async () => {
+    const compact = chatCompactor(makeCompactor());
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(compact([ASK], { signal })).rejects.toThrow('enough');
+    await expect(compact('Go on.' as never)).rejects.toThrow(TypeError);
+  });
+
+  it('throws for who wants it', async () => {
+    const compactor = makeCompactor();
+    await compactor.close();
+    await expect(chatCompactor(compactor, { onError: 'throw' })([ASK])).rejects.toThrow('closed');
+  });
+
+  it('refuses a misspelt option with the nearest right name', () => {
+    const compactor = makeCompactor();
+    expect(() => chatCompactor(compactor, { minReclaimToken: 1 } as never)).toThrow(
+      "(did you mean 'minReclaimTokens'?)",
+    );
+  });
+});
