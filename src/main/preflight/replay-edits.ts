@@ -11,6 +11,7 @@ import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
+import { ReplayedShrinks } from './replay-shrinks.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { arePriced } from './edit-options.js';
@@ -55,6 +56,8 @@ interface FormerPreflight {
 
 /** Entries that passes may look at before the event loop has its turn. */
 const ENTRIES_PER_TURN = 4_096;
+/** What a look at new results counts for. */
+const ENTRIES_PER_SHRINKING = 32;
 
 /**
  * Plays the preflights of a history once more, on a list of its own: one before each answer of the model, and the
@@ -71,6 +74,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
   const copy = new EditedCopy(given, parts.history);
+  const shrinks = new ReplayedShrinks(config, copy);
   const sent = { intactEntries: 0, isCacheCold: false };
   const gate = new EditGate({
     ...edits,
@@ -95,7 +99,19 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const landed = isNow ? undefined : former?.landings.get(at);
     const isForced = landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
+    const isShrinking =
+      edits.edits === 'batched' &&
+      (former === undefined ? !isCompressed && !mayLand : landed === 'unsent');
+    if (!isNow && isShrinking) {
+      const found = shrinks.find();
+      const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });
+      if (shrinking?.reason !== undefined) {
+        landings.set(at, shrinking.reason);
+        await copy.land(shrinking, edits.reasoning);
+        shrinks.noteLanding(shrinking, true);
+      }
+      scanned += ENTRIES_PER_SHRINKING;
+    } else if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
       const found = findHere(strategy, copy.getRawHistory(), config);
       admission =
         found.firstEntry === Infinity
@@ -104,6 +120,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       if (admission.reason !== undefined) {
         landings.set(at, admission.reason);
         await copy.land(admission, edits.reasoning);
+        shrinks.noteLanding(admission, false);
       }
       isCompressed = copy.tokens >= thresholdTokens;
       scanned += copy.length;

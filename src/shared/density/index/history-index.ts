@@ -154,6 +154,22 @@ export class HistoryIndex {
     return this.#unsent.from(firstEntry, this.responses);
   }
 
+  /** Notes what an entry holds now that its unsent results are smaller. */
+  noteShrunk(entry: number, { blocks }: IContent): void {
+    const { responses } = this;
+    for (const { row } of this.unsentResults()) {
+      const block = blocks[responses.block.at(row)];
+      if (responses.entry.at(row) !== entry || block?.type !== 'tool_response') continue;
+      responses.text.set(row, this.#unsent.noteShrunk(row, responses.text.at(row), block));
+      responses.source.set(row, this.#sourcesOf(block));
+    }
+  }
+
+  #sourcesOf({ result }: ToolResponseBlock): number {
+    const ids = sourceIdsOf(result);
+    return ids === '' ? NONE : this.#ids.numberOf(ids);
+  }
+
   /** What takes the place of the unsent result of a block. @throws RangeError where nothing does. */
   shrunkAt(entry: number, block: number): string {
     const { responses } = this;
@@ -225,8 +241,7 @@ export class HistoryIndex {
     }
     if (unsent) {
       this.responses.text.push(this.#unsent.noteResult(this.responses.length, response));
-      const sources = sourceIdsOf(response.result);
-      this.responses.source.push(sources === '' ? NONE : this.#ids.numberOf(sources));
+      this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);
   }

@@ -74,6 +74,13 @@ export class UnsentResults {
     return this.#texts;
   }
 
+  /** Notes what took the place of a result. Returns the number of its text, or `NO_TEXT`. */
+  noteShrunk(row: number, text: number, response: ToolResponseBlock): number {
+    this.#live.delete(text);
+    this.#results = this.#results.filter((result) => result.row !== row);
+    return this.noteResult(row, response);
+  }
+
   /** Forgets those in front of an entry, and returns the others. */
   from(entry: number, { entry: entryOf }: ResponseColumns): readonly UnsentResult[] {
     if (this.#results.some(({ row }) => entryOf.at(row) < entry)) {

@@ -18,11 +18,11 @@ import { NO_TEXT } from '../index/unsent-results.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
-import { CALL_KIND, isGone } from '../index/history-columns.js';
+import { CALL_KIND, isGone, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION } from './marks.js';
+import { ACTION, actionOf } from './marks.js';
 import type { Marks } from './marks.js';
 import { shrinkSettingsOf, SHRINK_CHOICES } from './shrink-settings.js';
 import type { ShrinkChoice } from './shrink-settings.js';
@@ -38,6 +38,8 @@ export interface ShrinkFinding {
 
 /** So many results back a result is looked for that shows the same. */
 const MAX_BACK = 1_000;
+/** A result that refers to another one keeps it for so many answers of the model. */
+const FRESH_ANSWERS = 20;
 
 /** Makes results smaller that the model was not sent yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
@@ -56,6 +58,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   reads: ['calls', 'unsent'],
   isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
   mark: ({ index, settings, marks, mark }) => {
+    keepSources(index, marks);
     const unsent = index.unsentResults();
     for (const result of unsent) {
       if (marks.responses[result.row] !== 0) continue;
@@ -79,6 +82,26 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       ? `The model was not sent it yet, and it is sent with ${left} of its ${length} characters.`
       : `The model was not sent it yet, and of its ${length} characters none are to be taken.`,
 };
+
+/** Lets results stay that newer ones refer to, as long as these are so new that they would stay themselves. */
+function keepSources(index: HistoryIndex, marks: Marks): void {
+  const { answers, responses } = index;
+  const firstEntry = answers.at(Math.max(0, answers.length - FRESH_ANSWERS));
+  const sources = new Set<string>();
+  for (let row = responses.length - 1; row >= 0; row -= 1) {
+    if (responses.entry.at(row) < firstEntry) break;
+    const ids = responses.source.at(row);
+    if (ids === NONE || marks.responses[row] !== 0) continue;
+    for (const id of index.idOf(ids).split(' ')) sources.add(id);
+  }
+  if (sources.size === 0) return;
+  const last = Math.max(0, responses.length - MAX_BACK);
+  for (let row = responses.length - 1; row >= last; row -= 1) {
+    const action = actionOf(marks.responses[row]);
+    if (action !== ACTION.pointer && action !== ACTION.excerpt) continue;
+    if (sources.has(index.idOf(responses.id.at(row)))) marks.responses[row] = 0;
+  }
+}
 
 /** What takes the place of a result, which is found out once; `undefined` when it stays as it is. */
 function shrunkBy(
