@@ -2,8 +2,8 @@
 // defaults, and looks at kinds only.
 
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
-import { SHRINKER_NAMES } from './shrink/shrink-text.js';
-import { SHRINK_LEVELS } from './shrink/shrinker.js';
+import type { ShrinkerName } from './shrink/shrink-text.js';
+import type { ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
 
 /** Says why a value is none of its kind, or nothing. */
@@ -45,12 +45,21 @@ const TOOL_USE = ofFields(
   ['access'],
 );
 
-const SHRINK_LEVEL_NAMES = Object.fromEntries(SHRINK_LEVELS.map((level) => [level, true] as const));
-const SWITCH_CHECKS: Readonly<Record<string, Check>> = {
-  level: oneOf(SHRINK_LEVEL_NAMES),
-  ...Object.fromEntries(SHRINKER_NAMES.map((name) => [name, boolean] as const)),
+const SHRINK_LEVELS: Readonly<Record<ShrinkLevel, true>> = {
+  lossless: true,
+  default: true,
+  strong: true,
 };
-const SHRINK_SWITCHES = ofFields(SWITCH_CHECKS);
+const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
+  shownBefore: boolean,
+  terminalCodes: boolean,
+  jsonTables: boolean,
+  likeLines: boolean,
+  failuresFirst: boolean,
+  grouping: boolean,
+  blobs: boolean,
+};
+const SHRINK_FIELDS = { ...SHRINK_SWITCHES, level: oneOf(SHRINK_LEVELS) };
 
 const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   readWritePruning: boolean,
@@ -124,11 +133,11 @@ function catalogProblem(catalog: unknown): string | undefined {
 
 /** A word, or an object in which each name is that of a shrinker. */
 function shrinkProblem(option: unknown): string | undefined {
-  if (!isObject(option)) return oneOf({ ...SHRINK_LEVEL_NAMES, off: true })(option);
-  const problem = SHRINK_SWITCHES(option);
-  const unknown = Object.keys(option).find((name) => !Object.hasOwn(SWITCH_CHECKS, name));
-  if (problem !== undefined || unknown === undefined) return problem;
-  return `expected switches of ${SHRINKER_NAMES.join(', ')}, got another one`;
+  if (!isObject(option)) return oneOf({ off: true, ...SHRINK_LEVELS })(option);
+  const isKnown = Object.keys(option).every((name) => Object.hasOwn(SHRINK_FIELDS, name));
+  return isKnown
+    ? ofFields(SHRINK_FIELDS)(option)
+    : `expected switches of ${Object.keys(SHRINK_SWITCHES).join(', ')}, and a level`;
 }
 
 function ofKind(expected: string, isKind: (value: unknown) => boolean): Check {
