@@ -44,8 +44,7 @@ const KEPT: DensityConfig = { ...PLAIN, workingSet: DEFAULT_WORKING_SET };
 /** Judges everything and takes nothing: what an edit costs has nothing to do with who finds it. */
 const HELD_RULES: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
-  minTailReclaim: Infinity,
-  minReclaimTokens: Infinity,
+  paybackCalls: 0,
 };
 
 /** Entries between two passes while a history grows: some twenty turns. */

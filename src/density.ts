@@ -19,6 +19,7 @@ export type {
 export {
   AGGRESSIVE_WORKING_SET,
   DEFAULT_WORKING_SET,
+  withColdCache,
 } from './shared/density/rules/working-set-rules.js';
 export type { WorkingSetRules } from './shared/density/rules/working-set-rules.js';
 export { explainDensity } from './shared/density/explain/explain-density.js';

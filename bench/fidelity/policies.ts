@@ -17,13 +17,13 @@ import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
 import type { ShrinkOption } from '../../src/shared/density/rules/shrink-settings.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
-import { arePriced, completeEditOptions } from '../../src/main/preflight/edit-options.js';
+import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
 import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
 import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
-import { withoutBatches } from '../../src/shared/density/rules/working-set-rules.js';
+import { withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
@@ -51,7 +51,10 @@ export interface Policy {
 }
 
 /** The policy that sends everything. */
-export const KEEP_ALL: Policy = { name: 'everything kept', start: () => densitySender(undefined) };
+export const KEEP_ALL: Policy = {
+  name: 'everything kept',
+  start: () => densitySender(() => undefined),
+};
 
 /** The name of what the presets of agents choose. */
 export const OWN_POLICY = 'working set (default)';
@@ -96,7 +99,7 @@ export const POLICIES: readonly Policy[] = [
   crudeWorkingSet(40),
   crudeWorkingSet(80),
   ...BASELINES.flatMap(({ own, random, oldest }) => [own, random, oldest]),
-  workingSet('working set, no batches', withoutBatches(DEFAULT_WORKING_SET)),
+  workingSet('working set, no batches', { ...DEFAULT_WORKING_SET, paybackCalls: Infinity }),
   clairvoyant('clairvoyant bound', new Set<NeedKind>(['edit'])),
   clairvoyant('clairvoyant, all needs', USED_KINDS),
 ];
@@ -108,13 +111,8 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
       // Of the preset, what it knows and not what it chooses: that is what the policies differ in.
       const { preset, workspaceRoot = '/' } = transcript;
       const { toolCatalog, inclusionSyntaxes } = preset;
-      return densitySender({
-        ...DEFAULT_DENSITY_CONFIG,
-        workspaceRoot,
-        toolCatalog,
-        inclusionSyntaxes,
-        ...settings,
-      });
+      const config = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot, toolCatalog, inclusionSyntaxes };
+      return densitySender(constant({ ...config, ...settings }));
     },
   };
 }
@@ -130,7 +128,11 @@ export function shrinking(name: string, shrink: ShrinkOption): Policy {
 
 /** What the preset of the agent chooses, with these rules. */
 export function workingSet(name: string, rules: WorkingSetRules): Policy {
-  return { name, role: 'own', start: (session) => densitySender(configOf(session, rules)) };
+  return {
+    name,
+    role: 'own',
+    start: (session) => densitySender(constant(configOf(session, rules))),
+  };
 }
 
 /** The same, as sessions land it unless they are told otherwise: what it finds is held until it is worth the cache that it costs, or that is cold. */
@@ -151,7 +153,9 @@ export function batched(name: string, rules: WorkingSetRules): Policy {
       });
       let call = -1;
       let added = 0;
-      const config = configOf(session, arePriced(edits) ? withoutBatches(rules) : rules);
+      const warm = configOf(session, rules);
+      const cold = configOf(session, withColdCache(rules));
+      const config = (): DensityConfig => (sent.isCacheCold ? cold : warm);
       const send = densitySender(config, (found, standing) => {
         history = standing;
         return gate.admit(found, { isForced: false, isBatchPoint: points.reaches(added) }).result;
@@ -189,13 +193,14 @@ function lastPerTool(recencyRetention: number): Policy {
  * @param admit what of an edit of the history may land now @default all of it
  */
 function densitySender(
-  config: DensityConfig | undefined,
+  configOfCall: () => DensityConfig | undefined,
   admit: (found: FoundEdit, history: readonly IContent[]) => DensityResult = ({ result }) => result,
 ): Sender {
   const history: IContent[] = [];
   let index: HistoryIndex | undefined;
   return (added) => {
     history.push(...added);
+    const config = configOfCall();
     if (config === undefined) return history;
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
@@ -207,6 +212,10 @@ function densitySender(
     index = undefined;
     return history;
   };
+}
+
+function constant(config: DensityConfig): () => DensityConfig {
+  return () => config;
 }
 
 function indexOf(history: readonly IContent[], config: DensityConfig): HistoryIndex {

@@ -187,7 +187,9 @@ function callOf(
       return { name: 'Bash', parameters: { command: `run call${at} ${named}` } };
     case 'shell-read': {
       const shown = named === '' ? `call${at}.ts` : named;
-      const command = lines === undefined ? `cat ${shown}` : `sed -n '${lines.join()}p' ${shown}`;
+      // Which part of a file it shows the trace does not say: no other command shows the same for certain.
+      const command =
+        lines === undefined ? `tail -c ${at} ${shown}` : `sed -n '${lines.join()}p' ${shown}`;
       return { name: 'Bash', parameters: { command } };
     }
     case 'shell-search':

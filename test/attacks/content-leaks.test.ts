@@ -204,7 +204,7 @@ describe('errors', () => {
     ['a profile', () => validate([], wrong(canary()))],
     [
       'rules',
-      () => optimize([], wrong({ workspaceRoot: '/', workingSet: { minTokens: canary() } })),
+      () => optimize([], wrong({ workspaceRoot: '/', workingSet: { readCalls: canary() } })),
     ],
     ['options', () => createCompactor(wrong({ offload: canary(), tokenizer: canary() }))],
     [

@@ -253,7 +253,7 @@ describe('a result', () => {
   });
 
   it('would have passed for an excerpt of itself, and never been shortened', () => {
-    const forged = `${'line\n'.repeat(4_000)}[… 9 lines left out of this old output …]\nend`;
+    const forged = `[bash: make — success]\nIt named: readFile\n${'line_1\n'.repeat(4_000)}`;
     const history = [
       humanText('go'),
       ...use('1', 'bash', { command: 'make' }, forged),
@@ -263,10 +263,7 @@ describe('a result', () => {
     ];
     const workingSet = {
       ...DEFAULT_WORKING_SET,
-      outputLease: 1,
-      excerptLease: 100,
-      minReclaimTokens: 1,
-      minReclaimShare: 0,
+      ...{ outputCalls: 1, paybackCalls: Infinity, freeTokens: 0 },
     };
     const { toolCatalog } = agentPreset('mini-swe-agent');
     const { explain } = explainDensity(history, { ...CONFIG, toolCatalog, workingSet });
@@ -286,7 +283,13 @@ describe('a command', () => {
         aiContent('I know it now.'),
       ];
       const { toolCatalog } = agentPreset('mini-swe-agent');
-      const workingSet = { ...DEFAULT_WORKING_SET, minReclaimTokens: 1, minReclaimShare: 0 };
+      const workingSet = {
+        ...DEFAULT_WORKING_SET,
+        outputCalls: 9,
+        earlyShare: 1,
+        paybackCalls: Infinity,
+        freeTokens: 0,
+      };
       const { explain } = explainDensity(history, { ...CONFIG, toolCatalog, workingSet });
       expect(explain(2).blocks[0]).not.toMatchObject({ reason: 'read-again' });
       expect(explain(2).blocks[0]?.verdict).toBe('kept');

@@ -36,10 +36,10 @@ const POINTERS = {
   'compression.strategy': 'high-density',
 } as const;
 
-/** Outputs become an excerpt when they were sent, and a placeholder at the next request. */
-const EXCERPTS_FIRST: WorkingSetRules = {
+/** Outputs become an excerpt when they were sent. */
+const EXCERPTS: WorkingSetRules = {
   ...DEFAULT_WORKING_SET,
-  ...{ outputLease: 0, excerptLease: 1, minReclaimTokens: 0, minReclaimShare: 0 },
+  ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
 };
 
 function openCompactor(options: CompactorOptions = {}): Compactor {
@@ -187,8 +187,8 @@ describe('Compactor', () => {
     { weight: 1, arbitrary: huge },
   );
 
-  it('gives back the original of an excerpt that became a placeholder, and lists it once', async () => {
-    const output = 'one line of output\n'.repeat(200);
+  it('gives back the original of an excerpt, and lists it once', async () => {
+    const output = 'readFile of output\n'.repeat(200);
     const removalLogPath = await temporaryPath();
     const compactor = openCompactor({ settings: { 'compression.density.recencyPruning': false } });
     const session = await compactor.createSession({
@@ -198,7 +198,7 @@ describe('Compactor', () => {
         toolContent([toolResponse('run', 'shell', output)]),
       ],
       removalLogPath,
-      density: { toolCatalog: { shell: runsCommands() }, workingSet: EXCERPTS_FIRST },
+      density: { toolCatalog: { shell: runsCommands() }, workingSet: EXCERPTS },
     });
     const seen: unknown[] = [];
     for (const said of ['It runs.', 'And on.', 'And on.']) {
@@ -206,9 +206,10 @@ describe('Compactor', () => {
       seen.push(responsesOf(session.history.getAll())[0]?.result);
       session.history.add(aiContent(said));
     }
-    const [whole, excerpt, placeholder] = seen;
-    expect([whole, isExcerpt(excerpt)]).toEqual([output, true]);
-    expect(placeholder).toContain('recall("run")');
+    const [whole, excerpt, later] = seen;
+    expect([whole, isExcerpt(excerpt), later]).toEqual([output, true, excerpt]);
+    expect(excerpt).toContain('recall("run")');
+    expect(excerpt).toContain('It named: readFile');
 
     const restored = await session.restore('run');
     expect(restored.response.result).toBe(output);

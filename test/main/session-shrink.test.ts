@@ -125,7 +125,7 @@ describe('Session', () => {
       toolContent([toolResponse(id, 'read_file', lines.slice(from, from + 40).join('\n'))]),
     ];
     // So many that most requests are no point at which a batch may land.
-    const early = Array.from({ length: 500 }, (_, at) => ran(`early ${at}`, 'short')).flat();
+    const early = Array.from({ length: 400 }, (_, at) => ran(`early ${at}`, 'short')).flat();
     const entries = [
       ...[
         humanText('go'),

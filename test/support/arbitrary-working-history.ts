@@ -104,14 +104,24 @@ const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
   { weight: 4, arbitrary: outputUse },
 );
 
-const OLD_OUTPUT = `head\n[… 12 lines left out of this old output …]\ntail`;
+const OLD_OUTPUT = `${PRUNED_POINTER}\nIt named: src/a.ts readFile`;
 
 const workingResult: fc.Arbitrary<unknown> = fc.oneof<fc.WeightedArbitrary<unknown>[]>(
   {
     weight: 8,
     arbitrary: fc
       .tuple(
-        fc.constantFrom('line\n', 'a longer line of output\r\n', 'unbroken', '😀', '\n'),
+        fc.constantFrom(
+          ...[
+            'line\n',
+            'a longer line of output\r\n',
+            'unbroken',
+            '😀',
+            '\n',
+            'readFile ./src/b.ts:7\r\n',
+          ],
+          ...['TypeError: not_a_function at lib/run.js\n', 'x_1 FAILED\n', 'HTTPServer.listen '],
+        ),
         fc.constantFrom(1, 30, 62, 150, 200, 300, 400, 600, 2_500),
       )
       .map(([text, times]) => text.repeat(times)),
@@ -164,38 +174,19 @@ function withUses(
   }));
 }
 
-const lease = fc.constantFrom(0, 1, 2, 3, 5, 8, Infinity);
-const tokens = fc.constantFrom(0, 1, 15, 30, 100, 151, 400, 3_000, Infinity);
-const few = fc.constantFrom(0, 0, 1, 15, 30, 60);
-const needed = fc.constantFrom(0, 0, 30, 200, 2_000, Infinity);
-const share = fc.constantFrom(0, 0, 0.1, 0.5, 2, Infinity);
+const calls = fc.constantFrom(0, 1, 2, 3, 5, 8, Infinity);
 
 /** Gives rules of all kinds: some take nearly everything, some nothing, some only near the end. */
 export function arbitraryWorkingSetRules(): fc.Arbitrary<WorkingSetRules> {
-  const rules = fc.record(
+  return fc.record(
     {
-      ...{ readLease: lease, touchLease: lease, nameLease: lease, searchLease: lease },
-      ...{ outputLease: lease, excerptLease: lease, excerptTokens: tokens, callLease: lease },
-      ...{ relaxedTokens: tokens, maxRelaxation: fc.constantFrom(1, 1, 1.5, 4, Infinity) },
-      ...{ minTokens: few, minCausingTokens: few },
-      ...{ tailTokens: tokens, minTailReclaim: needed, minTailShare: share },
-      ...{ minReclaimTokens: needed, minReclaimShare: share },
+      ...{ readCalls: calls, searchCalls: calls, outputCalls: calls, otherCalls: calls },
+      earlyShare: fc.constantFrom(0, 0.25, 0.5, 1),
+      paybackCalls: fc.constantFrom(0, 1, 5, 40, 200, Infinity),
+      freeTokens: fc.constantFrom(0, 0, 0, 100, 1_000, Infinity),
     },
     { noNullPrototype: true },
   );
-  // Few of them would leave excerpts.
-  const brief = fc.constantFrom(0, 1);
-  const excerpts = fc.record(
-    {
-      ...{ searchLease: brief, outputLease: brief, excerptLease: fc.constantFrom(2, 5, Infinity) },
-      ...{ excerptTokens: fc.constantFrom(0, 151), minReclaimTokens: fc.constantFrom(0, 100) },
-      minReclaimShare: fc.constantFrom(0, 0.1),
-    },
-    { noNullPrototype: true },
-  );
-  return fc
-    .tuple(rules, fc.option(excerpts, { freq: 1 }))
-    .map(([all, some]) => ({ ...all, ...some }));
 }
 
 /** Gives configurations with a working set; in half of them it is the only phase. */

@@ -12,7 +12,8 @@ import type {
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
 import { INCLUSION_POINTER } from '../../src/shared/density/index/file-inclusions.js';
-import { naiveExcerpt, naiveOutsideWorkingSet } from './naive-working-set.js';
+import { naiveExcerpt } from './naive-excerpt.js';
+import { naiveOutsideWorkingSet } from './naive-working-set.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];
 /** They are in the catalog of histories for a working set, and in no other. */
@@ -62,11 +63,11 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
   const replacements = new Map<number, IContent>();
   history.forEach((content, entry) => {
     const blocks = content.blocks.flatMap((block, at): ContentBlock[] => {
-      if (staleBlocks.includes(block) || outside?.forgotten.includes(block)) return [];
+      if (staleBlocks.includes(block)) return [];
       if (block.type === 'tool_response') {
-        const fate = old.includes(block) ? 'pointer' : outside?.results.get(block);
+        const fate = old.includes(block) ? 'pointer' : outside?.get(block);
         if (fate === undefined) return [block];
-        const isCut = fate === 'excerpt' && typeof block.result === 'string';
+        const isCut = fate === 'excerpt';
         const pruned = { ...block, result: isCut ? naiveExcerpt(block.result) : PRUNED_POINTER };
         delete pruned.mediaTokens;
         return [pruned];
@@ -98,7 +99,7 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
       readWritePairsPruned: stale.length,
       fileDeduplicationsPruned: superseded.length,
       recencyPruned: old.length,
-      ...(outside !== undefined && { workingSetPruned: outside.count }),
+      ...(outside !== undefined && { workingSetPruned: outside.size }),
     },
   };
 }

@@ -33,6 +33,16 @@ export interface CompactionMiddleware {
   readonly transformParams: <Params extends PromptParams>(
     call: ModelCall<Params>,
   ) => Promise<Params>;
+  /** Returns what the model answers; where it refused a prompt as too long and named its limit, that is remembered. */
+  readonly wrapGenerate: <Result>(call: {
+    readonly doGenerate: () => PromiseLike<Result>;
+    readonly model: ModelReference;
+  }) => Promise<Result>;
+  /** The same for an answer that is streamed. */
+  readonly wrapStream: <Result>(call: {
+    readonly doStream: () => PromiseLike<Result>;
+    readonly model: ModelReference;
+  }) => Promise<Result>;
 }
 
 /**
@@ -56,5 +66,20 @@ export function compactionMiddleware(
       const prompt = await compact(params.prompt, call);
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     },
+    wrapGenerate: ({ doGenerate, model }) => learning(doGenerate, model),
+    wrapStream: ({ doStream, model }) => learning(doStream, model),
   };
+
+  /** A refusal that names the model's limit is remembered. */
+  async function learning<Result>(
+    ask: () => PromiseLike<Result>,
+    model: ModelReference,
+  ): Promise<Result> {
+    try {
+      return await ask();
+    } catch (thrown) {
+      compactor.reportRefusal(thrown, describeModel(model).modelName);
+      throw thrown;
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // The first step of a preflight: one density pass, when there is something new to look at. Keeps what the last pass
 // has seen, and at which lengths of the history edits have landed. What may land of a pass, the gate decides.
 
-import type { DensityBase, DensityResult } from '../../shared/density.js';
+import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
@@ -19,7 +19,7 @@ import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { FormerPreflights } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import { currentDensityConfig, currentStrategy } from './session-parts.js';
+import { currentStrategy, currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** Landings that are remembered. */
@@ -111,18 +111,17 @@ export class DensityPruner {
     pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
-    const { history, gauge, logger } = this.#parts;
+    const { history, gauge, logger, sent } = this.#parts;
+    const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
+    const config = currentDensityConfig(this.#parts, isForced || sent.isCacheCold);
     const isBatchPoint = this.#points.reaches(at);
     for (let attempt = 0; ; attempt += 1) {
-      const edit = await findEdit(this.#parts, strategy, attempt < MAX_STALE_PLANS, signal);
+      const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
       signal?.throwIfAborted();
       if (edit !== null && history.revision === edit.base.revision) {
         const { found, base } = edit;
         if (found.firstEntry === Infinity) return { event: null, isSettled: true };
-        const admission = this.#gate.admit(found, {
-          isForced: history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens),
-          isBatchPoint,
-        });
+        const admission = this.#gate.admit(found, { isForced, isBatchPoint });
         const editsOf = rowsBy(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
         if (outcome?.event) this.#noteLanding(at, outcome.event.reason);
@@ -215,12 +214,12 @@ function rowsBy({ rows }: DensityResult): Landing['editsOf'] {
 async function findEdit(
   parts: SessionParts,
   strategy: CompressionStrategy,
+  config: DensityConfig,
   mayOffload: boolean,
   signal: AbortSignal | undefined,
 ): Promise<BasedEdit | null> {
   const { history } = parts;
   const { base } = history;
-  const config = currentDensityConfig(parts);
   // Only the documented pass is known to workers; a strategy with one of its own runs here.
   if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
     return { found: findHere(strategy, history.getRawHistory(), config), base };

@@ -9,6 +9,7 @@ import { SILENT_LOGGER } from '../host/logger.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
+import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
@@ -70,11 +71,11 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const { parts, former, thresholdTokens, points, signal } = options;
   const { edits } = parts;
   const { base } = parts.history;
-  const config = currentDensityConfig(parts);
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
   const copy = new EditedCopy(given, parts.history);
-  const shrinks = new ReplayedShrinks(config, copy);
+  const shrinks = new ReplayedShrinks(currentDensityConfig(parts), copy);
+  const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
   const sent = { intactEntries: 0, isCacheCold: false };
   const gate = new EditGate({
     ...edits,
@@ -100,25 +101,32 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const isForced = landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     const isShrinking =
+      isDocumented &&
       edits.edits === 'batched' &&
       (former === undefined ? !isCompressed && !mayLand : landed === 'unsent');
     if (!isNow && isShrinking) {
       const found = shrinks.find();
       const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });
       if (shrinking?.reason !== undefined) {
-        landings.set(at, shrinking.reason);
+        landings.set(at, 'unsent');
         await copy.land(shrinking, edits.reasoning);
         shrinks.noteLanding(shrinking, true);
       }
       scanned += ENTRIES_PER_SHRINKING;
     } else if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
+      const isFree =
+        landed === undefined
+          ? isForced || sent.isCacheCold
+          : landed === 'threshold' || landed === 'cache-cold';
+      const config = currentDensityConfig(parts, isFree);
       const found = findHere(strategy, copy.getRawHistory(), config);
       admission =
         found.firstEntry === Infinity
           ? { result: found.result, isWhole: true }
           : gate.admit(found, { isForced, isBatchPoint });
       if (admission.reason !== undefined) {
-        landings.set(at, admission.reason);
+        // What is made to land here landed then for a reason of its own.
+        landings.set(at, landed ?? admission.reason);
         await copy.land(admission, edits.reasoning);
         shrinks.noteLanding(admission, false);
       }

@@ -2,10 +2,10 @@
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
-import { withoutBatches } from '../../shared/density/rules/working-set-rules.js';
 import { explainDensity } from '../../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
+import { withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
@@ -20,7 +20,7 @@ import type {
 import type { CompressionInputs } from './compression-step.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import { arePriced, completeEditOptions } from './edit-options.js';
+import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import { ProgressGuard } from './progress-guard.js';
 import type { FormerPreflights } from './replay-edits.js';
@@ -105,20 +105,27 @@ export function currentStrategy(
   return parts.resolveStrategy(parts.runtimeContext.ephemerals.compressionStrategy());
 }
 
-/** The configuration of a density pass, from settings and agent. */
-export function currentDensityConfig({
-  runtimeContext: { ephemerals },
-  densityOptions,
-  edits,
-}: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>): DensityConfig {
+/**
+ * The configuration of a density pass, from settings and agent.
+ *
+ * @param isFree whether the prompt cache is cold, or will be lost anyway: where edits wait for what they cost, all results leave
+ *   then that may
+ */
+export function currentDensityConfig(
+  {
+    runtimeContext: { ephemerals },
+    densityOptions,
+    edits,
+  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
+  isFree: boolean = false,
+): DensityConfig {
   const { workingSet: _, shrink: __, ...agent } = densityOptions;
   const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
   const rules = ruleSettings(ephemerals, densityOptions);
   const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
   const { workingSet } = config;
-  // Where the price of the cache decides, a pass need not wait for edits to come together.
-  if (!arePriced(edits) || workingSet === undefined) return config;
-  return { ...config, workingSet: withoutBatches(workingSet) };
+  if (!isFree || workingSet === undefined || edits.edits === 'every-turn') return config;
+  return { ...config, workingSet: withColdCache(workingSet) };
 }
 
 /**

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { compactionMiddleware } from '../../../src/adapters/ai-sdk/compaction-middleware.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { AdapterOptions } from '../../../src/ai-sdk.js';
+import { createCompactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { chatModel, claude, mapTools, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
@@ -56,6 +57,21 @@ describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
       'write_file read_file',
     ]);
     expect(sessions).toHaveLength(1);
+  });
+
+  runs.each(['generate', 'stream'])('learns from a refusal to %s', async (way) => {
+    const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const middleware = compactionMiddleware(compactor);
+    const refused = new Error("This model's maximum context length is 4096 tokens.");
+    const call = {
+      doGenerate: () => Promise.reject(refused),
+      doStream: () => Promise.reject(refused),
+      model: { provider: 'openai.chat', modelId: 'of-mine' },
+    };
+    const asking = way === 'generate' ? middleware.wrapGenerate(call) : middleware.wrapStream(call);
+    await expect(asking).rejects.toBe(refused);
+    expect(compactor.status().learnedLimits).toEqual({ 'of-mine': 4_096 });
+    await compactor.close();
   });
 
   runs('takes out the reasoning of Anthropic behind an edit', async () => {

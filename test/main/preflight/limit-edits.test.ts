@@ -32,11 +32,12 @@ const PASS: DensityConfig = {
 
 /** Takes every result that was sent. */
 const ALL_STALE: WorkingSetRules = {
-  ...{ readLease: 0, touchLease: 0, nameLease: 0, searchLease: 0, outputLease: 0 },
-  ...{ excerptLease: 0, excerptTokens: 0, callLease: 100, relaxedTokens: 0, maxRelaxation: 1 },
-  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
-  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+  ...{ readCalls: 0, searchCalls: 0, outputCalls: 0, otherCalls: 0 },
+  ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
+
+/** More than a placeholder has. */
+const LONG = 'x'.repeat(200);
 
 function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
   const history = historyOf(notation);
@@ -145,22 +146,9 @@ describe('limitPlan', () => {
     [{ recencyPruning: true }, { readWritePairsPruned: 0, recencyPruned: 2, workingSetPruned: 1 }],
   ])('tells with %o what the working set took', (phases, expected) => {
     const pass = { ...PASS, ...phases, workingSet: ALL_STALE };
-    const notation = 'h:@b.ts h:@b.ts a:s1 t:s1 a:s2 t:s2 a:s3 t:s3 a a';
+    const notation = `h:@b.ts h:@b.ts a:s1 t:s1(${LONG}) a:s2 t:s2(${LONG}) a:s3 t:s3(${LONG}) a a`;
     const metadata = { fileDeduplicationsPruned: 0, ...expected };
     expect(limited(notation, 1, 0, pass).metadata).toEqual(metadata);
-  });
-
-  it('tells calls that the working set has forgotten from superseded reads', () => {
-    const workingSet = { ...ALL_STALE, callLease: 1 };
-    const notation = 'h:@b.ts h:@b.ts a:r1(c.ts) t:r1 a:r2 t:r2 a:w3 t:w3';
-    const left = limited(notation, 1, 0, { ...PASS, workingSet });
-    expect(describeResult(left)).toBe('-2 -3 -4 -5');
-    expect(left.metadata).toEqual({
-      readWritePairsPruned: 1,
-      fileDeduplicationsPruned: 0,
-      recencyPruned: 0,
-      workingSetPruned: 1,
-    });
   });
 
   it('tells of a whole edit what the pass told', () => {

@@ -91,8 +91,8 @@ describe('listRemoved', () => {
   });
 
   test('leaves out excerpts where there is an original', async () => {
-    const output = 'a line of output\n'.repeat(100);
-    const excerpt = excerptOf(output);
+    const output = 'readFile of output\n'.repeat(100);
+    const excerpt = excerptOf(output, PRUNED_POINTER);
     const once = await listed(
       gone(answer(output), 's', answer(excerpt)),
       gone(answer(excerpt), 's', answer(PRUNED_POINTER)),

@@ -56,8 +56,8 @@ async function recording(...batches: readonly (readonly RemovalDraft[])[]): Prom
 
 describe('restore', () => {
   test('gives an excerpt when nothing else is on record, and else the original', async () => {
-    const output = 'a line of output\n'.repeat(100);
-    const excerpt = excerptOf(output);
+    const output = 'readFile of output\n'.repeat(100);
+    const excerpt = excerptOf(output, PRUNED_POINTER);
     const only = await recording([gone(answer(excerpt))]);
     expect((await only.restored()).response.result).toBe(excerpt);
     const both = await recording(

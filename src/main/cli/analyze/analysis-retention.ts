@@ -67,7 +67,7 @@ function reasonOfResult(result: BlockExplanation): StayReason {
   if (result.verdict === 'placeholder') return 'pruned-result';
   if (result.reason === 'gone') return 'pruned-result';
   if (result.rule === 'working-set') {
-    return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
+    return REASONS_IN_USE[result.reason] ?? 'other-call';
   }
   return REASONS_BY_RULE[result.rule] ?? 'other-call';
 }
@@ -81,7 +81,6 @@ const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayRea
 const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = {
   unsent: 'recent-result',
   fresh: 'recent-result',
-  touched: 'touched-read',
   small: 'small-result',
 };
 

@@ -30,7 +30,7 @@ import { NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects
 import { attributePass } from '../measure/attribution.js';
 import type { Attribution } from '../measure/attribution.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
-import { densityConfigOf } from '../measure/density-config.js';
+import { densityConfigAtRest } from '../measure/density-config.js';
 import type { PruningOptions } from '../measure/density-config.js';
 import { groupBy } from '../measure/group-by.js';
 import { contextAt, contextsOf } from '../measure/contexts.js';
@@ -79,7 +79,7 @@ export async function analyzeHistory(
   const { countEach, recencyRetention } = options;
   const counts = await countEach(entries);
   const known = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
-  const config = densityConfigOf(transcript, options);
+  const config = densityConfigAtRest(transcript, options);
   const pruned = await countPruned(pruneHistory(transcript, config), known, countEach);
   const untried =
     recencyRetention === undefined ? await countOldResults(pruned, config, countEach) : undefined;

@@ -1,6 +1,6 @@
 // The explanation of one entry for a person, as lines of at most the given width. Prints nothing itself.
 
-import type { BlockExplanation, EntryExplanation, WorkingSetFinding } from '../../../density.js';
+import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import type { RenderOptions } from '../replay/render-report.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -89,21 +89,12 @@ function renderBlock(block: BlockExplanation, width: number, paint: Paint): read
 function factsOf(block: BlockExplanation): readonly string[] {
   if (block.rule === 'working-set') {
     return [
-      `sent ${formatNumberOf(block.age, 'time')}${isByAge(block) ? `, of ${formatCount(block.lease)}` : ''}`,
-      ...(block.touch === null
-        ? []
-        : [`touched ${formatCount(block.touch.age)} ago, of ${formatCount(block.touch.lease)}`]),
-      `leases of reads × ${block.relaxation.toFixed(1)}`,
+      `sent ${formatNumberOf(block.age, 'time')}, of ${formatCount(block.time)}`,
       `about ${formatCount(block.tokens)} tokens`,
-      `unused in all ${formatCount(block.staleTokens)} of ${formatCount(block.neededTokens)} needed`,
+      `waiting in all ${formatCount(block.waitingTokens)} of ${formatCount(block.neededTokens)} needed`,
     ];
   }
   return block.rule === 'recency'
     ? [`number ${formatCount(block.rank)}, ${formatCount(block.retained)} stay`]
     : [];
-}
-
-/** Whether its own age is what keeps it, or takes it away. */
-function isByAge({ reason }: WorkingSetFinding): boolean {
-  return ['fresh', 'aged', 'expired', 'forgotten'].includes(reason);
 }

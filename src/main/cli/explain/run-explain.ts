@@ -6,7 +6,7 @@ import { explainDensity } from '../../../density.js';
 import { readTranscript } from '../../../transcripts.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { historyAround } from '../measure/contexts.js';
-import { densityConfigOf } from '../measure/density-config.js';
+import { densityConfigAtRest } from '../measure/density-config.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
@@ -40,7 +40,7 @@ export async function runExplain(
   if (index >= length) {
     return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
   }
-  const config = densityConfigOf(transcript, {
+  const config = densityConfigAtRest(transcript, {
     recencyRetention: given.recency,
     workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
   });

@@ -1,6 +1,6 @@
 // How the history of a transcript is pruned: by what is known of its agent, and what the command line says.
 
-import { DEFAULT_DENSITY_CONFIG } from '../../../density.js';
+import { DEFAULT_DENSITY_CONFIG, withColdCache } from '../../../density.js';
 import type { DensityConfig } from '../../../density.js';
 import type { Transcript } from '../../../transcripts.js';
 
@@ -10,6 +10,15 @@ export interface PruningOptions {
   readonly recencyRetention?: number | undefined;
   /** Where relative paths start. @default what the transcript recorded, else the working directory */
   readonly workspaceRoot?: string | undefined;
+}
+
+/** The same for a session that is taken up after some time: no cache holds it any more, and all leaves that may. */
+export function densityConfigAtRest(
+  transcript: Pick<Transcript, 'preset' | 'workspaceRoot'>,
+  options: PruningOptions,
+): DensityConfig {
+  const workingSet = withColdCache(transcript.preset.workingSet);
+  return { ...densityConfigOf(transcript, options), workingSet };
 }
 
 /** Returns the configuration of the passes that a session of the transcript's agent makes. */

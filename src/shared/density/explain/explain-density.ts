@@ -21,6 +21,7 @@ import type {
   ExplainedBlock,
   NoFinding,
 } from './explanation.js';
+import { isExcerpt } from '../index/excerpt.js';
 import { findInclusions } from '../index/file-inclusions.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
@@ -214,7 +215,8 @@ class Explainer {
     const ofCall = block?.type === 'tool_call' ? this.#aboutCall(block) : ABOUT_NOTHING;
     const about = { ...ofCall, callId, toolName, partner };
     const mark = this.#marked.marks.responses[row] ?? 0;
-    if (mark === 0 && placeholderKind(response) !== 'none') return [about, kept('gone')];
+    if (mark === 0 && (placeholderKind(response) !== 'none' || isExcerpt(response.result)))
+      return [about, kept('gone')];
     const verdict = this.#verdict(mark, ({ ofResponse }) => ofResponse?.(row, call, this.#places));
     return [about, verdict ?? kept(call === NONE ? 'no-call' : 'no-rule')];
   }

@@ -1,67 +1,125 @@
-// What is left of a long output that has grown old: its head, its tail, and how much stood between them.
+// What is left of a result that leaves: below the placeholder the names that tell what was in it, its paths first, and the
+// lines that say what failed. A pure function of the result; looks at a bounded part of it.
 
-/** UTF-16 units of the head and of the tail: the tail of an output tells how it ended. */
-const HEAD_LENGTH = 160;
-const TAIL_LENGTH = 320;
-const MARK_END = ' left out of this old output …]';
-/** No excerpt is longer. */
-const MAX_LENGTH = 600;
+import { onOneLine, shortened } from '../../one-line.js';
+import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
+import { payloadText } from '../../tokens/content-text.js';
 
-/** About how many tokens an excerpt has. */
-export const EXCERPT_TOKENS: number = MAX_LENGTH / 4;
+/** About how many tokens a result has to have for its names to be worth keeping. */
+const MIN_TOKENS = 150;
+/** About how many tokens a placeholder has. */
+export const PLACEHOLDER_TOKENS = 16;
+/** UTF-16 units of the names: a share of the result, and no more than a fixed number. */
+const NAMES_SHARE = 0.1;
+const MAX_NAMES_LENGTH = 400;
+/** Paths take at most this part of them, as long as there are other names. */
+const PATHS_PART = 0.5;
+/** Lines that tell of a failure, and UTF-16 units of each. */
+const MAX_FAILURES = 2;
+const MAX_FAILURE_LENGTH = 120;
+/** UTF-16 units of a result that are looked at, and of a line: nobody reads longer ones, which are encoded or minified. */
+const MAX_SEEN = 65_536;
+const MAX_LINE_LENGTH = 1_000;
 
-/** Stand for a long text and for an excerpt where nothing else of them matters. No JSON, so that no tool returns them. */
-const LONG_TEXT = 0n;
+/** Also as JSON has them. */
+const LINE_BREAK = /\r?\n|\\n/;
+
+const FAILED = '\nIt failed with: ';
+const NAMED = '\nIt named: ';
+/** No excerpt is longer, with the longest placeholder. */
+const MAX_LENGTH = 1_200;
+
+/** Stand for a result that can be cut short and for an excerpt where nothing else of them matters. No JSON, so that no tool returns them. */
+const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
-/** Returns the first and the last lines of a text and a line that says what is gone; a short text as it is. */
-export function excerptOf(text: string): string {
-  if (text.length <= MAX_LENGTH) return text;
-  const headEnd = lineEndBefore(text, HEAD_LENGTH);
-  const tailStart = lineStartBehind(text, text.length - TAIL_LENGTH);
-  const lines = countBreaks(text.slice(headEnd, tailStart));
-  const amount = lines > 1 ? `${lines} lines` : `${tailStart - headEnd} characters`;
-  return `${text.slice(0, headEnd)}\n[… ${amount}${MARK_END}\n${text.slice(tailStart)}`;
+/** What paths and names consist of. */
+const WORD = /[\w$@.~/+-]+/g;
+const MAX_WORD_LENGTH = 120;
+/** A path has a suffix. */
+const PATH = /[\w$-]\.[A-Za-z]{1,4}$/;
+/** What parts names within a word. */
+const BETWEEN_NAMES = /[/@~+]+/;
+/** A name of a program and not a word of a language: with an underscore, a digit or a capital behind its start, or composed. */
+const TELLING = /^(?=.{5,80}$)(?=.*[A-Za-z])(?:.*[_$\d.-].*|.+[A-Z].*)$/;
+const FAILURE =
+  /\b(?:error(?:\[\w+\])?:|FAIL(?:ED)?\b|\w*(?:Error|Exception)\b|panicked at|not ok\b)/;
+
+/**
+ * Returns what stands in place of a result: the placeholder, and below it what the result named and how it failed. The
+ * placeholder alone when it named nothing.
+ */
+export function excerptOf(result: unknown, placeholder: string): string {
+  const text = payloadText(result);
+  const lines = text
+    .slice(0, MAX_SEEN)
+    .split(LINE_BREAK)
+    .filter((line) => line.length <= MAX_LINE_LENGTH);
+  const names = namesIn(lines, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * text.length));
+  if (names.length === 0) return placeholder;
+  const failures = lines
+    .filter((line) => FAILURE.test(line))
+    .slice(0, MAX_FAILURES)
+    .map((line) => FAILED + shortened(onOneLine(line), MAX_FAILURE_LENGTH));
+  return `${placeholder}${NAMED}${names.join(' ')}${failures.join('')}`;
 }
 
-/** Whether a result is a text of which an excerpt would be another one. */
+/** The paths in the order in which they come, then the names that come most often, short ones first. */
+function namesIn(lines: readonly string[], maxLength: number): readonly string[] {
+  const paths = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    for (const [word] of line.matchAll(WORD)) {
+      if (word.length > MAX_WORD_LENGTH) continue;
+      const path = word.replace(/^\.\//, '').replace(/\.+$/, '');
+      if (PATH.test(path)) paths.add(path);
+      for (const part of word.split(BETWEEN_NAMES)) {
+        const name = part.replace(/^[.-]+|[.-]+$/g, '');
+        if (TELLING.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
+    }
+  }
+  const scored = Array.from(counts, ([name, count]) => ({
+    name,
+    score: count / Math.sqrt(name.length),
+  }));
+  const chosen = fitting([...paths], PATHS_PART * maxLength);
+  const taken = chosen.join(' ');
+  const others = scored
+    .sort((a, b) => b.score - a.score)
+    .flatMap(({ name }) => (taken.includes(name) ? [] : name));
+  return [...chosen, ...fitting(others, maxLength - taken.length)];
+}
+
+/** Those that fit into so many UTF-16 units with a space each, the first ones first. */
+function fitting(words: readonly string[], maxLength: number): readonly string[] {
+  let length = 0;
+  return words.filter((word) => {
+    if (length + word.length + 1 > maxLength) return false;
+    length += word.length + 1;
+    return true;
+  });
+}
+
+/** About how many tokens an excerpt of a result with so many has. */
+export function excerptTokens(tokens: number): number {
+  return PLACEHOLDER_TOKENS + Math.min(tokensOfCharacters(MAX_NAMES_LENGTH), NAMES_SHARE * tokens);
+}
+
+/** Whether a result is so long that an excerpt of it is worth its tokens. */
 export function isExcerptible(result: unknown): boolean {
-  return typeof result === 'string' ? result.length > MAX_LENGTH : result === LONG_TEXT;
+  if (result === LONG_RESULT) return true;
+  return !isExcerpt(result) && estimateResultTokens({ result }) >= MIN_TOKENS;
 }
 
 /** Whether a result is an excerpt already. */
 export function isExcerpt(result: unknown): boolean {
   if (typeof result !== 'string') return result === OLD_EXCERPT;
-  return result.length <= MAX_LENGTH && result.includes(MARK_END);
+  return result.length <= MAX_LENGTH && result.startsWith('[') && result.includes(`]${NAMED}`);
 }
 
 /** Returns next to nothing that can be cut short when a result can, and is an excerpt when that is one. */
 export function excerptStandIn(result: unknown): unknown {
-  if (isExcerptible(result)) return LONG_TEXT;
+  if (isExcerptible(result)) return LONG_RESULT;
   return isExcerpt(result) ? OLD_EXCERPT : '';
-}
-
-/** Where the last whole line within a length ends; in a line that is longer, where that length is reached. */
-function lineEndBefore(text: string, length: number): number {
-  const end = text.lastIndexOf('\n', length);
-  return end > 0 ? end : wholeCharacter(text, length);
-}
-
-/** Where the first whole line from an index on starts; in a line that goes to the end, that index. */
-function lineStartBehind(text: string, index: number): number {
-  const end = text.indexOf('\n', index);
-  return end === -1 || end === text.length - 1 ? wholeCharacter(text, index) : end + 1;
-}
-
-/** The same index, or the next one where it would cut a surrogate pair. */
-function wholeCharacter(text: string, index: number): number {
-  const isCut =
-    /^[\uDC00-\uDFFF]/.test(text.charAt(index)) && /^[\uD800-\uDBFF]/.test(text.charAt(index - 1));
-  return isCut ? index + 1 : index;
-}
-
-function countBreaks(text: string): number {
-  let breaks = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) breaks += 1;
-  return breaks;
 }

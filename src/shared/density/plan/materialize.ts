@@ -113,7 +113,8 @@ function editedBlock(
           edited = withResult(block, placeholder(block, entry, at));
         break;
       case ACTION.excerpt:
-        edited = withExcerpt(block);
+        if (block.type === 'tool_response')
+          edited = withResult(block, excerptOf(block.result, placeholder(block, entry, at)));
         break;
       case ACTION.shrink: {
         const text = texts[row.start];
@@ -129,12 +130,6 @@ function editedBlock(
   if (ranges === undefined || edited?.type !== 'text') return edited;
   const text = withoutRanges(edited.text, ranges);
   return isBlank(text) ? null : { ...edited, text };
-}
-
-/** Only results that are texts are planned to be cut short. */
-function withExcerpt(block: ContentBlock): ContentBlock {
-  if (block.type !== 'tool_response' || typeof block.result !== 'string') return block;
-  return withResult(block, excerptOf(block.result));
 }
 
 type Range = readonly [start: number, end: number];

@@ -25,8 +25,8 @@ export const DENSITY_RULES: readonly DensityRule<RuleFinding>[] = [
   READ_WRITE,
   FILE_DEDUPE,
   RECENCY,
-  WORKING_SET,
   SHRINK,
+  WORKING_SET,
 ];
 
 /** What is to know of a rule from outside. */

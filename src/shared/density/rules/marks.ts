@@ -59,6 +59,8 @@ export interface Marks {
   readonly inclusions: Uint8Array;
   /** By row of responses, the first mark of those that another rule has marked since. */
   readonly ceded: Map<number, number>;
+  /** Rows of responses that newer ones refer to: they show what those leave out. */
+  readonly referred: Set<number>;
 }
 
 /** Returns marks of an index that nothing has marked. */
@@ -68,5 +70,6 @@ export function noMarks({ calls, responses, inclusions }: HistoryIndex): Marks {
     responses: new Uint8Array(responses.length),
     inclusions: new Uint8Array(inclusions.length),
     ceded: new Map(),
+    referred: new Set(),
   };
 }

@@ -1,19 +1,19 @@
 // Says in words why a result stays in the working set, or has left it. Decides nothing.
 
-import type { CallPurpose, ExplainedSubject } from '../explain/explanation.js';
+import type { ExplainedSubject } from '../explain/explanation.js';
 import { count, modelCalls, nameOfCall, times } from './words.js';
 import type { WorkingSetFinding } from './working-set.js';
 
 /** Returns one or two sentences. */
-export function sayWorkingSet(
-  finding: WorkingSetFinding,
-  { verdict, purpose }: ExplainedSubject,
-): string {
-  const { isWaiting, staleTokens, neededTokens } = finding;
-  const reason = reasonText(finding, purpose);
+export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: ExplainedSubject): string {
+  const { isWaiting, waitingTokens, neededTokens } = finding;
+  const reason = reasonText(finding);
+  if (isWaiting && finding.reason === 'aged') return reason;
+  if (isWaiting && neededTokens === Infinity)
+    return `${reason} It waits: all results together have few tokens.`;
   if (isWaiting) {
     return (
-      `${reason} It waits: results like it would give back ${count(staleTokens)} tokens together, ` +
+      `${reason} It waits: results like it would give back ${count(waitingTokens)} tokens together, ` +
       `and ${count(neededTokens)} would be worth a rewrite of the prompt cache.`
     );
   }
@@ -21,31 +21,20 @@ export function sayWorkingSet(
   return `${reason} ${verdict === 'excerpt' ? 'An excerpt' : 'A placeholder'} takes its place.`;
 }
 
-function reasonText(
-  { reason, age, lease, tokens, by, touch }: WorkingSetFinding,
-  purpose: CallPurpose | null,
-): string {
+function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): string {
   const sent = `the model was sent it ${times(age)}`;
+  const stays = `it stays for ${modelCalls(time)}`;
   switch (reason) {
     case 'unsent':
       return 'The model was not sent it yet.';
     case 'small':
       return `It is small, with ${count(tokens)} tokens.`;
     case 'fresh':
-      return `It is new: ${sent}, and it stays for ${modelCalls(lease)}.`;
-    case 'touched':
-      return (
-        `Its file was touched by ${nameOfCall(by)}, ${modelCalls(touch?.age ?? 0)} ago, ` +
-        `and it stays for ${count(touch?.lease ?? 0)} from then on.`
-      );
+      return `It is new: ${sent}, and ${stays}.`;
     case 'aged':
-      return `It is long and no longer new: ${sent}, and it stays whole for ${modelCalls(lease)}.`;
+      return `It is no longer new, and leaves when others do: ${sent}, and else ${stays}.`;
     case 'expired':
-      return purpose === 'read'
-        ? `Its time is over: ${sent}, it stays for ${modelCalls(lease)}, and nothing touched its file lately.`
-        : `Its time is over: ${sent}, and it stays for ${modelCalls(lease)}.`;
-    case 'forgotten':
-      return `It is long past: ${sent}, and calls stay with what is left of their results for ${modelCalls(lease)}.`;
+      return `Its time is over: ${sent}, and ${stays}.`;
     case 'repeated':
       return `The same call was made again: ${nameOfCall(by)}.`;
     case 'read-again':

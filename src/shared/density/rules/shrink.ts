@@ -22,7 +22,7 @@ import { CALL_KIND, isGone, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION, actionOf } from './marks.js';
+import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
 import { shrinkSettingsOf, SHRINK_CHOICES } from './shrink-settings.js';
 import type { ShrinkChoice } from './shrink-settings.js';
@@ -58,7 +58,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   reads: ['calls', 'unsent'],
   isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
   mark: ({ index, settings, marks, mark }) => {
-    keepSources(index, marks);
+    noteReferred(index, marks);
     const unsent = index.unsentResults();
     for (const result of unsent) {
       if (marks.responses[result.row] !== 0) continue;
@@ -83,8 +83,8 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       : `The model was not sent it yet, and of its ${length} characters none are to be taken.`,
 };
 
-/** Lets results stay that newer ones refer to, as long as these are so new that they would stay themselves. */
-function keepSources(index: HistoryIndex, marks: Marks): void {
+/** Notes the results that newer ones refer to, as long as these are so new that they would stay themselves. */
+function noteReferred(index: HistoryIndex, marks: Marks): void {
   const { answers, responses } = index;
   const firstEntry = answers.at(Math.max(0, answers.length - FRESH_ANSWERS));
   const sources = new Set<string>();
@@ -97,9 +97,7 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
   if (sources.size === 0) return;
   const last = Math.max(0, responses.length - MAX_BACK);
   for (let row = responses.length - 1; row >= last; row -= 1) {
-    const action = actionOf(marks.responses[row]);
-    if (action !== ACTION.pointer && action !== ACTION.excerpt) continue;
-    if (sources.has(index.idOf(responses.id.at(row)))) marks.responses[row] = 0;
+    if (sources.has(index.idOf(responses.id.at(row)))) marks.referred.add(row);
   }
 }
 
@@ -131,17 +129,18 @@ function standingRuns(
 ): readonly ShownElsewhere[] {
   if (shown.length === 0) return [];
   const { responses } = index;
-  const callOfText = new Map<number, string>();
+  const rowOfText = new Map<number, number>();
   for (let earlier = Math.max(0, row - MAX_BACK); earlier < row; earlier += 1) {
     const text = responses.text.at(earlier);
     if (text === NO_TEXT || marks.responses[earlier] !== 0) continue;
-    if (!isGone(responses.flags.at(earlier))) {
-      callOfText.set(text, index.idOf(responses.id.at(earlier)));
-    }
+    if (!isGone(responses.flags.at(earlier))) rowOfText.set(text, earlier);
   }
   return shown.flatMap(({ start, end, text }) => {
-    const callId = callOfText.get(text);
-    return callId === undefined || !isShownId(callId) ? [] : [{ start, end, callId }];
+    const source = rowOfText.get(text);
+    const callId = source === undefined ? '' : index.idOf(responses.id.at(source));
+    if (source === undefined || !isShownId(callId)) return [];
+    marks.referred.add(source);
+    return [{ start, end, callId }];
   });
 }
 

@@ -1,112 +1,91 @@
 // When it is worth it to take stale results away: every edit makes the provider read anew what stands behind
 // it, so that results leave in steps. Pure arithmetic over an index's columns; decides nothing about what is stale.
 
-import { EXCERPT_TOKENS } from '../index/excerpt.js';
+import { excerptTokens, PLACEHOLDER_TOKENS } from '../index/excerpt.js';
 import { isGone, RESPONSE_FLAG } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { ACTION, actionOf, isLeaving } from './marks.js';
+import { isDue, isStale } from './judge-working-set.js';
+import { isLeaving } from './marks.js';
 import type { Marks } from './marks.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
-/** About what a placeholder has. */
-const PLACEHOLDER_TOKENS = 16;
-
 /** About what a call has, with its share of the answer that it stands in: the median of recorded sessions. */
 const CALL_TOKENS = 100;
+
+/** What a token costs that the prompt cache answers, and what it costs more to write it there; most models of today ask for that. */
+const READ_PRICE = 0.1;
+const REWRITE_PRICE = 1.15;
 
 /** What other rules of a pass take away. */
 export type TakenAway = Pick<Marks, 'calls' | 'responses'>;
 
 /** What stale results come to. Tokens are estimates. */
 export interface Reclaim {
-  /** Whether all stale results leave. */
-  readonly isBatch: boolean;
   /** The first row of a response from which on stale ones leave; the number of rows when none does. */
   readonly firstRow: number;
-  /** What all stale results would give back. */
-  readonly staleTokens: number;
-  /** What has to come together for all of them to leave. */
+  /** What those would give back together whose time is over, and that stay all the same. */
+  readonly waitingTokens: number;
+  /** What these have to give back to leave; `Infinity` while all results together have few tokens. */
   readonly neededTokens: number;
 }
 
 /**
- * Decides which of the stale results leave now: all of them when they give back enough, else those near the end.
- * What stands behind a place is taken as it will be after the pass, so that a second one finds nothing more.
+ * Decides from which place on stale results leave now: from where it pays best. Those whose time is over have to
+ * pay for it; the others leave along. What stands behind a place is taken as it will be after the pass, so that a
+ * second one finds nothing more.
  *
- * @param stale by row of responses, one of `ACTION` for what may become of it; `none` where it was taken away
+ * @param reason by row of responses, one of `WORKING_SET_REASON`
  */
 export function reclaimOf(
   index: HistoryIndex,
-  stale: Uint8Array,
-  rules: WorkingSetRules,
+  reason: Uint8Array,
+  { paybackCalls, freeTokens }: WorkingSetRules,
   taken: TakenAway,
 ): Reclaim {
-  const { responses } = index;
-  let staleTokens = 0;
-  let keptTokens = 0;
-  for (let row = 0; row < responses.length; row += 1) {
-    const tokens = responses.tokens.at(row);
-    if (stale[row] !== ACTION.none) staleTokens += gainOf(tokens, stale[row], rules);
-    else if (isKept(row, taken)) keptTokens += tokens;
-  }
-  const neededTokens = Math.max(rules.minReclaimTokens, rules.minReclaimShare * keptTokens);
-  const isBatch = staleTokens >= neededTokens;
-  const firstRow = isBatch ? 0 : firstRowNearEnd(index, stale, rules, taken);
-  return { isBatch, firstRow, staleTokens, neededTokens };
-}
-
-function firstRowNearEnd(
-  index: HistoryIndex,
-  stale: Uint8Array,
-  rules: WorkingSetRules,
-  taken: TakenAway,
-): number {
-  const { calls, responses } = index;
+  const { answers, calls, responses } = index;
+  /** Where nothing has to be paid, nothing has to pay for it. */
+  const pays = paybackCalls === Infinity ? isStale : isDue;
+  const lastAnswer = answers.at(answers.length - 1);
+  let [liveTokens, dueTokens, neededTokens] = [0, 0, 0];
+  let [behind, best, leavingTokens] = [0, 0, 0];
   let firstRow = responses.length;
-  let behind = 0;
-  let gain = 0;
   let call = calls.length - 1;
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     const entry = responses.entry.at(row);
     for (; call >= 0 && calls.entry.at(call) > entry; call -= 1) {
-      if (taken.calls[call] === 0) behind += CALL_TOKENS;
+      // What the model was not sent yet has to be read anyway.
+      if (taken.calls[call] === 0 && calls.entry.at(call) < lastAnswer) behind += CALL_TOKENS;
     }
-    if (behind > rules.tailTokens) break;
-    behind += tokensAfter(index, row, stale[row], taken);
-    if (stale[row] === ACTION.none) continue;
-    gain += gainOf(responses.tokens.at(row), stale[row], rules);
-    if (gain >= Math.max(rules.minTailReclaim, rules.minTailShare * behind)) firstRow = row;
+    const tokens = responses.tokens.at(row);
+    const isTaken = taken.responses[row] !== 0;
+    if (!isTaken) liveTokens += tokens;
+    if (entry < lastAnswer) behind += tokensAfter(index, row, reason, taken);
+    if (isTaken || !pays(reason[row])) continue;
+    dueTokens += Math.max(0, tokens - excerptTokens(tokens));
+    neededTokens = (REWRITE_PRICE * behind) / (READ_PRICE * paybackCalls);
+    const gain = dueTokens - neededTokens;
+    // Not a number when nothing stands behind it and nothing ever pays.
+    if (!(gain >= best) || dueTokens === 0) continue;
+    best = gain;
+    leavingTokens = dueTokens;
+    firstRow = row;
   }
-  return firstRow;
-}
-
-/** Whether the other rules leave a result alone. */
-function isKept(row: number, { responses }: TakenAway): boolean {
-  return responses[row] === 0;
+  return liveTokens < freeTokens
+    ? { firstRow: responses.length, waitingTokens: dueTokens, neededTokens: Infinity }
+    : { firstRow, waitingTokens: dueTokens - leavingTokens, neededTokens };
 }
 
 /** The tokens of a result after the pass. What takes its place counts alike, whatever it says. */
 function tokensAfter(
-  index: HistoryIndex,
+  { responses }: HistoryIndex,
   row: number,
-  action: number | undefined,
+  reason: Uint8Array,
   taken: TakenAway,
 ): number {
   if (isLeaving(taken.responses[row])) return 0;
-  const tokens = index.responses.tokens.at(row);
-  // Some that is smaller may yet stay.
-  if (action !== ACTION.none) return Math.min(tokens, tokensLeft(action));
-  const flags = index.responses.flags.at(row);
-  if (!isKept(row, taken)) return tokensLeft(actionOf(taken.responses[row]));
-  if (isGone(flags)) return PLACEHOLDER_TOKENS;
-  return (flags & RESPONSE_FLAG.excerpt) === 0 ? tokens : EXCERPT_TOKENS;
-}
-
-/** What a result gives back; nothing when it is no reason for an edit. */
-function gainOf(tokens: number, action: number | undefined, rules: WorkingSetRules): number {
-  return tokens < rules.minCausingTokens ? 0 : Math.max(0, tokens - tokensLeft(action));
-}
-
-function tokensLeft(action: number | undefined): number {
-  return action === ACTION.excerpt ? EXCERPT_TOKENS : PLACEHOLDER_TOKENS;
+  const flags = responses.flags.at(row);
+  const isPlaceholder =
+    taken.responses[row] !== 0 || isGone(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0;
+  if (isPlaceholder || isStale(reason[row])) return PLACEHOLDER_TOKENS;
+  return responses.tokens.at(row);
 }

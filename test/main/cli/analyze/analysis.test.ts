@@ -57,10 +57,8 @@ function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis
 
 /** Keeps every result. */
 const KEEPS_ALL: WorkingSetRules = {
-  ...{ readLease: 99, touchLease: 99, nameLease: 99, searchLease: 99, outputLease: 99 },
-  ...{ excerptLease: 99, excerptTokens: 200, callLease: 99, relaxedTokens: 0, maxRelaxation: 1 },
-  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
-  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+  ...{ readCalls: 99, searchCalls: 99, outputCalls: 99, otherCalls: 99 },
+  ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
 
 function transcript(
@@ -199,7 +197,8 @@ describe('analyzeHistory', () => {
       ['assistant-text', 1],
       ['open-call', 1],
       ['write', 1],
-      ['recent-result', 3],
+      ['recent-result', 2],
+      ['small-result', 1],
     ]);
   });
 
@@ -249,7 +248,8 @@ describe('analyzeHistory', () => {
       recencyRetention: 1,
     });
     const items = new Map(stays.map((figures) => [figures.reason, figures.items]));
-    expect(items.get('recent-result')).toBe(2);
+    expect(items.get('recent-result')).toBe(1);
+    expect(items.get('small-result')).toBe(1);
     expect(items.get('pruned-result')).toBe(1);
     expect(items.get('other-call')).toBeUndefined();
   });
@@ -266,17 +266,17 @@ describe('analyzeHistory', () => {
     ];
     const workingSet = {
       ...KEEPS_ALL,
-      ...{ readLease: 1, searchLease: 1, touchLease: 2, outputLease: 1, excerptLease: 3 },
-      minTokens: 10,
+      ...{ readCalls: 1, searchCalls: 1 },
     };
     const analysis = await analyzeHistory(transcript(entries, workingSet), { countEach });
     expectSums(analysis);
     expect(analysis.rules[3]).toMatchObject({
       rule: 'working-set',
       isOn: true,
-      items: 2,
+      items: 3,
       examples: [
         { tool: 'Read', path: 'a.ts' },
+        { tool: 'Read', path: 'b.ts' },
         { tool: 'Grep', excerpt: 'x' },
       ],
     });
@@ -284,31 +284,16 @@ describe('analyzeHistory', () => {
       ['assistant-text', 1],
       ['write', 1],
       ['recent-result', 1],
-      ['touched-read', 1],
       ['small-result', 1],
-      ['shortened-result', 1],
-      ['pruned-result', 1],
+      ['shortened-result', 3],
     ]);
-  });
-
-  test('tells what waits for an edit to be worth it', async () => {
-    const entries = [...step('1', 'Read', { file_path: 'a.ts' }, LONG), aiContent('finished')];
-    const workingSet = {
-      ...KEEPS_ALL,
-      readLease: 0,
-      minReclaimTokens: 100_000,
-      minTailReclaim: 100_000,
-    };
-    const { stays, tokens } = await analyzeHistory(transcript(entries, workingSet), { countEach });
-    expect(stays.map(({ reason }) => reason)).toEqual(['assistant-text', 'waiting-result']);
-    expect(tokens.with).toBe(tokens.without);
   });
 
   test('tells what recency pruning would take besides the working set', async () => {
     const steps = ['1', '2', '3', '4', '5'].flatMap((id) =>
       step(id, 'Bash', { command: `job ${id}` }, id === '1' ? LONG : 'a short output'),
     );
-    const workingSet = { ...KEEPS_ALL, outputLease: 0, excerptLease: 0, minTokens: 10 };
+    const workingSet = { ...KEEPS_ALL, outputCalls: 0 };
     const { rules } = await analyzeHistory(transcript(steps, workingSet), { countEach });
     expect(rules[2]).toMatchObject({ rule: 'recency', isOn: false, items: 1 });
     expect(rules[3]).toMatchObject({ rule: 'working-set', items: 1 });

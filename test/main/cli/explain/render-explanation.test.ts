@@ -30,14 +30,7 @@ const CONFIG: DensityConfig = {
 
 const RULES = {
   ...AGGRESSIVE_WORKING_SET,
-  ...{
-    maxRelaxation: 1,
-    outputLease: 0,
-    excerptLease: 1,
-    minTokens: 0,
-    minReclaimTokens: 0,
-    minReclaimShare: 0,
-  },
+  ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
 };
 
 function render(
@@ -68,10 +61,10 @@ describe('renderExplanation', () => {
         '',
         'block 0, tool response: becomes an excerpt',
         '  Bash · b1',
-        '  It is long and no longer new: the model was sent it once, and it stays whole',
-        '  for 0 model calls. An excerpt takes its place.',
-        '  working-set: aged · sent 1 time, of 0 · leases of reads × 1.0',
-        '  about 475 tokens · unused in all 325 of 0 needed',
+        '  Its time is over: the model was sent it once, and it stays for 0 model calls.',
+        '  An excerpt takes its place.',
+        '  working-set: expired · sent 1 time, of 0 · about 475 tokens',
+        '  waiting in all 0 of 0 needed',
         '',
       ].join('\n'),
     );

@@ -8,7 +8,7 @@ import { sumInput } from '../../../../src/main/cli/report/money.js';
 import { longSession, record, step } from '../../../support/report-documents.js';
 
 const LONG = 'one line of a long file\n'.repeat(200);
-const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, minTokens: Infinity } };
+const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, freeTokens: Infinity } };
 
 /** The same session, each entry so many minutes after the one before. */
 function timed(entries: readonly IContent[], minutes: readonly number[]): IContent[] {

@@ -26,8 +26,7 @@ const OPTIONS: ReplayOptions = {
   strategy: 'high-density',
 };
 
-/** Results are too small for it, however large they are. */
-const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, minTokens: Infinity };
+const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
 
 function transcript(
   entries: readonly IContent[],
@@ -120,7 +119,7 @@ describe('replaySession', () => {
     ];
     const workingSet = {
       ...DEFAULT_WORKING_SET,
-      ...{ outputLease: 0, excerptLease: 0, minReclaimTokens: 0, minReclaimShare: 0 },
+      ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
     };
     const { report: both } = await replaySession('f', transcript(entries, workingSet), {
       ...OPTIONS,
@@ -131,7 +130,7 @@ describe('replaySession', () => {
       { rule: 'recency', items: 1 },
       { rule: 'working-set', items: 1 },
     ]);
-    const late = { ...workingSet, outputLease: 1 };
+    const late = { ...workingSet, outputCalls: 1, earlyShare: 1 };
     const { report } = await replaySession('f', transcript(entries, late), {
       ...OPTIONS,
       recencyRetention: 1,

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
-import { DEFAULT_DENSITY_CONFIG } from '../../../../src/shared/density.js';
+import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { excerptOf } from '../../../../src/shared/density/index/excerpt.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
@@ -18,7 +18,6 @@ import type {
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
-import { runsCommands } from '../../../../src/shared/tool-catalog.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import {
   arbitraryDensityConfig,
@@ -36,11 +35,12 @@ const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSP
 
 /** Rules by which results leave as soon as they are stale. */
 const RULES: WorkingSetRules = {
-  ...{ readLease: 2, touchLease: 2, nameLease: 1, searchLease: 1, outputLease: 1 },
-  ...{ excerptLease: 2, excerptTokens: 200, callLease: 100, relaxedTokens: 0, maxRelaxation: 1 },
-  ...{ minTokens: 0, minCausingTokens: 0, tailTokens: 0, minTailReclaim: 0, minTailShare: 0 },
-  ...{ minReclaimTokens: 0, minReclaimShare: 0 },
+  ...{ readCalls: 2, searchCalls: 1, outputCalls: 1, otherCalls: 2 },
+  ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
+
+/** More than a placeholder has. */
+const LONG = 'x'.repeat(200);
 
 const cases = fc.oneof(
   fc.tuple(arbitraryHistory({ maxEntries: 80 }), arbitraryDensityConfig()),
@@ -131,11 +131,8 @@ describe('explainDensity', () => {
       expect(of('read-write', 'tool_call')).toBe(metadata.readWritePairsPruned);
       expect(of('read-write', 'tool_response')).toBe(metadata.readWritePairsPruned);
       expect(of('file-dedupe', 'text')).toBe(metadata.fileDeduplicationsPruned);
-      // What recency takes first may be forgotten in the same pass.
-      expect(of('recency', 'tool_response') + of('working-set', 'tool_response')).toBe(
-        metadata.recencyPruned + (metadata.workingSetPruned ?? 0),
-      );
-      expect(of('recency', 'tool_response')).toBeLessThanOrEqual(metadata.recencyPruned);
+      expect(of('recency', 'tool_response')).toBe(metadata.recencyPruned);
+      expect(of('working-set', 'tool_response')).toBe(metadata.workingSetPruned ?? 0);
       for (const { rule, reason } of gone) {
         if (rule === 'none') expect(reason).toBe('companion');
       }
@@ -173,28 +170,21 @@ describe('explainDensity', () => {
     });
   });
 
-  it('states ages and leases that lead to the verdict', () => {
+  it('states ages and times that lead to the verdict', () => {
     forAnyPass((history, _, explained) => {
       for (const { index, blocks } of explained) {
         for (const block of blocks) {
           if (block.rule !== 'working-set') continue;
-          const { reason, age, lease, touch, verdict, isWaiting } = block;
+          const { reason, age, time, verdict, isWaiting } = block;
           const calledAt = callEntryOf(index, block);
           expect(age).toBe(history.slice(calledAt + 1).filter(isAnswer).length);
           if (age === 0) expect(reason).toBe('unsent');
-          if (reason === 'fresh') expect(age).toBeLessThanOrEqual(lease);
-          if (reason === 'aged' || reason === 'expired' || reason === 'forgotten') {
-            expect(age).toBeGreaterThan(lease);
-          }
-          expect(touch === null).toBe(reason !== 'touched');
-          if (touch !== null) {
-            expect(touch.age).toBeLessThanOrEqual(touch.lease);
-            const touchedAt = block.by?.entry ?? 0;
-            expect(touch.age).toBe(history.slice(touchedAt + 1).filter(isAnswer).length);
-          }
-          const isStale = !['unsent', 'small', 'fresh', 'touched'].includes(reason);
+          if (reason === 'fresh' || reason === 'aged') expect(age).toBeLessThanOrEqual(time);
+          if (reason === 'expired') expect(age).toBeGreaterThan(time);
+          const isStale = !['unsent', 'small', 'fresh'].includes(reason);
           expect(isWaiting || verdict !== 'kept').toBe(isStale);
-          if (isWaiting) expect(block.staleTokens).toBeLessThan(block.neededTokens);
+          if (isWaiting && reason !== 'aged')
+            expect(block.waitingTokens).toBeLessThan(block.neededTokens);
           const response = blockAt(history, blockOf(index, block));
           if (response?.type !== 'tool_response') throw new Error('Expected a response.');
           // A placeholder weighs nothing that could be given back.
@@ -272,37 +262,21 @@ describe('explainDensity', () => {
   });
 
   it('tells what waits for an edit to be worth it', () => {
-    const workingSet = { ...RULES, minReclaimTokens: 1_000, readLease: 0 };
-    const { explain } = explainAll('a:s1 t:s1 a:s2', { workingSet });
+    const workingSet = { ...RULES, paybackCalls: 1, outputCalls: 0, otherCalls: 0 };
+    const { explain } = explainAll(`a:s1 t:s1(${LONG}) a:s2 a`, { workingSet });
     const block = only(explain(1));
     expect(block).toMatchObject({
       ...{ rule: 'working-set', reason: 'expired', verdict: 'kept', isWaiting: true },
-      ...{ age: 1, lease: 0, neededTokens: 1_000 },
+      ...{ age: 2, time: 0 },
     });
     expect(block.text).toContain('It waits:');
-    expect(block.text).toContain('1,000');
     expect(explain(1).verdict).toBe('kept');
   });
 
-  it('tells what call keeps a read, or takes its place', () => {
-    const { explain } = explainAll('a:r1 t:r1 a a:w2 t:w2 a a:s3 t:s3 a:s4(npm) t:s4 a a', {
-      readWritePruning: false,
-      workingSet: { ...RULES, touchLease: 6 },
-    });
-    expect(only(explain(1))).toMatchObject({
-      ...{ reason: 'touched', verdict: 'kept', by: { entry: 3, callId: 'w2' } },
-      touch: { age: 5, lease: 6 },
-    });
-    expect(only(explain(4))).toMatchObject({ reason: 'expired', verdict: 'placeholder' });
-  });
-
-  it('tells by which lease an output leaves', () => {
-    const { explain } = explainAll('a:s1(npm) t:s1 a a:s2 t:s2 a a', {
-      toolCatalog: { run_shell_command: runsCommands() },
-      workingSet: { ...RULES, outputLease: 0, excerptLease: 2 },
-    });
-    expect(only(explain(1))).toMatchObject({ reason: 'expired', age: 4, lease: 2 });
-    expect(only(explain(4))).toMatchObject({ reason: 'fresh', age: 2, lease: 2 });
+  it('tells that it waits as long as there is little', () => {
+    const workingSet = { ...RULES, otherCalls: 0, freeTokens: Infinity };
+    const { explain } = explainAll(`a:s1 t:s1(${LONG}) a a`, { workingSet });
+    expect(only(explain(1)).text).toContain('It waits: all results together have few tokens.');
   });
 
   it.each([-1, 1, 0.5, NaN])('has no explanation of entry %d of one', (index) => {
@@ -312,8 +286,8 @@ describe('explainDensity', () => {
   });
 
   it('refuses rules that are none', () => {
-    const workingSet = { ...RULES, readLease: -1 };
-    expect(() => explainDensity([], { ...CONFIG, workingSet })).toThrow('readLease');
+    const workingSet = { ...RULES, readCalls: -1 };
+    expect(() => explainDensity([], { ...CONFIG, workingSet })).toThrow('readCalls');
   });
 });
 
@@ -331,7 +305,8 @@ function expectVerdict(
     throw new Error('Expected a response.');
   }
   if (verdict === 'placeholder') expect(placeholderKind(after)).not.toBe('none');
-  else expect([verdict, after.result]).toEqual(['excerpt', excerptOf(former.result as string)]);
+  else
+    expect([verdict, after.result]).toEqual(['excerpt', excerptOf(former.result, PRUNED_POINTER)]);
 }
 
 function isAnswer({ speaker }: IContent): boolean {

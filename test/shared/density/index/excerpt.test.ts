@@ -1,143 +1,142 @@
-// What is left of a long output: its ends, in whole lines and whole characters, and never more than a little.
+// What is left of a result that leaves: the placeholder, names, failures, and never more than a little.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PRUNED_POINTER } from '../../../../src/shared/density.js';
 import {
   excerptOf,
-  EXCERPT_TOKENS,
+  excerptStandIn,
+  excerptTokens,
   isExcerpt,
   isExcerptible,
 } from '../../../../src/shared/density/index/excerpt.js';
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
-import { naiveExcerpt } from '../../../support/naive-working-set.js';
+import { naiveExcerpt } from '../../../support/naive-excerpt.js';
 import { runs, sightings } from '../../../support/scale.js';
 
-/** Texts around and far above the length that stays as it is, of lines of every length. */
+const word = fc.constantFrom(
+  ...[
+    'readFile',
+    'src/a.ts',
+    './src/lib/b.js:12:',
+    'x_1',
+    'plain',
+    'HTTPServer',
+    'a.b.c',
+    'v1.2',
+    '😀',
+  ],
+  ...[
+    'error:',
+    'TypeError',
+    'FAILED',
+    'not ok',
+    '\n',
+    '\r\n',
+    '\\n',
+    ' ',
+    '{"a":1}',
+    '\0',
+    '../x/y.rs.',
+  ],
+  'q'.repeat(130),
+);
 const text = fc
-  .array(
-    fc.tuple(
-      fc.constantFrom('a', '😀', 'é', '\0', '\uD83D', '\n', '\r\n', '\u2028', ' '),
-      fc.constantFrom(0, 1, 2, 40, 159, 160, 161, 319, 320, 321, 900),
-    ),
-    { maxLength: 12, size: 'max' },
-  )
-  .map((parts) => parts.map(([part, times]) => part.repeat(times)).join(''));
+  .array(fc.tuple(word, fc.constantFrom(1, 2, 40, 200)), { maxLength: 30, size: 'max' })
+  .map((parts) => parts.map(([part, times]) => `${part} `.repeat(times)).join(''));
+/** As tools return them. */
+const result = fc.oneof<fc.Arbitrary<unknown>[]>(
+  text,
+  text.map((output) => ({ output, exit_code: 1 })),
+  text.map((part) => [{ type: 'text', text: part }]),
+);
 
-function holds(law: (given: string) => void): void {
-  fc.assert(fc.property(text, law), { numRuns: runs(5_000) });
-}
-
-/** Whether no half of a surrogate pair stands alone in a text. */
-function isWellFormed(given: string): boolean {
-  return !/\p{Surrogate}/u.test(given);
-}
-
-/** The head and the tail of an excerpt. */
-function endsOf(excerpt: string): readonly [head: string, tail: string] {
-  const ends =
-    /^([^]*)\n\[… \d+ (?:lines|characters) left out of this old output …\]\n([^]*)$/.exec(excerpt);
-  return [ends?.[1] ?? '', ends?.[2] ?? ''];
+function holds(law: (given: unknown) => void): void {
+  fc.assert(fc.property(result, law), { numRuns: runs(5_000) });
 }
 
 describe('excerptOf', () => {
-  it('leaves short texts as they are', () => {
-    holds((given) => {
-      expect(excerptOf(given) === given).toBe(!isExcerptible(given));
-    });
-    expect(excerptOf('')).toBe('');
-  });
-
-  it('keeps the ends of a text, which is shorter then', () => {
+  it('agrees with a naive implementation', () => {
     let seen = 0;
     holds((given) => {
-      if (!isExcerptible(given)) return;
-      seen += 1;
-      const excerpt = excerptOf(given);
-      const [head, tail] = endsOf(excerpt);
-      expect(given.startsWith(head)).toBe(true);
-      expect(given.endsWith(tail)).toBe(true);
-      expect(tail.length).toBeGreaterThan(0);
-      expect(excerpt.length).toBeLessThan(given.length);
-      expect(estimateResultTokens({ result: excerpt })).toBeLessThanOrEqual(EXCERPT_TOKENS);
+      const excerpt = excerptOf(given, PRUNED_POINTER);
+      expect(excerpt).toBe(naiveExcerpt(given));
+      if (excerpt.includes('It failed with')) seen += 1;
     });
-    expect(seen).toBeGreaterThan(sightings(1_000));
+    expect(seen).toBeGreaterThan(sightings(500));
   });
 
-  it('is the same a second time, and known by sight', () => {
+  it('is known by sight, and is no reason for another one', () => {
     holds((given) => {
-      if (!isExcerptible(given)) return;
-      const excerpt = excerptOf(given);
-      expect(excerptOf(excerpt)).toBe(excerpt);
-      expect(isExcerpt(excerpt)).toBe(true);
+      const excerpt = excerptOf(given, PRUNED_POINTER);
+      expect(isExcerpt(excerpt)).toBe(excerpt !== PRUNED_POINTER);
       expect(isExcerptible(excerpt)).toBe(false);
     });
   });
 
-  it('cuts no character in two', () => {
+  it('names nothing that the result does not', () => {
     holds((given) => {
-      if (isWellFormed(given)) expect(isWellFormed(excerptOf(given))).toBe(true);
-    });
-    for (let shift = 0; shift < 4; shift += 1) {
-      const line = `${'a'.repeat(shift)}${'😀'.repeat(2_000)}`;
-      expect(isWellFormed(excerptOf(line))).toBe(true);
-    }
-  });
-
-  it('agrees with the naive implementation', () => {
-    holds((given) => {
-      expect(excerptOf(given)).toBe(naiveExcerpt(given));
+      const [, names = ''] = excerptOf(given, PRUNED_POINTER).split('\nIt named: ');
+      const whole = typeof given === 'string' ? given : JSON.stringify(given);
+      for (const name of names.split('\n')[0]?.split(' ') ?? []) expect(whole).toContain(name);
     });
   });
 
-  it('cuts between lines, and says how many are gone', () => {
-    const lines = Array.from({ length: 400 }, (_, at) => `line ${at}`);
-    const [head, tail] = endsOf(excerptOf(lines.join('\n')));
-    expect(lines.slice(0, head.split('\n').length).join('\n')).toBe(head);
-    expect(lines.slice(-tail.split('\n').length).join('\n')).toBe(tail);
-    const gone = lines.length - `${head}\n${tail}`.split('\n').length;
-    // The break behind the head is one of them.
-    expect(excerptOf(lines.join('\n'))).toContain(`\n[… ${gone + 1} lines left out`);
+  it('is much shorter than the result', () => {
+    let seen = 0;
+    holds((given) => {
+      if (!isExcerptible(given)) return;
+      seen += 1;
+      const [names = ''] = excerptOf(given, PRUNED_POINTER).split('\nIt failed with: ');
+      const tokens = estimateResultTokens({ result: given });
+      expect(estimateResultTokens({ result: names })).toBeLessThanOrEqual(
+        excerptTokens(tokens) + 3,
+      );
+    });
+    expect(seen).toBeGreaterThan(sightings(1_000));
   });
 
-  it('cuts within a line that is too long', () => {
-    const [head, tail] = endsOf(excerptOf('x'.repeat(100_000)));
-    expect(head.length).toBeGreaterThan(100);
-    expect(excerptOf('x'.repeat(100_000))).toContain(
-      `[… ${100_000 - head.length - tail.length} characters left out`,
+  it('names the paths of a search, and what it says of a build that fails', () => {
+    const search = Array.from({ length: 60 }, (_, at) => `./src/part-${at % 3}.ts:${at}: return`);
+    expect(excerptOf(search.join('\n'), '[x]')).toBe(
+      '[x]\nIt named: src/part-0.ts src/part-1.ts src/part-2.ts',
+    );
+    const build = `${'ok 1 a test that passes\n'.repeat(40)}src/a.ts(3,4): error: x is not in scope\n`;
+    expect(excerptOf(build, '[x]')).toBe(
+      '[x]\nIt named: src/a.ts\nIt failed with: src/a.ts(3,4): error: x is not in scope',
     );
   });
 
-  it.each(['\n'.repeat(5_000), '\r\n'.repeat(5_000), `${'\n'.repeat(700)}end`])(
-    'keeps what there is of a text that is nearly empty lines',
-    (given) => {
-      const excerpt = excerptOf(given);
-      expect(isExcerpt(excerpt)).toBe(true);
-      expect(given.endsWith(endsOf(excerpt)[1])).toBe(true);
-    },
-  );
-});
+  it('looks at no line that nobody reads, and at no more than the beginning', () => {
+    expect(excerptOf(`readFile ${'x'.repeat(1_000)}`, '[x]')).toBe('[x]');
+    expect(excerptOf(`${'plain\n'.repeat(20_000)}readFile`, '[x]')).toBe('[x]');
+  });
 
-describe('isExcerpt', () => {
-  it('knows no other result', () => {
-    for (const result of [
-      null,
-      7,
-      {},
-      ['…'],
-      '',
-      'text',
-      `${'x'.repeat(700)}${excerptOf('y'.repeat(700))}`,
-    ]) {
-      expect(isExcerpt(result)).toBe(false);
+  it('takes time in proportion to what it looks at, whatever the text', () => {
+    const shapes = ['a.', '/a', 'a-', '_', '$.', 'A', './', '~/.', 'error', '😀', '\\n', '\n'];
+    for (const shape of shapes) {
+      const hostile = shape.repeat(1_000_000 / shape.length);
+      expect(excerptOf(hostile, '[x]').length).toBeLessThan(800);
     }
   });
 });
 
-describe('isExcerptible', () => {
-  it('is none but a long text', () => {
-    for (const result of [null, 7, {}, ['x'.repeat(5_000)], '', 'x'.repeat(600)]) {
-      expect(isExcerptible(result)).toBe(false);
-    }
-    expect(isExcerptible('x'.repeat(601))).toBe(true);
+describe('isExcerpt', () => {
+  it.each([
+    ['', null, 5, {}, PRUNED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
+    [`[${'x'.repeat(1_200)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
+  ])('is false of %j and such', (...others) => {
+    for (const other of others) expect(isExcerpt(other)).toBe(false);
+  });
+});
+
+describe('excerptStandIn', () => {
+  it('tells a worker what it has to know of a result', () => {
+    holds((given) => {
+      const standIn = excerptStandIn(given);
+      expect(isExcerptible(standIn)).toBe(isExcerptible(given));
+      expect(isExcerpt(standIn)).toBe(isExcerpt(given));
+      expect(excerptStandIn(standIn)).toBe(standIn);
+    });
   });
 });

@@ -15,8 +15,8 @@ import type { DensityConfig } from '../../../../src/shared/density.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import {
-  withoutBatches,
   DEFAULT_WORKING_SET,
+  withColdCache,
 } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
 import { isShrunk } from '../../../../src/shared/shrink/shrunk-mark.js';
@@ -149,17 +149,12 @@ describe('SHRINK', () => {
   });
 
   it('lets a result stay that a new one refers to', () => {
-    const workingSet = withoutBatches({
-      ...DEFAULT_WORKING_SET,
-      readLease: 0,
-      touchLease: 0,
-      nameLease: 0,
-    });
+    const workingSet = withColdCache({ ...DEFAULT_WORKING_SET, readCalls: 2, freeTokens: 0 });
     const text = lines(0, 60);
     const late = Array.from({ length: 4 }, () => run('short')).flat();
     const history = [humanText('go'), ...read(text, 'first'), ...late];
-    const [again] = [read(text, 'again')];
-    const referring = applied([...history, ...again], optimize([...history, ...again], CONFIG));
+    const again = [...history, ...read(text, 'again')];
+    const referring = applied(again, optimize(again, CONFIG));
     const keptBy = (entries: readonly IContent[]): boolean =>
       optimize([...entries, ...late], { ...CONFIG, workingSet }).replacements.has(2);
     expect(keptBy(history)).toBe(true);
@@ -192,7 +187,7 @@ describe('SHRINK', () => {
       value: resident.receive(delta),
       runMs: 1,
     });
-    const { result } = { result: optimize(history, CONFIG) };
+    const result = optimize(history, CONFIG);
     const text = responseAt([...result.replacements.values()], 0).result;
     expect(reply.value.pass?.plan).toEqual(result.rows);
     expect(reply.value.pass?.texts).toEqual([text]);

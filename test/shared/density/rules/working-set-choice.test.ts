@@ -9,7 +9,7 @@ import {
 
 describe('workingSetOf', () => {
   it('gives rules by name, or those that the agent brings along', () => {
-    const own = { ...DEFAULT_WORKING_SET, readLease: 1_000 };
+    const own = { ...DEFAULT_WORKING_SET, readCalls: 1_000 };
     expect(workingSetOf('preset', own)).toBe(own);
     expect(workingSetOf('preset', undefined)).toBeUndefined();
     for (const preset of [own, undefined]) {

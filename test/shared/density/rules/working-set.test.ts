@@ -13,15 +13,15 @@ import {
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { isExcerpt } from '../../../../src/shared/density/index/excerpt.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
-import {
-  DEFAULT_WORKING_SET,
-  WORKING_SET_RULE_NAMES,
-} from '../../../../src/shared/density/rules/working-set-rules.js';
+import { WORKING_SET_RULE_NAMES } from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { PROVIDER_PROFILES } from '../../../../src/shared/providers/provider-violation.js';
 import { validate } from '../../../../src/shared/providers/validate.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
-import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
+import {
+  estimateEntryTokens,
+  estimateResultTokens,
+} from '../../../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../../../src/shared/validity.js';
 import { applied, documented, freezeDeep } from '../../../support/applied.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
@@ -61,7 +61,6 @@ function blocksOf(history: readonly IContent[]): ReadonlySet<ContentBlock> {
 const seen = {
   pointers: 0,
   excerpts: 0,
-  forgotten: 0,
   kept: 0,
   unsent: 0,
   repeated: 0,
@@ -77,8 +76,6 @@ function note(history: readonly IContent[], compacted: readonly IContent[]): voi
     else if (isExcerpt(block.result)) seen.excerpts += 1;
     else seen.pointers += 1;
   }
-  for (const block of before)
-    if (block.type === 'tool_call' && !after.has(block)) seen.forgotten += 1;
 }
 
 describe('optimize with a working set', () => {
@@ -145,29 +142,16 @@ describe('optimize with a working set', () => {
     });
   });
 
-  it('changes results, and takes calls of long ago with theirs; nothing else', () => {
+  it('changes results, and nothing else: calls stay, and say what can be read again', () => {
     holdsAlone(3_000, (history, config) => {
       const result = optimize(history, config);
       const compacted = applied(history, result);
       note(history, compacted);
-      const after = blocksOf(compacted);
-      const ids = (blocks: Iterable<ContentBlock>): string[] =>
-        [...blocks].flatMap((block) =>
-          block.type === 'tool_response'
-            ? [block.callId]
-            : block.type === 'tool_call'
-              ? [block.id]
-              : [],
-        );
-      const goneCalls = [...blocksOf(history)].filter(
-        (block) => block.type === 'tool_call' && !after.has(block),
-      );
-      const lost = ids(blocksOf(history)).length - ids(after).length;
-      expect(lost).toBe(2 * goneCalls.length);
+      expect(result.removals).toEqual([]);
       for (const [index, { speaker, metadata, blocks }] of result.replacements) {
         const entry = history[index];
         expect([speaker, metadata]).toEqual([entry?.speaker, entry?.metadata]);
-        expect(speaker).not.toBe('human');
+        expect(speaker).toBe('tool');
         for (const block of blocks) {
           if (entry?.blocks.includes(block)) continue;
           expect(block.type).toBe('tool_response');
@@ -182,7 +166,6 @@ describe('optimize with a working set', () => {
           expect(origins).toContainEqual(others);
         }
       }
-      for (const removed of result.removals) expect(history[removed]?.speaker).not.toBe('human');
       expect(isEmptyDensityResult(result)).toBe(result.metadata.workingSetPruned === 0);
     });
   });
@@ -206,7 +189,7 @@ describe('optimize with a working set', () => {
     holdsAlone(1_000, law, broken);
   });
 
-  it('keeps the newest success of equal calls as long as its lease lasts', () => {
+  it('keeps the newest success of equal calls as long as its time lasts', () => {
     holdsAlone(2_000, (history, config) => {
       const after = blocksOf(applied(history, optimize(history, config)));
       const pairs = pairNaively(history);
@@ -220,35 +203,33 @@ describe('optimize with a working set', () => {
           JSON.stringify([call.name, call.parameters]);
         if (pairs.slice(at + 1).some((other) => isSame(other.call))) seen.repeated += 1;
         else {
-          const { searchLease, readLease } = config.workingSet;
+          const { searchCalls, otherCalls, earlyShare } = config.workingSet;
           const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
           const isGone = placeholderKind(response) !== 'none';
-          if (!isGone && age <= (isSearch ? searchLease : readLease)) {
-            // A small one may leave with its call, which is of long ago then.
-            const isSmall = estimateResultTokens(response) < config.workingSet.minTokens;
-            expect(after.has(response) || (isSmall && age > config.workingSet.callLease)).toBe(
-              true,
-            );
-          }
+          const time = isSearch ? searchCalls : otherCalls;
+          if (!isGone && age <= earlyShare * time) expect(after.has(response)).toBe(true);
         }
       });
     });
   });
 
-  it('puts nothing in place of results that are too small', () => {
+  it('takes nothing while all results together have few tokens', () => {
+    holdsAlone(1_000, (history, config) => {
+      const tokens = [...blocksOf(history)].reduce(
+        (sum, block) => sum + (block.type === 'tool_response' ? estimateResultTokens(block) : 0),
+        0,
+      );
+      if (tokens >= config.workingSet.freeTokens) return;
+      expect(isEmptyDensityResult(optimize(history, config))).toBe(true);
+    });
+  });
+
+  it('makes no history longer', () => {
     holdsAlone(2_000, (history, config) => {
-      const { replacements } = optimize(history, config);
-      for (const [index, { blocks }] of replacements) {
-        const before = history[index]?.blocks ?? [];
-        for (const block of blocks) {
-          if (block.type !== 'tool_response' || before.includes(block)) continue;
-          const origins = before.filter(
-            (one) => one.type === 'tool_response' && one.callId === block.callId,
-          ) as ToolResponseBlock[];
-          const largest = Math.max(...origins.map(estimateResultTokens));
-          expect(largest).toBeGreaterThanOrEqual(config.workingSet.minTokens);
-        }
-      }
+      const tokensOf = (entries: readonly IContent[]): number =>
+        entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
+      const compacted = applied(history, optimize(history, config));
+      expect(tokensOf(compacted)).toBeLessThanOrEqual(tokensOf(history));
     });
   });
 
@@ -297,10 +278,8 @@ describe('optimize with a working set', () => {
 });
 
 const WORTH_NOTHING: WorkingSetRules = {
-  ...DEFAULT_WORKING_SET,
-  ...{ readLease: 0, touchLease: 0, nameLease: 0, searchLease: 0, outputLease: 0 },
-  ...{ excerptLease: 0, callLease: Infinity, relaxedTokens: 0, maxRelaxation: 1 },
-  ...{ minTokens: 0, minReclaimTokens: 0, minReclaimShare: 0 },
+  ...{ readCalls: 0, searchCalls: 0, outputCalls: 0, otherCalls: 0 },
+  ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
 
 function configOf(workingSet?: unknown): DensityConfig {
@@ -324,20 +303,32 @@ describe('DensityConfig.workingSet', () => {
     expect(() => optimize(history, configOf(others))).toThrow(RangeError);
   });
 
-  it('may be infinite in every rule', () => {
+  it('may be infinite in every rule but for a share', () => {
     const history = workingHistory('read(a.ts) run(x) a a');
     for (const name of WORKING_SET_RULE_NAMES) {
+      if (name === 'earlyShare') continue;
       const config = configOf({ ...WORTH_NOTHING, [name]: Infinity });
       const compacted = applied(history, optimize(history, config));
       expect(isEmptyDensityResult(optimize(compacted, config))).toBe(true);
     }
     const all = Object.fromEntries(WORKING_SET_RULE_NAMES.map((name) => [name, Infinity]));
+    expect(() => optimize(history, configOf(all))).toThrow("'earlyShare'");
+    all.earlyShare = 0;
     expect(isEmptyDensityResult(optimize(history, configOf(all)))).toBe(true);
   });
 
+  it.each(['readLease', 'minReclaimTokens', 'callLease', 'toString', 'x'.repeat(99)])(
+    'is refused with a rule that there is none of, as %s',
+    (name) => {
+      const rules = { ...WORTH_NOTHING, [name]: 1 };
+      expect(() => optimize([], configOf(rules))).toThrow(RangeError);
+      expect(() => optimize([], configOf(rules))).toThrow('its rules are readCalls');
+    },
+  );
+
   it('lets edits leave earlier reads in place, unless told otherwise', () => {
     const history = workingHistory('read(a.ts) edit(a.ts) a');
-    const keeping = { ...WORTH_NOTHING, readLease: 99, outputLease: 99 };
+    const keeping = { ...WORTH_NOTHING, readCalls: 99, otherCalls: 99 };
     const config = configOf(keeping);
     expect(isEmptyDensityResult(optimize(history, config))).toBe(true);
     const superseding = optimize(history, { ...config, partialWritesSupersede: true });
