@@ -136,7 +136,11 @@ export function workingSet(name: string, rules: WorkingSetRules): Policy {
 }
 
 /** The same, as sessions land it unless they are told otherwise: what it finds is held until it is worth the cache that it costs, or that is cold. */
-export function batched(name: string, rules: WorkingSetRules): Policy {
+export function batched(
+  name: string,
+  rules: WorkingSetRules,
+  shrink: ShrinkOption = 'off',
+): Policy {
   return {
     name,
     role: 'own',
@@ -153,8 +157,8 @@ export function batched(name: string, rules: WorkingSetRules): Policy {
       });
       let call = -1;
       let added = 0;
-      const warm = configOf(session, rules);
-      const cold = configOf(session, withColdCache(rules));
+      const warm = { ...configOf(session, rules), shrink };
+      const cold = { ...configOf(session, withColdCache(rules)), shrink };
       const config = (): DensityConfig => (sent.isCacheCold ? cold : warm);
       const send = densitySender(config, (found, standing) => {
         history = standing;
