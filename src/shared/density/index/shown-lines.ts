@@ -9,6 +9,8 @@ export const STRETCH_LINES = 3;
 const MIN_STRETCH = 24;
 /** So many stretches are known, the oldest of which make way: of some 40,000 lines. */
 const MAX_STRETCHES = 10_000;
+/** What stands further down in a text is not noted. */
+const MAX_LINES = 65_536;
 
 /** Lines of a text that an earlier one shows, too. */
 export interface ShownRun {
@@ -24,8 +26,8 @@ export type StretchNumbers = Float64Array;
 
 /** The stretches of the results of one history. */
 export class KnownStretches {
-  /** By number of a stretch, the text that has it. */
-  readonly #texts = new Map<number, number>();
+  /** By number of a stretch, the text that has it, times `MAX_LINES`, and the line that it begins with. */
+  readonly #places = new Map<number, number>();
 
   /**
    * Notes a text by a number of its own, and tells which of its lines earlier texts show: ascending, none of them twice.
@@ -37,28 +39,35 @@ export class KnownStretches {
     numbers: StretchNumbers,
     isLive: (text: number) => boolean,
   ): readonly ShownRun[] {
-    const runs: { start: number; end: number; text: number }[] = [];
+    const runs: { start: number; end: number; text: number; line: number }[] = [];
     for (let at = 0; at < numbers.length; at += 1) {
       const number = numbers[at] ?? 0;
-      const source = number === 0 ? undefined : this.#texts.get(number);
-      if (source === undefined || !isLive(source)) {
-        if (number !== 0 && at % STRETCH_LINES === 0) this.#add(number, text);
+      const known = number === 0 ? undefined : this.#places.get(number);
+      const source = known === undefined ? 0 : Math.floor(known / MAX_LINES);
+      if (known === undefined || !isLive(source)) {
+        if (number !== 0 && at % STRETCH_LINES === 0) this.#add(number, text, at);
         continue;
       }
       const last = runs.at(-1);
       const end = at + STRETCH_LINES;
-      if (last?.text === source && at <= last.end) last.end = end;
-      else if (last === undefined || at >= last.end) runs.push({ start: at, end, text: source });
+      const line = known % MAX_LINES;
+      // Stretches that stand elsewhere in another order are no run of it.
+      const goesOn = last?.text === source && line - last.line === at - last.start;
+      if (last !== undefined && goesOn && at <= last.end) last.end = end;
+      else if (last === undefined || at >= last.end) {
+        runs.push({ start: at, end, text: source, line });
+      }
     }
     return runs;
   }
 
-  #add(number: number, text: number): void {
-    this.#texts.delete(number);
-    this.#texts.set(number, text);
-    if (this.#texts.size <= MAX_STRETCHES) return;
-    const [oldest] = this.#texts.keys();
-    if (oldest !== undefined) this.#texts.delete(oldest);
+  #add(number: number, text: number, line: number): void {
+    if (line >= MAX_LINES) return;
+    this.#places.delete(number);
+    this.#places.set(number, text * MAX_LINES + line);
+    if (this.#places.size <= MAX_STRETCHES) return;
+    const [oldest] = this.#places.keys();
+    if (oldest !== undefined) this.#places.delete(oldest);
   }
 }
 
