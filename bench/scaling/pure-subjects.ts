@@ -32,6 +32,7 @@ const EVERYTHING: DensityConfig = {
   ...AGENT,
   recencyPruning: true,
   workingSet: DEFAULT_WORKING_SET,
+  shrink: 'strong',
   placeholder: 'recallable',
 };
 

@@ -8,7 +8,7 @@ import { NONE } from '../shared/density/index/history-columns.js';
 import { HistoryIndex } from '../shared/density/index/history-index.js';
 import { scopeOfSession } from '../shared/density/index/index-scope.js';
 import type { IndexScope } from '../shared/density/index/index-scope.js';
-import { planIndexed } from '../shared/density/plan/optimize.js';
+import { planIndexed, withTexts } from '../shared/density/plan/optimize.js';
 import type { EntryStretches } from '../shared/density/index/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
 import type {
@@ -64,6 +64,8 @@ export class ResidentHistory {
     }
     const base = { revision, length };
     this.#base = base;
+    // Whether a pass follows or not: texts that were sent are not kept.
+    this.#index.unsentResults();
     return {
       base,
       tokens: Int32Array.from(tokens),
@@ -100,11 +102,14 @@ export class ResidentHistory {
 
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
     const startedAt = performance.now();
-    const plan = planIndexed(this.#index, pass);
+    const planned = withTexts(planIndexed(this.#index, pass), this.#index);
     // A line is as long as what it tells: only a count can tell.
     const placeholderTokens = placeholderOf(pass) === 'pointer' ? this.#pointerTokens : NONE;
-    const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, placeholderTokens);
-    return { base, plan, tokensAfter, runMs: performance.now() - startedAt };
+    const tokensAfter = tokensAfterPlan(planned.plan, this.#index, this.#facts, {
+      placeholder: placeholderTokens,
+      texts: (planned.texts ?? []).map((text) => this.#countText?.(text) ?? NONE),
+    });
+    return { base, ...planned, tokensAfter, runMs: performance.now() - startedAt };
   }
 
   #take(step: DeltaStep, tokens: number[]): void {

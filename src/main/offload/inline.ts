@@ -3,7 +3,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { planDensity } from '../../shared/density/plan/optimize.js';
+import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
@@ -51,9 +51,9 @@ export class InlineOffload implements Offload {
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
     const startedAt = performance.now();
-    const plan = planDensity(viewOfBase(history, base), config);
+    const planned = planWithTexts(viewOfBase(history, base), config);
     this.#addPass('optimize', base.length, performance.now() - startedAt);
-    return { base, plan };
+    return { base, ...planned };
   }
 
   async countTokens(
