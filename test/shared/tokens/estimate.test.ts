@@ -80,23 +80,26 @@ function sumOf(entries: readonly IContent[], tokensOf: (entry: IContent) => numb
 
 describe('estimateEntryTokens', () => {
   test.each(sessions)('is within a twentieth of the count of %s', async (_name, file) => {
-    const { : contents } = await readTranscript(file);
+    const { entries: contents } = await readTranscript(file);
     const counted = sumOf(contents, (entry) => countEntryTokens(entry, count));
     expect(Math.abs(sumOf(contents, estimateEntryTokens) / counted - 1)).toBeLessThan(0.05);
     expect(contents.length).toBeGreaterThan(0);
   });
 
-  test.each(sessions)('is what is expected of %s before its count, within a twentieth', async (_name, file) => {
-    const { : contents } = await readTranscript(file);
-    const history = new HistoryService({
-      countEntries: (entries) =>
-        Promise.resolve(entries.map((entry) => countEntryTokens(entry, count))),
-    });
-    history.addAll([...contents]);
-    const estimated = history.getTotalTokens();
-    await history.waitForTokenUpdates();
-    expect(Math.abs(estimated / history.getTotalTokens() - 1)).toBeLessThan(0.05);
-  });
+  test.each(sessions)(
+    'is what is expected of %s before its count, within a twentieth',
+    async (_name, file) => {
+      const { entries: contents } = await readTranscript(file);
+      const history = new HistoryService({
+        countEntries: (entries) =>
+          Promise.resolve(entries.map((entry) => countEntryTokens(entry, count))),
+      });
+      history.addAll([...contents]);
+      const estimated = history.getTotalTokens();
+      await history.waitForTokenUpdates();
+      expect(Math.abs(estimated / history.getTotalTokens() - 1)).toBeLessThan(0.05);
+    },
+  );
 
   test('is that of the words, rounded up, and the constants', () => {
     expect(estimateEntryTokens(humanText('one two three'))).toBe(3 + 4);
