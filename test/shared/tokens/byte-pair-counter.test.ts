@@ -80,13 +80,7 @@ describe('BytePairCounter', () => {
 
   test('counts byte order marks and next lines as the reference does', () => {
     expect([1, 2, 3, 4].map((length) => count('\ufeff'.repeat(length)))).toEqual([1, 1, 2, 2]);
-    for (const text of [
-      "it'ſ",
-      '\ufeff\ufeff \ufeffa',
-      'a\u0085\u0085 b',
-     
-      'x \u0085\n y',
-    ]) {
+    for (const text of ["it'ſ", '\ufeff\ufeff \ufeffa', 'a\u0085\u0085 b', 'x \u0085\n y']) {
       expect(count(text)).toBe(referenceCount(text));
     }
   });
