@@ -148,7 +148,7 @@ describe('analyzeHistory', () => {
     const file = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
     const read = await readTranscript(file);
     // A session prunes by what it has seen so far; only what is never of use again is the same at once.
-    const recorded = { ...read, preset: { ...read.preset, workingSet: KEEPS_ALL } };
+    const recorded = { ...read, preset: { ...read.preset, workingSet: KEEPS_ALL, shrink: 'off' } };
     const { report: replayed } = await replaySession(file, recorded, {
       contextLimit: 10_000_000,
       offload: 'inline',
