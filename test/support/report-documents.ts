@@ -34,7 +34,8 @@ export function transcriptOf(
   workingSet: WorkingSetRules = DEFAULT_WORKING_SET,
 ): Transcript {
   const format = 'claude-code';
-  const preset = { ...agentPreset(format), workingSet };
+  // Results of equal lines would be shrunk before they leave.
+  const preset = { ...agentPreset(format), workingSet, shrink: 'off' };
   return { format, workspaceRoot: '/w', entries, warnings: [], preset };
 }
 

@@ -32,6 +32,7 @@ const CLEAR: DeltaStep = { kind: 'clear' };
 /** The deltas of one line, from the first on. */
 export class DeltaQueue {
   readonly #countsTokens: boolean;
+  readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are in parcels already. */
   #drawn = 0;
@@ -42,10 +43,17 @@ export class DeltaQueue {
   /**
    * @param state the history that the line opens with: it is the first change
    * @param length entries of it that belong to the opening; the others are told as changes
+   * @param sendsResults whether results are shrunk there, and so come with their texts, counted or not
    */
-  constructor(state: HistoryState, length: number, countsTokens: boolean) {
+  constructor(
+    state: HistoryState,
+    length: number,
+    countsTokens: boolean,
+    sendsResults: () => boolean = () => false,
+  ) {
     const { revision } = state.base;
     this.#countsTokens = countsTokens;
+    this.#sendsResults = sendsResults;
     this.#countedTokens = state.countedTokens;
     this.#base = { revision, length: 0 };
     const contents = state.entries.slice(0, length);
@@ -142,8 +150,12 @@ export class DeltaQueue {
 
   #stage(contents: readonly IContent[]): DeltaStep {
     const knownTokens = Int32Array.from(contents, (entry) => this.#countedTokens(entry) ?? -1);
-    const part = (entry: IContent, at: number): IContent =>
-      this.#countsTokens && knownTokens[at] === -1 ? countablePart(entry) : indexablePart(entry);
+    const sendsResults = this.#sendsResults();
+    const part = (entry: IContent, at: number): IContent => {
+      const isCounted = this.#countsTokens && knownTokens[at] === -1;
+      const isRead = isCounted || (sendsResults && entry.speaker === 'tool');
+      return isRead ? countablePart(entry) : indexablePart(entry);
+    };
     return { kind: 'stage', contents: contents.map(part), knownTokens };
   }
 }

@@ -6,6 +6,7 @@ import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
 import { isSamePass } from '../../shared/density/rules/same-pass.js';
+import { shrinkSettingsOf } from '../../shared/density/rules/shrink-settings.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,
@@ -77,7 +78,13 @@ export class Residence {
   /** @param length entries of the history that are told by the opening; others will be pushed */
   constructor(options: ResidenceOptions, state: HistoryState, length: number) {
     this.#options = options;
-    this.#queue = new DeltaQueue(state, length, options.countsTokens);
+    const { countsTokens, passSettings } = options;
+    this.#queue = new DeltaQueue(
+      state,
+      length,
+      countsTokens,
+      () => shrinkSettingsOf(passSettings().shrink) !== undefined,
+    );
     this.#newest = this.#open(state.base.length);
   }
 

@@ -31,6 +31,8 @@ export const NO_TEXT = 0;
 export class UnsentResults {
   readonly #calls: Map<string, ToolCallBlock>;
   readonly #stretches: KnownStretches;
+  /** By call, the number of its text; of the newest calls. */
+  readonly #textOf: Map<string, number>;
   #results: UnsentResult[] = [];
   /** The numbers of the texts that stand. */
   #live: Set<number>;
@@ -40,17 +42,14 @@ export class UnsentResults {
   constructor(former?: UnsentResults) {
     this.#calls = former === undefined ? new Map<string, ToolCallBlock>() : former.#calls;
     this.#stretches = former === undefined ? new KnownStretches() : former.#stretches;
+    this.#textOf = former === undefined ? new Map<string, number>() : former.#textOf;
     this.#texts = former === undefined ? 0 : former.#texts;
     this.#live = new Set();
   }
 
   /** Notes a call whose result may come. */
   noteCall(call: ToolCallBlock): void {
-    this.#calls.delete(call.id);
-    this.#calls.set(call.id, call);
-    if (this.#calls.size <= MAX_OPEN) return;
-    const [oldest] = this.#calls.keys();
-    if (oldest !== undefined) this.#calls.delete(oldest);
+    noteIn(this.#calls, call.id, call);
   }
 
   /**
@@ -66,6 +65,9 @@ export class UnsentResults {
     if (Boolean(error) || typeof result !== 'string') return NO_TEXT;
     if (result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
     this.#texts += 1;
+    // What takes the place of a result shows what is left of it from now on.
+    this.#live.delete(this.#textOf.get(callId) ?? NO_TEXT);
+    noteIn(this.#textOf, callId, this.#texts);
     const numbers = numbersOf(response, result);
     const shown = this.#stretches.note(this.#texts, numbers, (text) => this.#live.has(text));
     this.#live.add(this.#texts);
@@ -107,6 +109,14 @@ export class UnsentResults {
     }
     return chosen;
   }
+}
+
+/** Notes something by the id of a call, and forgets the oldest of too many. */
+function noteIn<Value>(byCall: Map<string, Value>, callId: string, value: Value): void {
+  byCall.delete(callId);
+  byCall.set(callId, value);
+  const [oldest] = byCall.keys();
+  if (byCall.size > MAX_OPEN && oldest !== undefined) byCall.delete(oldest);
 }
 
 const NUMBERS = new WeakMap<ToolResponseBlock, StretchNumbers>();
