@@ -10,7 +10,7 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planDensity } from '../../src/shared/density/plan/optimize.js';
-import { countItems, PlanCursor } from '../../src/shared/density/plan/plan.js';
+import { PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
