@@ -106,6 +106,7 @@ export default defineConfig(
     '.tmp',
     'test/fixtures',
     'examples/sessions',
+    'src/shared/tokens/o200k-classes.ts',
     'src/shared/tokens/o200k-data.ts',
   ]),
   { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },

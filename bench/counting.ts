@@ -1,4 +1,5 @@
-// Counting tokens: a whole history in the pool, after a turn the new entries alone, and hostile text.
+// Counting tokens: a whole history in the pool, after a turn the new entries alone, hostile text, and against the counters
+// of the registry.
 
 import { HistoryService } from '../src/index.js';
 import type { IContent } from '../src/index.js';
@@ -6,6 +7,7 @@ import { InlineOffload } from '../src/main/offload/inline.js';
 import { SnapshotOffload } from '../src/main/offload/snapshot.js';
 import { WorkerPool } from '../src/main/offload/worker-pool.js';
 import { check } from './support/check.js';
+import { raceCounters } from './support/counter-race.js';
 import { measureHostile } from './support/hostile-counting.js';
 import { timeThread } from './support/main-thread.js';
 import { valueOf } from './support/measurement.js';
@@ -73,9 +75,10 @@ export async function measureCounting({ sizes }: ScopeContext): Promise<ScopeRes
     await pool.close();
   }
   const hostile = measureHostile(sizes[0] ?? 1);
+  const raced = raceCounters(sizes[0] ?? 1);
   return {
-    measurements: [...measurements, ...hostile.measurements],
-    goals: [...goalsOf(measurements, sizes, mostCounted), ...hostile.goals],
+    measurements: [...measurements, ...hostile.measurements, ...raced.measurements],
+    goals: [...goalsOf(measurements, sizes, mostCounted), ...hostile.goals, ...raced.goals],
   };
 }
 

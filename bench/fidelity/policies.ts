@@ -15,13 +15,14 @@ import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
+import type { ShrinkOption } from '../../src/shared/density/rules/shrink-settings.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
 import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
 import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
-import { planIndexed, scopeOfPass } from '../../src/shared/density/plan/optimize.js';
+import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
 import { withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
@@ -119,6 +120,15 @@ function densityPolicy(name: string, settings: Partial<DensityConfig>): Policy {
   };
 }
 
+/** Results made smaller before they are sent, and nothing else. */
+export function shrinking(name: string, shrink: ShrinkOption): Policy {
+  const off = { readWritePruning: false, fileDedupe: false } as const;
+  return {
+    ...densityPolicy(name, { ...off, shrink, placeholder: 'recallable' }),
+    role: 'own',
+  };
+}
+
 /** What the preset of the agent chooses, with these rules. */
 export function workingSet(name: string, rules: WorkingSetRules): Policy {
   return {
@@ -129,7 +139,11 @@ export function workingSet(name: string, rules: WorkingSetRules): Policy {
 }
 
 /** The same, as sessions land it unless they are told otherwise: what it finds is held until it is worth the cache that it costs, or that is cold. */
-export function batched(name: string, rules: WorkingSetRules): Policy {
+export function batched(
+  name: string,
+  rules: WorkingSetRules,
+  shrink: ShrinkOption = 'off',
+): Policy {
   return {
     name,
     role: 'own',
@@ -146,8 +160,8 @@ export function batched(name: string, rules: WorkingSetRules): Policy {
       });
       let call = -1;
       let added = 0;
-      const warm = configOf(session, rules);
-      const cold = configOf(session, withColdCache(rules));
+      const warm = { ...configOf(session, rules), shrink };
+      const cold = { ...configOf(session, withColdCache(rules)), shrink };
       const config = (): DensityConfig => (sent.isCacheCold ? cold : warm);
       const send = densitySender(config, (found, standing) => {
         history = standing;
@@ -197,7 +211,8 @@ function densitySender(
     if (config === undefined) return history;
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
-    const found = new PlannedEdit(planIndexed(index, config), history, config, () => undefined);
+    const { plan, texts } = withTexts(planIndexed(index, config), index);
+    const found = new PlannedEdit(plan, history, config, texts, () => undefined);
     const result = admit(found, history);
     if (isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);

@@ -1,6 +1,7 @@
 // Measures on recorded sessions what pruning saves and what it takes from the agent's view:
 // `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes
-// the figures and the chart into the documentation; `--tune` looks for better numbers instead.
+// the figures and the chart into the documentation; `--tune` looks for better numbers instead; `--shrink` prints what each
+// way of shrinking results takes, `--five-lines` what the adapters do.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,7 @@ import { renderFidelity } from './render.js';
 import { mainGroup, reportFidelity } from './report.js';
 import { loadSessions } from './load-sessions.js';
 import type { LoadedSessions } from './load-sessions.js';
+import { renderShrinking } from './shrinking-report.js';
 import { runTuning } from './tuning/run-tuning.js';
 import { renderFiveLines, reportFiveLines } from './five-lines-report.js';
 
@@ -27,6 +29,7 @@ const { values, positionals } = parseArgs({
     docs: { type: 'boolean', default: false },
     tune: { type: 'boolean', default: false },
     'five-lines': { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
   },
 });
 const isFiveLines = values['five-lines'];
@@ -41,6 +44,7 @@ process.exit();
 /** Returns what to print. */
 async function run(loaded: LoadedSessions): Promise<string> {
   if (values.tune) return runTuning(loaded.contexts);
+  if (values.shrink) return renderShrinking(loaded.contexts);
   if (!isFiveLines) return runMeasure(loaded);
   const rows = await reportFiveLines(loaded.contexts);
   return values.json ? JSON.stringify(rows, null, 2) : renderFiveLines(rows);

@@ -32,6 +32,7 @@ const EVERYTHING: DensityConfig = {
   ...AGENT,
   recencyPruning: true,
   workingSet: DEFAULT_WORKING_SET,
+  shrink: 'strong',
   placeholder: 'recallable',
 };
 
@@ -48,7 +49,7 @@ function validateSubject(profile: ProviderProfile): Subject {
 }
 
 /** A counter that takes time like the real one and needs no file. */
-const countPiece = (piece: string): number => Math.ceil(piece.length / 4);
+const countText = (piece: string): number => Math.ceil(piece.length / 4);
 
 export const PURE_SUBJECTS: readonly Subject[] = [
   { name: 'optimize', prepare: (history) => () => optimize(history, DEFAULTS) },
@@ -86,7 +87,7 @@ export const PURE_SUBJECTS: readonly Subject[] = [
   },
   {
     name: 'tokens of each entry',
-    prepare: (history) => () => history.map((entry) => countEntryTokens(entry, countPiece)),
+    prepare: (history) => () => history.map((entry) => countEntryTokens(entry, countText)),
   },
   {
     name: 'a resident history',
@@ -98,7 +99,7 @@ export const PURE_SUBJECTS: readonly Subject[] = [
 
 /** Moves a history in, plans, edits it, and compresses it, as a worker does. */
 function playResident(history: readonly IContent[]): void {
-  const resident = new ResidentHistory({ agent: AGENT, countsTokens: true }, countPiece);
+  const resident = new ResidentHistory({ agent: AGENT, countsTokens: true }, countText);
   let base: DensityBase = { revision: 0, length: 0 };
   let sequence = 0;
   const receive = (

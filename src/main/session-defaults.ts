@@ -2,6 +2,7 @@
 // line. Checks nothing.
 
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
+import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
 import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import { KNOWN_TOOL_CATALOG } from './formats/known-tools.js';
 import type { EditOptions } from './preflight/edit-options.js';
@@ -11,7 +12,10 @@ import type { DensityOptions } from './preflight/session-parts.js';
 /** The defaults of a session. */
 export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
-  readonly density: Pick<DensityOptions, 'toolCatalog' | 'workingSet' | 'inclusionSyntaxes'>;
+  readonly density: Pick<
+    DensityOptions,
+    'toolCatalog' | 'workingSet' | 'shrink' | 'inclusionSyntaxes'
+  >;
 }
 
 const FOR_AGENTS: SessionDefaults = {
@@ -19,6 +23,7 @@ const FOR_AGENTS: SessionDefaults = {
   density: {
     toolCatalog: KNOWN_TOOL_CATALOG,
     workingSet: DEFAULT_WORKING_SET,
+    shrink: DEFAULT_SHRINK,
     inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES,
   },
 };

@@ -60,6 +60,7 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
   inclusionSyntaxes: true,
   partialWritesSupersede: true,
   workingSet: true,
+  shrink: true,
 } satisfies Record<keyof DensityOptions, true>);
 
 /**

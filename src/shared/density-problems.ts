@@ -2,6 +2,8 @@
 // defaults, and looks at kinds only.
 
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
+import type { ShrinkerName } from './shrink/shrink-text.js';
+import type { ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
 
 /** Says why a value is none of its kind, or nothing. */
@@ -43,6 +45,22 @@ const TOOL_USE = ofFields(
   ['access'],
 );
 
+const SHRINK_LEVELS: Readonly<Record<ShrinkLevel, true>> = {
+  lossless: true,
+  default: true,
+  strong: true,
+};
+const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
+  shownBefore: boolean,
+  terminalCodes: boolean,
+  jsonTables: boolean,
+  likeLines: boolean,
+  failuresFirst: boolean,
+  grouping: boolean,
+  blobs: boolean,
+};
+const SHRINK_FIELDS = { ...SHRINK_SWITCHES, level: oneOf(SHRINK_LEVELS) };
+
 const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   readWritePruning: boolean,
   fileDedupe: boolean,
@@ -53,6 +71,7 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
   inclusionSyntaxes: listOf(oneOf(INCLUSION_SYNTAXES)),
   partialWritesSupersede: boolean,
   workingSet: record,
+  shrink: shrinkProblem,
   placeholder: oneOf(PLACEHOLDER_FORMS),
 };
 
@@ -110,6 +129,15 @@ function catalogProblem(catalog: unknown): string | undefined {
   if (!isObject(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
   const uses = listOf(toolUseProblem);
   return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
+}
+
+/** A word, or an object in which each name is that of a shrinker. */
+function shrinkProblem(option: unknown): string | undefined {
+  if (!isObject(option)) return oneOf({ off: true, ...SHRINK_LEVELS })(option);
+  const isKnown = Object.keys(option).every((name) => Object.hasOwn(SHRINK_FIELDS, name));
+  return isKnown
+    ? ofFields(SHRINK_FIELDS)(option)
+    : `expected switches of ${Object.keys(SHRINK_SWITCHES).join(', ')}, and a level`;
 }
 
 function ofKind(expected: string, isKind: (value: unknown) => boolean): Check {

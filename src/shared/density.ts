@@ -4,6 +4,7 @@
 import type { IContent } from './content.js';
 import { CtxfoldError } from './errors.js';
 import type { WorkingSetRules } from './density/rules/working-set-rules.js';
+import type { ShrinkOption } from './density/rules/shrink-settings.js';
 import { types } from 'node:util';
 import {
   asObject,
@@ -65,6 +66,11 @@ export interface DensityConfig {
   readonly partialWritesSupersede?: boolean;
   /** Keep of results what the agent still works with, by these rules. @default all are kept */
   readonly workingSet?: WorkingSetRules;
+  /**
+   * How far results are shrunk before the model is sent them: a level, or a level and single shrinkers that are off or on.
+   * @default they are sent as they are
+   */
+  readonly shrink?: ShrinkOption;
   /** What recency pruning and the working set put in place of a result. @default 'pointer' */
   readonly placeholder?: PlaceholderForm;
 }
@@ -87,6 +93,7 @@ export type PassSettings = Pick<
   | 'recencyRetention'
   | 'partialWritesSupersede'
   | 'workingSet'
+  | 'shrink'
   | 'placeholder'
 >;
 
@@ -108,6 +115,8 @@ export interface DensityResultMetadata {
   readonly recencyPruned: number;
   /** Responses whose payload became a placeholder, or an excerpt, because they left the working set; absent when there is none. */
   readonly workingSetPruned?: number;
+  /** Responses whose payload was made smaller before it was sent; absent when none is. */
+  readonly resultsShrunk?: number;
 }
 
 /** The edits of one pass; all indices are positions in the raw history that was given to `optimize`. */

@@ -42,7 +42,12 @@ export interface ProbeRequest {
 /** What the request of each kind is answered with. */
 export interface TaskValues {
   /** The base is the request's own, echoed. */
-  readonly optimize: { readonly base: DensityBase; readonly plan: DensityPlan };
+  readonly optimize: {
+    readonly base: DensityBase;
+    readonly plan: DensityPlan;
+    /** What takes the place of results that the plan shrinks, in the order of its rows; absent when there are none. */
+    readonly texts?: readonly string[];
+  };
   /** Tokens, one number per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
   readonly open: { readonly threadId: number };

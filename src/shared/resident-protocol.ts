@@ -50,6 +50,8 @@ export interface HistoryDelta {
 export interface PlannedPass {
   readonly base: DensityBase;
   readonly plan: DensityPlan;
+  /** What takes the place of results that the plan shrinks, in the order of its rows; absent when there are none. */
+  readonly texts?: readonly string[];
   /**
    * For every entry that the plan edits, ascending: its index, and the tokens that it holds then, or
    * -1 when only a count can tell.

@@ -9,8 +9,7 @@ import type { HistoryOutline } from '../shared/summarize/history-outline.js';
 import { planCompression } from '../shared/summarize/plan-compression.js';
 import { placeholderEnding } from '../shared/placeholder.js';
 import { summaryLine } from '../shared/summarize/tool-summary.js';
-import type { CountPiece } from '../shared/tokens/count-tokens.js';
-import { countText } from '../shared/tokens/measure-entry.js';
+import type { CountText } from '../shared/tokens/count-tokens.js';
 import type { ResidentFacts } from './resident-facts.js';
 import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
 
@@ -19,7 +18,7 @@ export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,
   request: CompressionRequest,
-  countPiece: CountPiece,
+  countText: CountText,
 ): PlannedCompression | null {
   const { preserveThreshold, targetTokens } = request;
   const placeholder = placeholderOf(request);
@@ -47,7 +46,7 @@ export function planResidentCompression(
       placeholderEnding(index.idOf(responses.id.at(row)), placeholder),
     );
     lines.set(row, line);
-    tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line, countPiece);
+    tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }
   // Nothing in front of the tail: nothing is done, whatever the target.
   const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);

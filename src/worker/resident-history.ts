@@ -8,7 +8,7 @@ import { NONE } from '../shared/density/index/history-columns.js';
 import { HistoryIndex } from '../shared/density/index/history-index.js';
 import { scopeOfSession } from '../shared/density/index/index-scope.js';
 import type { IndexScope } from '../shared/density/index/index-scope.js';
-import { planIndexed } from '../shared/density/plan/optimize.js';
+import { planIndexed, withTexts } from '../shared/density/plan/optimize.js';
 import type { EntryStretches } from '../shared/density/index/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
 import type {
@@ -20,7 +20,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../shared/resident-protocol.js';
-import type { CountPiece } from '../shared/tokens/count-tokens.js';
+import type { CountText } from '../shared/tokens/count-tokens.js';
 import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
 import { stretchesOfEdit, stretchesOfRewrite } from './edit-stretches.js';
 import { planResidentCompression } from './resident-compression.js';
@@ -31,7 +31,7 @@ import { tokensAfterPlan } from './tokens-after-plan.js';
 /** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
 export class ResidentHistory {
   readonly #scope: IndexScope;
-  readonly #countPiece: CountPiece | undefined;
+  readonly #countText: CountText | undefined;
   readonly #pointerTokens: number;
   #index: HistoryIndex;
   #facts: ResidentFacts = new ResidentFacts();
@@ -40,11 +40,11 @@ export class ResidentHistory {
   /** `undefined` until the first delta says which revision the history is at. */
   #base: DensityBase | undefined;
 
-  /** @param countPiece counts tokens; without it nothing is counted */
-  constructor(options: ResidentOptions, countPiece: CountPiece | undefined) {
+  /** @param countText counts tokens; without it nothing is counted */
+  constructor(options: ResidentOptions, countText: CountText | undefined) {
     this.#scope = scopeOfSession(options.agent);
-    this.#countPiece = countPiece;
-    this.#pointerTokens = countPiece === undefined ? NONE : pointerTokens(countPiece);
+    this.#countText = countText;
+    this.#pointerTokens = countText === undefined ? NONE : pointerTokens(countText);
     this.#index = new HistoryIndex(this.#scope);
   }
 
@@ -64,6 +64,8 @@ export class ResidentHistory {
     }
     const base = { revision, length };
     this.#base = base;
+    // Whether a pass follows or not: texts that were sent are not kept.
+    this.#index.unsentResults();
     return {
       base,
       tokens: Int32Array.from(tokens),
@@ -89,8 +91,8 @@ export class ResidentHistory {
    */
   compress(base: DensityBase, request: CompressionRequest): PlannedCompression | null {
     this.#assertAt(base);
-    if (this.#countPiece === undefined) return null;
-    return planResidentCompression(this.#index, this.#facts, request, this.#countPiece);
+    if (this.#countText === undefined) return null;
+    return planResidentCompression(this.#index, this.#facts, request, this.#countText);
   }
 
   #assertAt(base: DensityBase): void {
@@ -100,11 +102,14 @@ export class ResidentHistory {
 
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
     const startedAt = performance.now();
-    const plan = planIndexed(this.#index, pass);
+    const planned = withTexts(planIndexed(this.#index, pass), this.#index);
     // A line is as long as what it tells: only a count can tell.
     const placeholderTokens = placeholderOf(pass) === 'pointer' ? this.#pointerTokens : NONE;
-    const tokensAfter = tokensAfterPlan(plan, this.#index, this.#facts, placeholderTokens);
-    return { base, plan, tokensAfter, runMs: performance.now() - startedAt };
+    const tokensAfter = tokensAfterPlan(planned.plan, this.#index, this.#facts, {
+      placeholder: placeholderTokens,
+      texts: (planned.texts ?? []).map((text) => this.#countText?.(text) ?? NONE),
+    });
+    return { base, ...planned, tokensAfter, runMs: performance.now() - startedAt };
   }
 
   #take(step: DeltaStep, tokens: number[]): void {
@@ -133,10 +138,10 @@ export class ResidentHistory {
   }
 
   #measured(content: IContent, knownTokens: number): MeasuredEntry {
-    if (knownTokens !== NONE || this.#countPiece === undefined) {
+    if (knownTokens !== NONE || this.#countText === undefined) {
       return { content, tokens: knownTokens, measure: undefined };
     }
-    const measure = measureEntry(content, this.#countPiece);
+    const measure = measureEntry(content, this.#countText);
     return { content, tokens: measure.tokens, measure };
   }
 

@@ -4,7 +4,7 @@ import { expose, transfer } from 'comlink';
 import type { Endpoint } from 'comlink';
 import type { ResidentCalls, ResidentOptions } from '../shared/resident-protocol.js';
 import type { WireReply } from '../shared/wire-reply.js';
-import { loadPieceCounter } from '../shared/tokens/o200k.js';
+import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { replyTo } from './reply-to.js';
 import { ResidentHistory } from './resident-history.js';
 
@@ -53,7 +53,10 @@ class ResidentLine implements ResidentCalls {
 
   async #open(): Promise<ResidentHistory> {
     const { countsTokens } = this.#options;
-    return new ResidentHistory(this.#options, countsTokens ? await loadPieceCounter() : undefined);
+    return new ResidentHistory(
+      this.#options,
+      countsTokens ? (await loadTextCounter()).count : undefined,
+    );
   }
 }
 

@@ -3,10 +3,10 @@
 
 import { kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
-import { planDensity } from '../shared/density/plan/optimize.js';
+import { planWithTexts } from '../shared/density/plan/optimize.js';
 import type { TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
-import { loadPieceCounter } from '../shared/tokens/o200k.js';
+import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { replyTo } from './reply-to.js';
 import { openResidentLine } from './resident-line.js';
 
@@ -26,7 +26,7 @@ export function runTask(
 function perform(request: TaskRequest, threadId: number): AnyValue | Promise<AnyValue> {
   switch (request.kind) {
     case 'optimize':
-      return { base: request.base, plan: planDensity(request.history, request.config) };
+      return { base: request.base, ...planWithTexts(request.history, request.config) };
     case 'count':
       return count(request.contents);
     case 'open':
@@ -40,7 +40,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
 }
 
 async function count(contents: readonly IContent[]): Promise<AnyValue> {
-  return { tokens: countEachEntry(contents, await loadPieceCounter()) };
+  return { tokens: countEachEntry(contents, (await loadTextCounter()).count) };
 }
 
 function refuse(request: never): never {

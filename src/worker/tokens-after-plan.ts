@@ -13,13 +13,13 @@ import type { ResidentFacts } from './resident-facts.js';
  * the sum of those of its parts. So are those of one that loses a call which shares its reasoning with
  * calls alone.
  *
- * @param placeholderTokens tokens of what is put in place of a result, or `NONE`
+ * @param made tokens of what is put in place of results
  */
 export function tokensAfterPlan(
   plan: DensityPlan,
   index: HistoryIndex,
   facts: ResidentFacts,
-  placeholderTokens: number,
+  made: MadeTokens,
 ): Int32Array {
   const pairs = new IntColumn();
   const callAt = rowFinder(index.calls);
@@ -41,7 +41,12 @@ export function tokensAfterPlan(
         }
         case ACTION.pointer: {
           const result = response === NONE ? NONE : facts.resultTokens.at(response);
-          tokens = exchanged(tokens, result, placeholderTokens);
+          tokens = exchanged(tokens, result, made.placeholder);
+          break;
+        }
+        case ACTION.shrink: {
+          const result = response === NONE ? NONE : facts.resultTokens.at(response);
+          tokens = exchanged(tokens, result, made.texts[row.start] ?? NONE);
           break;
         }
         case ACTION.excerpt:
@@ -55,6 +60,13 @@ export function tokensAfterPlan(
     pairs.push(tokens);
   }
   return pairs.toArray();
+}
+
+/** Tokens of what a plan puts in place of results; `NONE` for what only a count can tell. */
+export interface MadeTokens {
+  readonly placeholder: number;
+  /** By text of the plan. */
+  readonly texts: readonly number[];
 }
 
 /** Tokens with another part in the place of one; `NONE` when any of them is not known. */

@@ -31,7 +31,11 @@ const { name, item, counter } = LAST_OF_TOOL;
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 /** The second entry of a tool is the first result of two. */
 const HISTORY = 'h a:s1 t:s1 a:s2 t:s2 a';
-const LONG = 'one line of a long output\n'.repeat(200);
+/** Of lines that are not alike, so that no other rule takes any. */
+const LONG = Array.from(
+  { length: 200 },
+  (_, at) => `a line ${'x'.repeat(at % 29)}${'y'.repeat(at % 31)}`,
+).join('\n');
 const STEPS = [
   humanText('look'),
   ...step('1', 'Lint', { target: 'a' }, LONG),

@@ -98,6 +98,8 @@ describe('DensityResult', () => {
       readonly recencyPruned: number;
       /** Only with a working set, which nobody has who does not ask for it. */
       readonly workingSetPruned?: number;
+      /** Only where results are shrunk. */
+      readonly resultsShrunk?: number;
     }>();
     expect(api.optimize([], emptyConfig()).metadata).toEqual({
       ...{ readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },

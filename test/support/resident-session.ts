@@ -12,7 +12,7 @@ import type { DensityConfig } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
 import type { DeltaValue, ResidentOptions } from '../../src/shared/resident-protocol.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
-import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
+import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
 import { arbitraryWorkingConfig, WORKING_TOOLS } from './arbitrary-working-history.js';
@@ -94,7 +94,7 @@ export function arbitraryCommands(
 export interface ResidentSessionOptions {
   readonly supply: readonly IContent[];
   /** `undefined`: the resident history counts nothing. */
-  readonly countPiece: CountPiece | undefined;
+  readonly countText: CountText | undefined;
   /** Whether messages are cloned, as they are on their way to a thread. */
   readonly isCloned: boolean;
   /** Entries from which on the history is resident. */
@@ -123,14 +123,14 @@ export class ResidentSession {
   #next = 0;
 
   constructor(options: ResidentSessionOptions) {
-    const { countPiece, isCloned } = options;
+    const { countText, isCloned } = options;
     this.#options = options;
-    const count = countPiece ?? ((): number => 1);
+    const count = countText ?? ((): number => 1);
     this.#countEntry = (entry) => countEntryTokens(entry, count);
-    const residentOptions = { agent: RESIDENT_AGENT, countsTokens: countPiece !== undefined };
+    const residentOptions = { agent: RESIDENT_AGENT, countsTokens: countText !== undefined };
     this.resident = new ResidentHistory(
       isCloned ? structuredClone(residentOptions) : residentOptions,
-      countPiece,
+      countText,
     );
     this.history = new HistoryService({
       countEntries: (contents) => Promise.resolve([...countEachEntry(contents, count)]),
@@ -147,7 +147,7 @@ export class ResidentSession {
     const { length } = state.base;
     if (length < this.#options.minEntries) return;
     const before = change.kind === 'append' ? length - change.contents.length : length;
-    this.#queue = new DeltaQueue(state, before, this.#options.countPiece !== undefined);
+    this.#queue = new DeltaQueue(state, before, this.#options.countText !== undefined);
     if (change.kind === 'append') this.#queue.push(change, state);
   }
 

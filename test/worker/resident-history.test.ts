@@ -13,9 +13,9 @@ import { planDensity } from '../../src/shared/density/plan/optimize.js';
 import { PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
-import { createBytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
+import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
-import type { CountPiece } from '../../src/shared/tokens/count-tokens.js';
+import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryBrokenHistory } from '../support/arbitrary-broken-history.js';
@@ -32,7 +32,7 @@ import {
 import type { Delivery, SessionCommand } from '../support/resident-session.js';
 import { runs, sightings } from '../support/scale.js';
 
-const countO200k = createBytePairCounter(arrangeTokens(tokens));
+const { count: countO200k } = new BytePairCounter(arrangeTokens(tokens));
 
 /** What the sessions have been through, in numbers of deltas or passes. */
 const seen = {
@@ -141,7 +141,7 @@ function expectForetold(
   entries: readonly IContent[],
   tokensAfter: Int32Array,
   config: DensityConfig,
-  count: CountPiece | undefined,
+  count: CountText | undefined,
 ): void {
   const edited = editedEntries(plan);
   const { removals, replacements } = materializeDensityPlan(plan, entries, config);
@@ -179,7 +179,7 @@ function expectDelivery(
   session: ResidentSession,
   { parcel, value, entries }: Delivery,
   configs: readonly DensityConfig[],
-  count: CountPiece | undefined,
+  count: CountText | undefined,
 ): void {
   const { delta, staged } = parcel;
   note('deltas', true);
@@ -244,12 +244,12 @@ async function play(
   supply: readonly IContent[],
   { commands, minEntries, isCloned }: Play,
   configs: readonly DensityConfig[],
-  countPiece: CountPiece | undefined,
+  countText: CountText | undefined,
 ): Promise<void> {
-  const session = new ResidentSession({ supply, countPiece, isCloned, minEntries });
+  const session = new ResidentSession({ supply, countText, isCloned, minEntries });
   const deliver = (): void => {
     for (const delivery of session.deliver()) {
-      expectDelivery(session, delivery, configs, countPiece);
+      expectDelivery(session, delivery, configs, countText);
     }
   };
   for (const command of commands) {
@@ -273,7 +273,7 @@ interface Sizes {
 
 function holds(
   histories: fc.Arbitrary<IContent[]>,
-  countPiece: CountPiece | undefined,
+  countText: CountText | undefined,
   { cases, sessionsPerRun, maxCommands, maxPortion }: Sizes,
 ): Promise<void> {
   const played = fc.record({
@@ -289,7 +289,7 @@ function holds(
       plays,
       configs,
       async (supply, all, made) => {
-        for (const one of all) await play(supply, one, made, countPiece);
+        for (const one of all) await play(supply, one, made, countText);
       },
     ),
     { numRuns: runs(cases) },

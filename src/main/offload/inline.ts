@@ -3,17 +3,18 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { planDensity } from '../../shared/density/plan/optimize.js';
+import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
-import { entryPieces } from '../../shared/tokens/count-tokens.js';
-import type { CountPiece } from '../../shared/tokens/count-tokens.js';
+import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
+import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { viewOfBase } from './history-base.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
 import { asError } from '../../shared/errors.js';
+import { runSlicesInTurns } from '../../shared/slices.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
-import { loadPieceCounter } from '../../shared/tokens/o200k.js';
+import { loadTextCounter } from '../../shared/tokens/o200k.js';
 
 /**
  * UTF-16 units counted before the event loop gets a turn: 2 ms of ordinary text, 25 ms of the worst.
@@ -50,9 +51,9 @@ export class InlineOffload implements Offload {
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
     const startedAt = performance.now();
-    const plan = planDensity(viewOfBase(history, base), config);
+    const planned = planWithTexts(viewOfBase(history, base), config);
     this.#addPass('optimize', base.length, performance.now() - startedAt);
-    return { base, plan };
+    return { base, ...planned };
   }
 
   async countTokens(
@@ -63,18 +64,18 @@ export class InlineOffload implements Offload {
     if (contents.length === 0) return [];
     // A copy, for the caller may go on with the array while we take turns.
     const entries = [...contents];
-    const countPiece = await this.#loadPieceCounter();
+    const counter = await this.#loadTextCounter();
     signal?.throwIfAborted();
-    if (countPiece === undefined) return entries.map(estimateEntryTokens);
+    if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
-    const tokens = await countInSlices(entries, countPiece, signal);
+    const tokens = await countInSlices(entries, counter, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
   }
 
-  async #loadPieceCounter(): Promise<CountPiece | undefined> {
+  async #loadTextCounter(): Promise<BytePairCounter | undefined> {
     try {
-      return await loadPieceCounter(nextTurn);
+      return await loadTextCounter(nextTurn);
     } catch (thrown) {
       const fallback = { task: 'count', error: asError(thrown), attempts: 0 } as const;
       this.#meter.addFallback(fallback);
@@ -92,16 +93,16 @@ export class InlineOffload implements Offload {
 /** As `countEachEntry`, with a turn of the event loop after each slice, also within one huge entry. */
 async function countInSlices(
   entries: readonly IContent[],
-  countPiece: CountPiece,
+  counter: BytePairCounter,
   signal: AbortSignal | undefined,
 ): Promise<readonly number[]> {
   const counts: number[] = [];
   let unitsLeft = SLICE_LENGTH;
   for (const entry of entries) {
     let tokens = fixedEntryTokens(entry);
-    for (const piece of entryPieces(entry)) {
-      tokens += countPiece(piece);
-      unitsLeft -= piece.length;
+    for (const text of entryTexts(entry)) {
+      tokens += await runSlicesInTurns(counter.countInSlices(text), () => nextTurn(signal));
+      unitsLeft -= text.length;
       if (unitsLeft > 0) continue;
       unitsLeft = SLICE_LENGTH;
       await nextTurn(signal);

@@ -72,7 +72,7 @@ export function readCompressionReply(reply: unknown): ReadReply<PlannedCompressi
 
 function assertPass(base: DensityBase, pass: unknown): void {
   if (!isRecord(pass)) throw invalid('no pass');
-  const problem = findPlanOfBaseProblem(base, pass.base, pass.plan);
+  const problem = findPlanOfBaseProblem(base, pass);
   if (problem !== undefined) throw invalid(problem);
   if (!isEditList(pass.tokensAfter, 2, base.length)) throw invalid('tokens of no entry');
   if (!isDuration(pass.runMs)) throw invalid('no duration');

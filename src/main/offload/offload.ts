@@ -12,6 +12,8 @@ export type OffloadMode = 'auto' | 'resident' | 'snapshot' | 'inline';
 export interface BasedPlan {
   readonly base: DensityBase;
   readonly plan: DensityPlan;
+  /** What takes the place of results that the plan shrinks, in the order of its rows; absent when there are none. */
+  readonly texts?: readonly string[];
   /**
    * For entries that the plan edits: index, and the tokens that the entry holds then, or -1 when only
    * a count can tell. @default nothing is known

@@ -68,23 +68,23 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
 }
 
 function findPlanProblem(request: OptimizeRequest, value: JsonRecord): string | undefined {
-  return findPlanOfBaseProblem(request.base, value.base, value.plan);
+  return findPlanOfBaseProblem(request.base, value);
 }
 
 /** What is wrong with a plan that should be one for `expected`, or `undefined`. */
 export function findPlanOfBaseProblem(
   expected: DensityBase,
-  base: unknown,
-  plan: unknown,
+  { base, plan, texts = [] }: JsonRecord,
 ): string | undefined {
   if (!isRecord(base) || !(plan instanceof Int32Array)) return 'no plan';
   const { revision, length } = expected;
   if (base.revision !== revision || base.length !== length) return 'a plan for another base';
-  return isPlan(plan, length) ? undefined : 'edits that are none of this history';
+  if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return 'no texts';
+  return isPlan(plan, length, texts.length) ? undefined : 'edits that are none of this history';
 }
 
 /** Whether all rows name an entry, a block, an action and a rule, and ascend. */
-function isPlan(plan: Int32Array, length: number): boolean {
+function isPlan(plan: Int32Array, length: number, texts: number): boolean {
   if (!isEditList(plan, ROW_LENGTH, length)) return false;
   let [lastEntry, lastBlock] = [-1, -1];
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
@@ -92,6 +92,7 @@ function isPlan(plan: Int32Array, length: number): boolean {
     if (block < 0 || action <= ACTION.none || action >= ACTION_NAMES.length) return false;
     if (rule < 0 || rule >= DENSITY_RULES.length) return false;
     if (action === ACTION.cut && (start < 0 || end < start)) return false;
+    if (action === ACTION.shrink && (start < 0 || start >= texts)) return false;
     if (entry < lastEntry || (entry === lastEntry && block < lastBlock)) return false;
     [lastEntry, lastBlock] = [entry, block];
   }

@@ -75,7 +75,7 @@ export class SnapshotOffload implements Offload {
     const value = await this.#attempt(request, signal, () =>
       this.#inline.optimize(snapshot, base, config, signal),
     );
-    return { base, plan: value.plan };
+    return { ...value, base };
   }
 
   /** Posts batch after batch with turns of the event loop between, and never more than one per thread. */

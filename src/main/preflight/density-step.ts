@@ -224,13 +224,13 @@ async function findEdit(
   if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
     return { found: findHere(strategy, history.getRawHistory(), config), base };
   }
-  const { plan, tokensAfter } = await abortable(
+  const { plan, texts, tokensAfter } = await abortable(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),
     signal,
   );
   // What was only appended meanwhile does no harm.
   if (history.revision !== base.revision) return null;
-  const found = new PlannedEdit(plan, history.getRawHistory(), config, (result) => {
+  const found = new PlannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
     if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
   });
   return { found, base };

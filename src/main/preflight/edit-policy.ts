@@ -16,7 +16,8 @@ import type { SentHistory } from './sent-history.js';
 /**
  * When density edits land. `every-turn`: as soon as there are any. `batched`: once they are worth the
  * cache that they cost, when that is cold anyway, or when the history would be compressed. `at-birth`:
- * in entries that were never sent, and elsewhere only when the history would be compressed.
+ * in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
+ * has results shrunk before they are sent: that costs no cache.
  */
 export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
 
@@ -45,7 +46,10 @@ export interface EditFacts {
   readonly worthwhileFrom: () => number;
 }
 
-/** What may land now: all of an edit, what touches nothing before an entry, or nothing. */
+/**
+ * What may land now: all of an edit, what touches nothing before an entry, or, where it is to be held, of what was never sent
+ * only what makes results smaller.
+ */
 export type EditDecision =
   | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
   | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
@@ -80,6 +84,12 @@ export interface Admission {
 }
 
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
+
+/** The part of an edit that lands. */
+function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): Admission {
+  if (landing.firstEntry === Infinity) return HELD;
+  return { result: landing.result, reason, isWhole: landing === found };
+}
 
 /** The preflight in which an edit may land. */
 export interface LandingPoint {
@@ -123,20 +133,23 @@ export class EditGate {
     const sentEntries = sent.intactEntries;
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
     const { result } = bound;
+    const shrinking = bound.shrinkingFrom(sentEntries);
+    const tokensOf = (edit: DensityResult): number =>
+      reclaimedTokens(edit, history.getRawHistory(), countedTokens);
     const decision = decideEdits(edits, {
       isForced,
       isCacheCold: sent.isCacheCold,
       sentEntries,
-      reclaimedTokens: () => reclaimedTokens(result, history.getRawHistory(), countedTokens),
+      // What is free is no reason to pay for the rest.
+      reclaimedTokens: () => tokensOf(result) - tokensOf(shrinking.result),
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
       worthwhileFrom: () =>
         worthwhileFrom({ result, history: history.getRawHistory(), sentEntries, countedTokens }),
     });
-    if (decision.verdict === 'hold') return HELD;
+    if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
     const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;
     const landing = decision.verdict === 'land' ? bound : bound.limitedTo({ entry, block: 0 });
-    if (landing.firstEntry === Infinity) return HELD;
-    return { result: landing.result, reason: decision.reason, isWhole: landing === found };
+    return admitted(found, landing, decision.reason);
   }
 
   #withoutBreakingReasoning(found: FoundEdit): FoundEdit {

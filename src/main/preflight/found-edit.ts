@@ -8,7 +8,7 @@ import { materializeDensityPlan } from '../../shared/density/plan/materialize.js
 import { PlanCursor } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { limitPlan, limitResult } from './limit-edits.js';
+import { limitPlan, limitResult, shrinkingPart, shrinkingPartOfResult } from './limit-edits.js';
 import type { Place } from './limit-edits.js';
 import { firstEditedIndex } from './reasoning-policy.js';
 
@@ -22,6 +22,8 @@ export interface FoundEdit {
   readonly result: DensityResult;
   /** The part of it that changes nothing before a place; the same object when that is all of it. */
   limitedTo(place: Place): FoundEdit;
+  /** The part of it that makes results smaller, in entries from this one on; the same object when that is all of it. */
+  shrinkingFrom(entry: number): FoundEdit;
 }
 
 /** Has a strategy look for edits on the calling thread. */
@@ -39,19 +41,25 @@ export class PlannedEdit implements FoundEdit {
   readonly #plan: DensityPlan;
   readonly #history: readonly IContent[];
   readonly #settings: PassSettings;
+  readonly #texts: readonly string[];
   readonly #onMade: (result: DensityResult) => void;
   #result: DensityResult | undefined;
 
-  /** @param onMade told of the result when it is made */
+  /**
+   * @param texts those that the plan comes with
+   * @param onMade told of the result when it is made
+   */
   constructor(
     plan: DensityPlan,
     history: readonly IContent[],
     settings: PassSettings,
+    texts: readonly string[] | undefined,
     onMade: (result: DensityResult) => void,
   ) {
     this.#plan = plan;
     this.#history = history;
     this.#settings = settings;
+    this.#texts = texts ?? [];
     this.#onMade = onMade;
   }
 
@@ -67,16 +75,23 @@ export class PlannedEdit implements FoundEdit {
 
   get result(): DensityResult {
     if (this.#result === undefined) {
-      this.#result = materializeDensityPlan(this.#plan, this.#history, this.#settings);
+      this.#result = materializeDensityPlan(this.#plan, this.#history, this.#settings, this.#texts);
       this.#onMade(this.#result);
     }
     return this.#result;
   }
 
   limitedTo(place: Place): FoundEdit {
-    const plan = limitPlan(this.#plan, this.#history, place, this.#settings);
-    if (plan === this.#plan) return this;
-    return new PlannedEdit(plan, this.#history, this.#settings, this.#onMade);
+    return this.#part(limitPlan(this.#plan, this.#history, place, this.#settings, this.#texts));
+  }
+
+  shrinkingFrom(entry: number): FoundEdit {
+    return this.#part(shrinkingPart(this.#plan, entry));
+  }
+
+  #part(plan: DensityPlan): FoundEdit {
+    if (plan.length === this.#plan.length) return this;
+    return new PlannedEdit(plan, this.#history, this.#settings, this.#texts, this.#onMade);
   }
 }
 
@@ -104,5 +119,11 @@ export class ReturnedEdit implements FoundEdit {
     const result = limitResult(this.result, this.#history, place, this.#settings);
     if (result === this.result) return this;
     return new ReturnedEdit(result, this.#history, this.#settings);
+  }
+
+  shrinkingFrom(entry: number): FoundEdit {
+    const result = shrinkingPartOfResult(this.result, entry, this.#settings);
+    const part = new ReturnedEdit(result, this.#history, this.#settings);
+    return part.size === this.size ? this : part;
   }
 }

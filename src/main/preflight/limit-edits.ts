@@ -4,7 +4,7 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import type { DensityResult, PassSettings } from '../../shared/density.js';
 import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
-import { countItems, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import { countItems, EMPTY_PLAN, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 
@@ -28,16 +28,18 @@ interface EntryEdit {
  *
  * @param history the one that the plan was made for
  * @param settings what it was made by
+ * @param texts those that it comes with
  */
 export function limitPlan(
   plan: DensityPlan,
   history: readonly IContent[],
   place: Place,
   settings: PassSettings,
+  texts: readonly string[] = [],
 ): DensityPlan {
   const held = heldEntries(editsOfPlan(plan, history), history, place, () => {
     const rows = rowsOf(plan, (entry) => entry === place.entry);
-    return materializeDensityPlan(rows, history, settings).replacements.get(place.entry);
+    return materializeDensityPlan(rows, history, settings, texts).replacements.get(place.entry);
   });
   return held.size === 0 ? plan : rowsOf(plan, (entry) => !held.has(entry));
 }
@@ -49,19 +51,52 @@ export function limitResult(
   place: Place,
   settings: PassSettings,
 ): DensityResult {
-  const { removals, replacements } = result;
+  const { replacements } = result;
   const edits = editedIndices(result).map((index) => {
     return { index, lostCallIds: lostCallIds(history[index], replacements.get(index)) };
   });
   const held = heldEntries(edits, history, place, () => replacements.get(place.entry));
   if (held.size === 0) return result;
-  const rows = result.rows && rowsOf(result.rows, (entry) => !held.has(entry));
+  return partOfResult(result, (entry) => !held.has(entry), settings);
+}
+
+/** Returns the part of a plan that makes results smaller from an entry on, in entries to which it does nothing else. */
+export function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
+  const shrunk = shrunkEntries(plan, fromEntry);
+  return rowsOf(plan, (entry) => shrunk.has(entry));
+}
+
+/** As `shrinkingPart`, of what a strategy has returned; nothing of what comes without rows. */
+export function shrinkingPartOfResult(
+  result: DensityResult,
+  fromEntry: number,
+  settings: PassSettings,
+): DensityResult {
+  const shrunk = shrunkEntries(result.rows ?? EMPTY_PLAN, fromEntry);
+  return partOfResult(result, (entry) => shrunk.has(entry), settings);
+}
+
+function shrunkEntries(plan: DensityPlan, fromEntry: number): ReadonlySet<number> {
+  const shrunk = new Set<number>();
+  const others = new Set<number>();
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    if (row.entry < fromEntry) continue;
+    (row.action === ACTION.shrink ? shrunk : others).add(row.entry);
+  }
+  for (const entry of others) shrunk.delete(entry);
+  return shrunk;
+}
+
+function partOfResult(
+  { removals, replacements, metadata, rows: allRows }: DensityResult,
+  isWanted: (entry: number) => boolean,
+  settings: PassSettings,
+): DensityResult {
+  const rows = allRows && rowsOf(allRows, isWanted);
   return {
-    removals: removals.filter((index) => !held.has(index)),
-    replacements: new Map(Array.from(replacements).filter(([index]) => !held.has(index))),
-    ...(rows === undefined
-      ? { metadata: result.metadata }
-      : { metadata: countItems(rows, settings), rows }),
+    removals: removals.filter(isWanted),
+    replacements: new Map(Array.from(replacements).filter(([index]) => isWanted(index))),
+    ...(rows === undefined ? { metadata } : { metadata: countItems(rows, settings), rows }),
   };
 }
 

@@ -9,8 +9,10 @@ import { SILENT_LOGGER } from '../host/logger.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
+import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
+import { ReplayedShrinks } from './replay-shrinks.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { arePriced } from './edit-options.js';
@@ -55,6 +57,8 @@ interface FormerPreflight {
 
 /** Entries that passes may look at before the event loop has its turn. */
 const ENTRIES_PER_TURN = 4_096;
+/** What a look at new results counts for. */
+const ENTRIES_PER_SHRINKING = 32;
 
 /**
  * Plays the preflights of a history once more, on a list of its own: one before each answer of the model, and the
@@ -70,6 +74,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
   const copy = new EditedCopy(given, parts.history);
+  const shrinks = new ReplayedShrinks(currentDensityConfig(parts), copy);
+  const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
   const sent = { intactEntries: 0, isCacheCold: false };
   const gate = new EditGate({
     ...edits,
@@ -94,7 +100,20 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const landed = isNow ? undefined : former?.landings.get(at);
     const isForced = landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
+    const isShrinking =
+      isDocumented &&
+      edits.edits === 'batched' &&
+      (former === undefined ? !isCompressed && !mayLand : landed === 'unsent');
+    if (!isNow && isShrinking) {
+      const found = shrinks.find();
+      const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });
+      if (shrinking?.reason !== undefined) {
+        landings.set(at, 'unsent');
+        await copy.land(shrinking, edits.reasoning);
+        shrinks.noteLanding(shrinking, true);
+      }
+      scanned += ENTRIES_PER_SHRINKING;
+    } else if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
       const isFree =
         landed === undefined
           ? isForced || sent.isCacheCold
@@ -109,6 +128,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
         // What is made to land here landed then for a reason of its own.
         landings.set(at, landed ?? admission.reason);
         await copy.land(admission, edits.reasoning);
+        shrinks.noteLanding(admission, false);
       }
       isCompressed = copy.tokens >= thresholdTokens;
       scanned += copy.length;

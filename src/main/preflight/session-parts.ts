@@ -32,7 +32,12 @@ const MIN_GROWTH_SHARE = 0.05;
 /** The part of `DensityConfig` that comes from the agent and not from settings. */
 export type DensityOptions = Pick<
   DensityConfig,
-  'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes' | 'partialWritesSupersede' | 'workingSet'
+  | 'workspaceRoot'
+  | 'toolCatalog'
+  | 'inclusionSyntaxes'
+  | 'partialWritesSupersede'
+  | 'workingSet'
+  | 'shrink'
 >;
 
 /** What the maker of a session gives it. */
@@ -114,7 +119,7 @@ export function currentDensityConfig(
   }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
   isFree: boolean = false,
 ): DensityConfig {
-  const { workingSet: _, ...agent } = densityOptions;
+  const { workingSet: _, shrink: __, ...agent } = densityOptions;
   const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
   const rules = ruleSettings(ephemerals, densityOptions);
   const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };

@@ -3,6 +3,7 @@
 
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { PlaceholderStyle } from './density-settings.js';
+import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 
 /** Settings by key, all optional: what is not given falls back to the profile, then to its default. */
@@ -38,6 +39,12 @@ export interface EphemeralSettings {
    * @default 'preset'
    */
   readonly 'compression.density.workingSet'?: WorkingSetChoice | undefined;
+  /**
+   * How far results are shrunk before the model is sent them: not at all, to where nothing is lost that an agent could use,
+   * to what somebody reads, further, or as the session was created with.
+   * @default 'preset'
+   */
+  readonly 'compression.density.shrink'?: ShrinkChoice | undefined;
   /**
    * What stands in place of results that are taken away: `pointer`, the fixed string, or `informative`,
    * a line with tool, key parameter, outcome, size and the id of the call. In a session with a transcript

@@ -1,5 +1,6 @@
 // What a compression strategy is: the interface that all of them implement, and what they are given.
 
+import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
@@ -48,6 +49,8 @@ export interface RuntimeEphemerals {
   densityRecencyRetention(): number;
   /** @default 'preset' */
   densityWorkingSet?(): WorkingSetChoice;
+  /** @default 'preset' */
+  densityShrink?(): ShrinkChoice;
   /** What stands in place of results that are taken away. @default 'pointer' */
   densityPlaceholder?(): PlaceholderForm;
   /** Any other setting of a rule, by its key: `densityX` for `compression.density.x`. */

@@ -5,6 +5,7 @@ import { types } from 'node:util';
 import { CtxfoldError } from '../../shared/errors.js';
 import { countEntryTokens } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import { countInPieces } from '../../shared/tokens/pieces.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { Offload } from '../offload/offload.js';
 import { isTokenCount } from './token-ledger.js';
@@ -33,7 +34,7 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
   }
   return async (contents, modelName) => {
     const counts: number[] = [];
-    const countPiece = (text: string): number => {
+    const countText = countInPieces((text) => {
       const count: unknown = tokenizer.countTokens(text, modelName);
       // Not only the sum: what is too much in one piece must not hide what is missing in another.
       if (isTokenCount(count)) return count;
@@ -43,9 +44,9 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
         `The tokenizer's countTokens returned ${typeof count === 'number' ? count : typeof count}; it has to return a number of at least 0, and no promise of one.`,
         'TOKEN_COUNT_FAILED',
       );
-    };
+    });
     for (const content of contents) {
-      counts.push(countEntryTokens(content, countPiece));
+      counts.push(countEntryTokens(content, countText));
       if (counts.length % ENTRIES_PER_TURN === 0) await nextTurn();
     }
     return counts;

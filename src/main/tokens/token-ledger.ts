@@ -5,7 +5,11 @@ import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isArray } from '../../shared/misuse.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
-import { CHARACTERS_PER_TOKEN, entryCharacters } from '../../shared/tokens/estimate.js';
+import {
+  CHARACTERS_PER_TOKEN,
+  entryCharacters,
+  estimateEntryTextTokens,
+} from '../../shared/tokens/estimate.js';
 import { withDeadline } from '../waiting/with-deadline.js';
 import { clearImmediate, setImmediate } from '../waiting/immediate.js';
 
@@ -30,8 +34,11 @@ interface Account {
 const MIN_CHARACTERS_PER_TOKEN = 1;
 const MAX_CHARACTERS_PER_TOKEN = 8;
 
-/** Tokens of plain English that the learning begins with, so that one short entry does not decide. */
+/** Tokens of what is expected before any count that the learning begins with, so that one short entry does not decide. */
 const PRIOR_TOKENS = 32;
+
+/** Characters that are read for what to expect, once in the life of a history and in 1 ms: a look at every character would be felt. */
+const SAMPLE_CHARACTERS = 2 ** 17;
 
 /** Time that one batch may take. Far more than any counter needs; what counts in workers has deadlines of its own. */
 const COUNT_TIMEOUT_MS = 300_000;
@@ -62,8 +69,11 @@ export class TokenLedger {
   #uncountedFixedTokens = 0;
   #uncountedOccurrences = 0;
   /** Texts that were counted so far. They stay learned when their entries leave. */
-  #learnedCharacters = PRIOR_TOKENS * CHARACTERS_PER_TOKEN;
-  #learnedTokens = PRIOR_TOKENS;
+  #learnedCharacters = 0;
+  #learnedTokens = 0;
+  /** Texts that were read before anything was counted, and about how many tokens they have. */
+  #sampledCharacters = 0;
+  #sampledTokens = 0;
 
   /** @param onChange called with the new total when counts have arrived */
   constructor(countEntries: CountEntries, onChange: (totalTokens: number) => void) {
@@ -177,7 +187,10 @@ export class TokenLedger {
       occurrences: 0,
     };
     this.#accounts.set(content, account);
-    if (account.tokens === undefined) this.#uncounted.push(content);
+    if (account.tokens === undefined) {
+      this.#uncounted.push(content);
+      this.#sample(account, content);
+    }
     return account;
   }
 
@@ -259,6 +272,13 @@ export class TokenLedger {
     this.#learn(account.characters, tokens - account.fixedTokens);
   }
 
+  #sample({ characters }: Account, content: IContent): void {
+    if (this.#learnedTokens > 0) return;
+    if (this.#sampledCharacters + characters > SAMPLE_CHARACTERS) return;
+    this.#sampledCharacters += characters;
+    this.#sampledTokens += estimateEntryTextTokens(content);
+  }
+
   #learn(characters: number, textTokens: number): void {
     // Nothing is learned from a count that is nonsense, or from an entry without text.
     if (textTokens <= 0) return;
@@ -267,7 +287,12 @@ export class TokenLedger {
   }
 
   get #charactersPerToken(): number {
-    const learned = this.#learnedCharacters / this.#learnedTokens;
+    const expected =
+      this.#sampledTokens > 0
+        ? this.#sampledCharacters / this.#sampledTokens
+        : CHARACTERS_PER_TOKEN;
+    const learned =
+      (this.#learnedCharacters + PRIOR_TOKENS * expected) / (this.#learnedTokens + PRIOR_TOKENS);
     return Math.min(MAX_CHARACTERS_PER_TOKEN, Math.max(MIN_CHARACTERS_PER_TOKEN, learned));
   }
 }

@@ -1,6 +1,8 @@
 // A request to a provider, reduced to what its rules look at. A history is read into this form (see
 // read-history.ts), and so can the body of a real request be; rules know nothing of either.
 
+import type { IContent } from '../content.js';
+
 /** What every part says of itself besides its kind. */
 interface PartBase {
   /** What the part was read from, for rules about the text in it. */
@@ -77,11 +79,18 @@ export interface ProviderRequestOptions {
   readonly allowsTextBesideResults?: boolean;
   /** Cache breakpoints outside of the conversation, on system text and tools. @default 0 */
   readonly cacheBreakpoints?: number;
+  /**
+   * The histories that were sent before, in their order: for models that bind reasoning to all that stands before it, as Claude
+   * since Fable 5.1 and Opus 5.5 and GPT since 6.2 do. @default unknown; the rule about it is skipped
+   */
+  readonly sentBefore?: readonly (readonly IContent[])[];
 }
 
 /** A request: its conversation in order, and the rest. */
-export interface ProviderRequest extends ProviderRequestOptions {
+export interface ProviderRequest extends Omit<ProviderRequestOptions, 'sentBefore'> {
   readonly turns: readonly Turn[];
+  /** The turns of the requests before this one. */
+  readonly sent?: readonly (readonly Turn[])[];
 }
 
 /** Where a request breaks a rule, and whom by. */
@@ -90,6 +99,8 @@ export interface Finding {
   readonly part?: number;
   /** What the rule is about there: ids, a count, a name. */
   readonly subject?: string;
+  /** Index in the history of the entry that brought it about, where another one did. */
+  readonly cause?: number | undefined;
 }
 
 /** Finds every place at which a request breaks one rule. Takes time linear in the request. */

@@ -51,6 +51,8 @@ export type ProviderRule =
   /** Reasoning is off, and the last turn holds some. */
   | 'thinking-unexpected'
   | 'thinking-unsigned'
+  /** Reasoning does not stand behind what it was made from any more. Some models drop it without a word. */
+  | 'reasoning-bound'
   /** A message ends with reasoning. */
   | 'thinking-last'
   | 'thought-signature-missing'
@@ -75,4 +77,6 @@ export interface ProviderViolation {
   readonly entry?: number;
   /** Index in the entry's blocks, where one block is to blame. */
   readonly block?: number;
+  /** Index in the history of the entry that brought it about, where that is another one: which is not as it was sent. */
+  readonly causedBy?: number;
 }

@@ -18,8 +18,14 @@ export function readHistory(
   profile: ProviderProfile,
   options: ProviderRequestOptions,
 ): ProviderRequest {
-  const entries = history.flatMap(readEntry);
-  return { ...options, turns: GROUPINGS[profile](entries) };
+  const { sentBefore, ...rest } = options;
+  const turnsOf = (entries: readonly IContent[]): readonly Turn[] =>
+    GROUPINGS[profile](entries.flatMap(readEntry));
+  return {
+    ...rest,
+    turns: turnsOf(history),
+    ...(sentBefore !== undefined && { sent: sentBefore.map(turnsOf) }),
+  };
 }
 
 /** An entry as parts; `index` is where it stands in the history. */

@@ -1,6 +1,7 @@
 // The rules of each provider at a glance: what is looked for, and what the provider answers. The words
 // are those of the services, as they were seen; what an ellipsis stands for in them differs.
 
+import { isBoundElsewhere } from './binding-checks.js';
 import * as conversation from './conversation-checks.js';
 import * as items from './item-checks.js';
 import type { Check, Finding } from './provider-request.js';
@@ -16,13 +17,20 @@ export interface RuleOfProfile {
 }
 
 /** A finding with all that messages name. */
-type Told = Required<Finding>;
+type Told = Required<Omit<Finding, 'cause'>>;
 
 /** The rules of one provider by name. */
 export type RulesOfProfile = Readonly<Partial<Record<ProviderRule, RuleOfProfile>>>;
 
 const PREFILL =
   'This model does not support assistant message prefill. The conversation must end with a user message.';
+
+const BOUND: RuleOfProfile = {
+  find: isBoundElsewhere,
+  say: ({ turn, part }) =>
+    `messages.${turn}.content.${part}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. ` +
+    'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+};
 
 const ANTHROPIC: RulesOfProfile = {
   'first-turn': {
@@ -90,6 +98,7 @@ const ANTHROPIC: RulesOfProfile = {
     find: reasoning.isUnsigned,
     say: ({ turn, part }) => `messages.${turn}.content.${part}.thinking.signature: Field required`,
   },
+  'reasoning-bound': BOUND,
   'thinking-last': {
     find: reasoning.closesWithThinking,
     say: ({ turn }) =>
@@ -175,6 +184,12 @@ const OPENAI_RESPONSES: RulesOfProfile = {
     say: ({ subject }) =>
       `Item '${subject}' of type 'reasoning' was provided without its required following item.`,
   },
+  'reasoning-bound': {
+    find: isBoundElsewhere,
+    // Nothing is refused: the answer says what the model was not shown.
+    say: ({ subject }) =>
+      `input_transformations: {"type":"reasoning","action":"removed","id":${JSON.stringify(subject)},"reason":"prefix_mismatch"}`,
+  },
   'item-id-repeated': {
     find: items.repeatsItemId,
     say: ({ subject }) =>
@@ -240,6 +255,7 @@ const GEMINI: RulesOfProfile = {
 };
 
 const BEDROCK: RulesOfProfile = {
+  'reasoning-bound': BOUND,
   'first-turn': {
     find: conversation.startsWithoutUser,
     say: () =>

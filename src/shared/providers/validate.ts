@@ -1,8 +1,8 @@
 // Whether a provider would take a history, or a request, as it is. Repairs nothing, calls nobody.
 
 import type { IContent } from '../content.js';
-import { overEntries } from '../ingestion.js';
-import { kindOf, readOptions } from '../misuse.js';
+import { assertHistory, overEntries } from '../ingestion.js';
+import { assertArray, kindOf, readOptions } from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -19,7 +19,8 @@ import type { RuleOfProfile } from './rules-of-profile.js';
  * message (Anthropic, Bedrock, Gemini), results come first, blank text and reasoning without signature
  * are left out. Rules about what no history tells follow `options`; the ids of items are judged as far
  * as signatures hold them. Whether reasoning is what the model said is for `findViolations` with a
- * base. Takes time linear in the size of the history.
+ * base; whether a model still takes it behind what was edited is told where `sentBefore` says what was sent.
+ * Takes time linear in the size of the histories.
  *
  * @throws RangeError for an unknown profile; TypeError for what is no history, or are no options.
  */
@@ -34,10 +35,20 @@ export function validate(
     );
   }
   const given = readOptions('options', options);
-  return overEntries('the history', history, () =>
-    findRequestViolations(readHistory(history, profile, given), profile),
-  );
+  const { sentBefore = [] } = given;
+  assertArray('sentBefore', sentBefore);
+  for (const sent of sentBefore) overEntries(SENT_BEFORE, sent, () => undefined);
+  return overEntries('the history', history, () => {
+    try {
+      return findRequestViolations(readHistory(history, profile, given), profile);
+    } catch (thrown) {
+      for (const sent of sentBefore) assertHistory(SENT_BEFORE, sent);
+      throw thrown;
+    }
+  });
 }
+
+const SENT_BEFORE = 'a history that was sent before';
 
 /** Lists what a provider would refuse of a request, in the order of the request. Linear. */
 export function findRequestViolations(
@@ -55,6 +66,7 @@ export function findRequestViolations(
           message,
           turn,
           ...(part !== undefined && { part }),
+          ...(finding.cause !== undefined && { causedBy: finding.cause }),
           ...placeOf(request, turn, part),
         };
       }),

@@ -1,98 +1,93 @@
-// Byte pair merging of one word, in n log n steps and without garbage. It counts tokens and does not
+// Byte pair merging of words of any length: how a long one is put together from windows. It counts tokens and does not
 // say which.
 
-import { NO_RANK } from './token-table.js';
+import { runSlices } from '../slices.js';
+import { MergeWindow } from './merge-window.js';
 import type { TokenTable } from './token-table.js';
 
-/** Bits of a heap key that hold a position; the rank stands above them. */
-const POSITION_BITS = 12;
+/** Bytes that are merged at a time: several times the longest token, so that windows agree soon. */
+const WINDOW_BYTES = 1024;
+/** Of a window, the part that the next one overlaps: a quarter. */
+const OVERLAP_SHIFT = 2;
+/** Windows that are merged before others get a turn, in about 5 ms. */
+const SLICE_WINDOWS = 32;
 
-/** The most bytes of a word that can be merged: positions have to fit into their bits, and so has the end. */
-export const MAX_WORD_BYTES: number = 2 ** POSITION_BITS - 1;
-
-/**
- * Merges the adjacent parts of a word that make the token of the lowest rank, the leftmost first, until
- * no two make a token. Source: tiktoken, `_byte_pair_merge`; that scans all pairs for each merge, a
- * heap of them does not.
- */
+/** Counts the tokens of words, in time linear in their length. */
 export class BytePairMerger {
   readonly #table: TokenTable;
-  /** For each part, by the position it starts at: where the next and the previous one start. */
-  readonly #next: Int32Array = new Int32Array(MAX_WORD_BYTES + 1);
-  readonly #previous: Int32Array = new Int32Array(MAX_WORD_BYTES + 1);
-  /** For each part: the rank of what it and the next one make. */
-  readonly #ranks: Int32Array = new Int32Array(MAX_WORD_BYTES + 1);
-  /** A binary heap of rank and position. Keys whose rank is no longer that of the position are stale. */
-  readonly #heap: Int32Array = new Int32Array(3 * (MAX_WORD_BYTES + 1));
-  #heapSize = 0;
+  readonly #window: MergeWindow;
 
-  constructor(table: TokenTable) {
+  /** @param windowBytes how many bytes are merged at a time */
+  constructor(table: TokenTable, windowBytes: number = WINDOW_BYTES) {
     this.#table = table;
+    this.#window = new MergeWindow(table, windowBytes);
   }
 
-  /** How many tokens the word in the first `length` bytes has; at most `MAX_WORD_BYTES` of them. */
-  countTokens(bytes: Uint8Array, length: number): number {
-    const next = this.#next;
-    const previous = this.#previous;
-    this.#heapSize = 0;
-    for (let at = 0; at < length; at += 1) {
-      next[at] = at + 1;
-      previous[at] = at - 1;
-      this.#rate(bytes, at, at + 2 <= length ? at + 2 : 0);
-    }
-    let count = length;
-    while (this.#heapSize > 0) {
-      const key = this.#pop();
-      const at = key & MAX_WORD_BYTES;
-      if (this.#ranks[at] !== key >> POSITION_BITS) continue;
-      const gone = next[at] ?? 0;
-      const after = next[gone] ?? 0;
-      next[at] = after;
-      this.#ranks[gone] = NO_RANK;
-      count -= 1;
-      this.#rate(bytes, at, after < length ? (next[after] ?? 0) : 0);
-      if (after < length) previous[after] = at;
-      if (at > 0) this.#rate(bytes, previous[at] ?? 0, after);
-    }
-    return count;
+  /** How many tokens the bytes from `start` to before `end` have. */
+  countTokens(bytes: Uint8Array, start: number, end: number): number {
+    return end - start <= this.#window.size
+      ? this.#window.merge(bytes, start, end)
+      : runSlices(this.countInSlices(bytes, start, end));
   }
 
-  /** Notes the rank of what the part at `start` and the next one make; it ends at `end`, 0 if there is none. */
-  #rate(bytes: Uint8Array, start: number, end: number): void {
-    const rank = end === 0 ? NO_RANK : this.#table.rankOf(bytes, start, end);
-    this.#ranks[start] = rank;
-    if (rank !== NO_RANK) this.#push((rank << POSITION_BITS) | start);
-  }
-
-  #push(key: number): void {
-    const heap = this.#heap;
-    let at = this.#heapSize;
-    this.#heapSize += 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const above = heap[parent] ?? 0;
-      if (above <= key) break;
-      heap[at] = above;
-      at = parent;
+  /** The same; yields where others may have a turn, and may count meanwhile. The bytes have to stay as they are. */
+  *countInSlices(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+  ): Generator<void, number, undefined> {
+    // Windows that never agree take larger ones, at last one of the whole word.
+    for (let { size } = this.#window; ; size *= 2) {
+      const windows = [
+        new MergeWindow(this.#table, size),
+        new MergeWindow(this.#table, size),
+      ] as const;
+      const count = yield* countInWindows(windows, bytes, start, end);
+      if (count !== undefined) return count;
     }
-    heap[at] = key;
   }
+}
 
-  #pop(): number {
-    const heap = this.#heap;
-    const least = heap[0] ?? 0;
-    this.#heapSize -= 1;
-    const size = this.#heapSize;
-    const key = heap[size] ?? 0;
-    let at = 0;
-    for (let child = 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && (heap[child + 1] ?? 0) < (heap[child] ?? 0)) child += 1;
-      const below = heap[child] ?? 0;
-      if (below >= key) break;
-      heap[at] = below;
-      at = child;
+/**
+ * Tokens are those of a word exactly if any two neighbours, merged on their own, are the same two: the first merge across an
+ * end of theirs in the word would be one in these two as well. So the tokens of two windows, the second of which begins with a
+ * token of the first, are put together at a token that both have. Returns `undefined` where they share none.
+ */
+function* countInWindows(
+  windows: readonly [MergeWindow, MergeWindow],
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): Generator<void, number | undefined, undefined> {
+  let [window, following] = windows;
+  const { size } = window;
+  let count = 0;
+  // Up to here the tokens are counted.
+  let from = start;
+  window.merge(bytes, start, Math.min(start + size, end));
+  for (let merged = 1; window.end < end; merged += 1) {
+    let at = from;
+    const overlap = window.end - (size >> OVERLAP_SHIFT);
+    for (let next = window.after(at); next <= overlap; next = window.after(at)) {
+      at = next;
+      count += 1;
     }
-    heap[at] = key;
-    return least;
+    following.merge(bytes, at, Math.min(at + size, end));
+    let other = at;
+    while (at !== other || window.after(at) !== following.after(other)) {
+      if (at < other) {
+        at = window.after(at);
+        count += 1;
+      } else {
+        other = following.after(other);
+      }
+      if (at >= window.end) return undefined;
+    }
+    count += 1;
+    from = window.after(at);
+    [window, following] = [following, window];
+    if (merged % SLICE_WINDOWS === 0) yield;
   }
+  for (let at = from; at < end; at = window.after(at)) count += 1;
+  return count;
 }

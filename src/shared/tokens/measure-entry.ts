@@ -9,8 +9,7 @@ import {
   fixedBlockTokens,
   payloadText,
 } from './content-text.js';
-import type { CountPiece } from './count-tokens.js';
-import { pieces } from './pieces.js';
+import type { CountText } from './count-tokens.js';
 
 /** The tokens of an entry and of its parts. */
 export interface EntryMeasure {
@@ -22,13 +21,13 @@ export interface EntryMeasure {
   readonly results: readonly number[];
 }
 
-export function measureEntry(entry: IContent, countPiece: CountPiece): EntryMeasure {
+export function measureEntry(entry: IContent, countText: CountText): EntryMeasure {
   const blocks: number[] = [];
   const results: number[] = [];
   let tokens = ENTRY_OVERHEAD_TOKENS;
   for (const block of entry.blocks) {
-    const result = measureResult(block, countPiece);
-    const all = result + measureRest(block, countPiece);
+    const result = measureResult(block, countText);
+    const all = result + measureRest(block, countText);
     blocks.push(all);
     results.push(result);
     tokens += all;
@@ -36,27 +35,21 @@ export function measureEntry(entry: IContent, countPiece: CountPiece): EntryMeas
   return { tokens, blocks, results };
 }
 
-/** Tokens of a text that may be long. */
-export function countText(text: string, countPiece: CountPiece): number {
-  let tokens = 0;
-  for (const piece of pieces(text)) tokens += countPiece(piece);
-  return tokens;
-}
-
 /** Tokens of the pointer that takes the place of a result. */
-export function pointerTokens(countPiece: CountPiece): number {
-  return countText(PRUNED_POINTER, countPiece);
+export function pointerTokens(countText: CountText): number {
+  return countText(PRUNED_POINTER);
 }
 
-function measureResult(block: ContentBlock, countPiece: CountPiece): number {
+function measureResult(block: ContentBlock, countText: CountText): number {
   if (block.type !== 'tool_response') return 0;
-  return countText(payloadText(block.result), countPiece) + (block.mediaTokens ?? 0);
+  const text = payloadText(block.result);
+  return (text === '' ? 0 : countText(text)) + (block.mediaTokens ?? 0);
 }
 
 /** What a block holds besides the result of a tool. */
-function measureRest(block: ContentBlock, countPiece: CountPiece): number {
+function measureRest(block: ContentBlock, countText: CountText): number {
   const rest = block.type === 'tool_response' ? withResult(block, undefined) : block;
   let tokens = fixedBlockTokens(rest);
-  for (const text of blockTexts(rest)) tokens += countText(text, countPiece);
+  for (const text of blockTexts(rest)) tokens += countText(text);
   return tokens;
 }

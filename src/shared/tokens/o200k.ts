@@ -3,11 +3,11 @@
 
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { pieceCounterLoader } from './piece-counter-loader.js';
-import type { LoadPieceCounter } from './piece-counter-loader.js';
+import { textCounterLoader } from './text-counter-loader.js';
+import type { LoadTextCounter } from './text-counter-loader.js';
 
-/** The one counter of this thread: some 40 ms to load, and 4 MB to keep. A failure to load is not remembered. */
-export const loadPieceCounter: LoadPieceCounter = pieceCounterLoader(async () => {
+/** The one counter of this thread: some 40 ms to load, and 5 MB to keep. A failure to load is not remembered. */
+export const loadTextCounter: LoadTextCounter = textCounterLoader(async () => {
   const { O200K_TOKENS } = await import('./o200k-data.js');
   return promisify(brotliDecompress)(Buffer.from(O200K_TOKENS, 'base64'));
 });

@@ -1,11 +1,22 @@
-// Cuts text into short pieces: what is counted at a time, so that counting can take turns with other
-// work and a counter of any kind, also one whose time is quadratic, stays linear in the length of the text.
+// Cuts text into short pieces for counters of users', so that one of any kind, also one whose time is quadratic, stays
+// linear in the length of the text.
+
+import type { CountText } from './count-tokens.js';
 
 /**
  * The most UTF-16 units in a piece. Text without any break is cut after this many, which adds to its
  * count: measured at most 0.5 %, and 1.4 % for `don't` over and over.
  */
 export const MAX_PIECE_LENGTH = 512;
+
+/** Counts texts of any length by what their pieces count. */
+export function countInPieces(countPiece: CountText): CountText {
+  return (text) => {
+    let tokens = 0;
+    for (const piece of pieces(text)) tokens += countPiece(piece);
+    return tokens;
+  };
+}
 
 /**
  * Cuts a text into pieces that join to it again, none longer than `MAX_PIECE_LENGTH` and none

@@ -6,7 +6,7 @@
 //
 // No UTF-8 holds either byte, and a compressor likes ends better than lengths: the tokens take 6 % less.
 
-import { arrangeInSlices } from './token-table.js';
+import { MAX_TOKEN_BYTES, arrangeInSlices } from './token-table.js';
 import type { TokenArrays } from './token-table.js';
 
 /** `ctf2`. Whoever changes the format counts it up. */
@@ -16,23 +16,22 @@ const ESCAPE = 0xfe;
 const END = 0xff;
 
 /** Returns the file's bytes. */
-export function encodeTokenFile({
-  bytes,
-  starts,
-}: Pick<TokenArrays, 'bytes' | 'starts'>): Uint8Array<ArrayBuffer> {
-  const ranks = starts.length - 1;
-  const file = new Uint8Array(HEADER_BYTES + ranks + bytes.length * 2);
-  const view = new DataView(file.buffer);
-  view.setUint32(0, MARK, true);
-  view.setUint32(4, ranks, true);
+export function encodeTokenFile({ bytes }: Pick<TokenArrays, 'bytes'>): Uint8Array<ArrayBuffer> {
+  const file = new Uint8Array(HEADER_BYTES + bytes.length * 2);
   let at = HEADER_BYTES;
-  for (let rank = 0; rank < ranks; rank += 1) {
-    for (const byte of bytes.subarray(starts[rank], starts[rank + 1])) {
+  let ranks = 0;
+  for (let start = 0; start < bytes.length; ranks += 1) {
+    const end = start + 1 + (bytes[start] ?? 0);
+    for (const byte of bytes.subarray(start + 1, end)) {
       if (byte >= ESCAPE) file[at++] = ESCAPE;
       file[at++] = byte >= ESCAPE ? byte - ESCAPE : byte;
     }
     file[at++] = END;
+    start = end;
   }
+  const view = new DataView(file.buffer);
+  view.setUint32(0, MARK, true);
+  view.setUint32(4, ranks, true);
   return file.slice(0, at);
 }
 
@@ -48,13 +47,22 @@ export function* decodeTokenFile(file: Uint8Array): Generator<void, TokenArrays,
   }
   const ranks = view.getUint32(4, true);
   const bytes = new Uint8Array(file.length);
-  const ends: number[] = [];
-  let end = 0;
+  let found = 0;
+  // Where the length of a token stands, and where its next byte does.
+  let start = 0;
+  let end = 1;
   for (let at = HEADER_BYTES; at < file.length; at += 1) {
     const byte = file[at] ?? 0;
     if (byte === END) {
-      ends.push(end);
-      if (ends.length % SLICE_TOKENS === 0) yield;
+      const length = end - start - 1;
+      if (length > MAX_TOKEN_BYTES) {
+        throw new RangeError(`Expected tokens of at most ${MAX_TOKEN_BYTES} bytes, got ${length}.`);
+      }
+      bytes[start] = length;
+      start = end;
+      end += 1;
+      found += 1;
+      if (found % SLICE_TOKENS === 0) yield;
     } else if (byte === ESCAPE) {
       at += 1;
       bytes[end++] = ESCAPE + (file[at] ?? 0);
@@ -63,10 +71,10 @@ export function* decodeTokenFile(file: Uint8Array): Generator<void, TokenArrays,
     }
   }
   const isWhole = file.length === HEADER_BYTES || file.at(-1) === END;
-  if (!isWhole || ends.length !== ranks) {
-    throw new RangeError(`Expected a token file of ${ranks} tokens, got ${ends.length}.`);
+  if (!isWhole || found !== ranks) {
+    throw new RangeError(`Expected a token file of ${ranks} tokens, got ${found}.`);
   }
-  return yield* arrangeInSlices(bytes.slice(0, end), Int32Array.from([0, ...ends]));
+  return yield* arrangeInSlices(bytes.slice(0, start), ranks);
 }
 
 /** Tokens that are read before the event loop may have a turn, in about 1 ms. */

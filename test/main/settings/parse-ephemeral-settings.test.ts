@@ -16,7 +16,7 @@ const KNOWN =
   'compression.preserveThreshold, compression.topPreserveThreshold, compression.fallbackToTruncation, ' +
   'compression.density.readWritePruning, compression.density.fileDedupe, ' +
   'compression.density.recencyPruning, compression.density.recencyRetention, ' +
-  'compression.density.workingSet, compression.density.placeholder';
+  'compression.density.workingSet, compression.density.shrink, compression.density.placeholder';
 
 function errorOf(value: unknown): Error {
   try {

@@ -39,6 +39,7 @@ describe('createAgentRuntimeContext', () => {
       densityRecencyPruning: false,
       densityRecencyRetention: 3,
       densityWorkingSet: 'preset',
+      densityShrink: 'preset',
       densityPlaceholder: 'pointer',
     });
   });
@@ -59,6 +60,7 @@ describe('createAgentRuntimeContext', () => {
       'compression.density.recencyPruning': true,
       'compression.density.recencyRetention': 0,
       'compression.density.workingSet': 'off',
+      'compression.density.shrink': 'off',
       'compression.density.placeholder': 'informative',
     });
     expect(valuesOf(ephemerals)).toStrictEqual({
@@ -74,6 +76,7 @@ describe('createAgentRuntimeContext', () => {
       densityRecencyPruning: true,
       densityRecencyRetention: 0,
       densityWorkingSet: 'off',
+      densityShrink: 'off',
       densityPlaceholder: 'informative',
     });
   });

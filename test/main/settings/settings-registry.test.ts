@@ -23,6 +23,7 @@ const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.density.recencyPruning': 'boolean',
   'compression.density.recencyRetention': 'number',
   'compression.density.workingSet': 'enum',
+  'compression.density.shrink': 'enum',
   'compression.density.placeholder': 'enum',
 };
 
@@ -104,6 +105,7 @@ describe('SETTING_DEFAULTS', () => {
       'compression.density.recencyPruning': false,
       'compression.density.recencyRetention': 3,
       'compression.density.workingSet': 'preset',
+      'compression.density.shrink': 'preset',
       'compression.density.placeholder': 'pointer',
     });
   });

@@ -13,6 +13,7 @@ import {
   textPart,
   userTurn,
 } from '../../support/provider-cases.js';
+import { historyOf } from '../../support/notation.js';
 
 const PREFILL =
   'This model does not support assistant message prefill. The conversation must end with a user message.';
@@ -133,6 +134,15 @@ describeRules('anthropic', [
     broken: { turns: [userTurn(textPart('go')), assistantTurn(thinking(false), textPart('yes'))] },
     message: 'messages.1.content.0.thinking.signature: Field required',
     valid: { turns: [userTurn(textPart('go')), assistantTurn(thinking(true), textPart('yes'))] },
+  },
+  {
+    rule: 'reasoning-bound',
+    broken: 'h:reworded a:*s1,one h',
+    message:
+      'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. ' +
+      'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+    valid: 'h a:*s1,one h',
+    options: { sentBefore: [historyOf('h')] },
   },
   {
     rule: 'thinking-last',

@@ -7,6 +7,7 @@ import {
   textPart,
   userTurn,
 } from '../../support/provider-cases.js';
+import { historyOf } from '../../support/notation.js';
 
 const PREFILL =
   'This model does not support assistant message prefill. The conversation must end with a user message.';
@@ -69,6 +70,15 @@ describeRules('bedrock', [
       'The format of the value at messages.1.content.0.toolUse.input is invalid. ' +
       'Provide a json object for the field and try again.',
     valid: 'h a:r1(={"path":"a.ts"}) t:r1',
+  },
+  {
+    rule: 'reasoning-bound',
+    broken: 'h:reworded a:*s1,one h',
+    message:
+      'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. ' +
+      'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+    valid: 'h a:*s1,one h',
+    options: { sentBefore: [historyOf('h')] },
   },
   {
     rule: 'tools-undefined',

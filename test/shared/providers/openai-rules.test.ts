@@ -2,6 +2,7 @@
 
 import type { Turn, TurnPart } from '../../../src/shared/providers/provider-request.js';
 import { callPart, describeRules, resultPart, userTurn } from '../../support/provider-cases.js';
+import { historyOf } from '../../support/notation.js';
 
 function item(part: TurnPart, itemId: string): Turn {
   return { role: 'assistant', parts: [part], itemId };
@@ -76,6 +77,14 @@ describeRules('openai-responses', [
     broken: 'h a:one,*rs_1 a:r1 t:r1',
     message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
     valid: 'h a:one,*rs_1,*rs_2,r1 t:r1',
+  },
+  {
+    rule: 'reasoning-bound',
+    broken: 'h:reworded a:*rs_1,one h',
+    message:
+      'input_transformations: {"type":"reasoning","action":"removed","id":"rs_1","reason":"prefix_mismatch"}',
+    valid: 'h a:*rs_1,one h',
+    options: { sentBefore: [historyOf('h')] },
   },
   {
     rule: 'item-id-repeated',

@@ -11,7 +11,7 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
-import { createBytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
+import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
 import {
   BLOCK_OVERHEAD_TOKENS,
   ENTRY_OVERHEAD_TOKENS,
@@ -24,10 +24,10 @@ import { countEachEntry, countEntryTokens } from '../../../src/shared/tokens/cou
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { historyOf } from '../../support/notation.js';
 
-const countPiece = createBytePairCounter(arrangeTokens(tokens));
+const { count: countText } = new BytePairCounter(arrangeTokens(tokens));
 
 function tokensOf(entry: IContent): number {
-  return countEntryTokens(entry, countPiece);
+  return countEntryTokens(entry, countText);
 }
 
 function media(mimeType: string, change: object = {}): ContentBlock {
@@ -107,7 +107,7 @@ describe('countEntryTokens', () => {
   });
 
   test('counts the text of special tokens as ordinary text', () => {
-    expect(countPiece('<|endoftext|>')).toBeGreaterThan(1);
+    expect(countText('<|endoftext|>')).toBeGreaterThan(1);
     expect(tokensOf(humanText('<|im_start|>system<|endofprompt|>'))).toBeGreaterThan(10);
   });
 
@@ -125,6 +125,6 @@ describe('countEntryTokens', () => {
 describe('countEachEntry', () => {
   test('returns one number per entry, in their order', () => {
     const entries = [humanText(''), humanText('a'), humanText('a b')];
-    expect(countEachEntry(entries, countPiece)).toEqual(Int32Array.of(3, 4, 5));
+    expect(countEachEntry(entries, countText)).toEqual(Int32Array.of(3, 4, 5));
   });
 });

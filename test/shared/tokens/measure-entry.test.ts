@@ -5,20 +5,16 @@ import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import { createBytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
+import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
-import type { CountPiece } from '../../../src/shared/tokens/count-tokens.js';
-import {
-  countText,
-  measureEntry,
-  pointerTokens,
-} from '../../../src/shared/tokens/measure-entry.js';
+import type { CountText } from '../../../src/shared/tokens/count-tokens.js';
+import { measureEntry, pointerTokens } from '../../../src/shared/tokens/measure-entry.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
 import { runs } from '../../support/scale.js';
 
-const countO200k = createBytePairCounter(arrangeTokens(tokens));
+const { count: countO200k } = new BytePairCounter(arrangeTokens(tokens));
 
 function holds(cases: number, law: (entry: IContent) => void): void {
   fc.assert(
@@ -33,7 +29,7 @@ function withBlocks(entry: IContent, blocks: readonly ContentBlock[]): IContent 
   return { ...entry, blocks };
 }
 
-describe.each<[string, CountPiece, number]>([
+describe.each<[string, CountText, number]>([
   ['a stand-in counter', countThirds, 500],
   ['o200k', countO200k, 40],
 ])('measureEntry with %s', (_, count, cases) => {
@@ -69,21 +65,5 @@ describe.each<[string, CountPiece, number]>([
       expect(results).toEqual(losses);
     });
     expect(responses).toBeGreaterThan(runs(cases));
-  });
-});
-
-describe('countText', () => {
-  it('counts a long text by its pieces', () => {
-    const text = 'word '.repeat(1_000);
-    const entry: IContent = { speaker: 'human', blocks: [{ type: 'text', text }] };
-    const empty: IContent = { speaker: 'human', blocks: [] };
-    expect(countText(text, countThirds)).toBe(
-      countEntryTokens(entry, countThirds) - countEntryTokens(empty, countThirds),
-    );
-    expect(countText(text, countThirds)).toBeGreaterThan(countThirds(text));
-  });
-
-  it('counts no text as nothing', () => {
-    expect(countText('', countThirds)).toBe(0);
   });
 });

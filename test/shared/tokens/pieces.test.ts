@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { MAX_PIECE_LENGTH, pieces } from '../../../src/shared/tokens/pieces.js';
+import { MAX_PIECE_LENGTH, countInPieces, pieces } from '../../../src/shared/tokens/pieces.js';
+import { runs } from '../../support/scale.js';
 
 const units = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { size: 'max', maxLength: 3_000 })
@@ -97,5 +98,20 @@ describe('pieces', () => {
     const [first, second] = pieces('word '.repeat(200));
     expect(first).toMatch(/word$/);
     expect(second).toMatch(/^ word/);
+  });
+});
+
+describe('countInPieces', () => {
+  test('asks for pieces only, and adds up what they count', () => {
+    fc.assert(
+      fc.property(fc.oneof(units, pairs, words), (text) => {
+        const asked: string[] = [];
+        const count = countInPieces((piece) => asked.push(piece));
+        const counted = count(text);
+        expect(asked).toEqual([...pieces(text)]);
+        expect(counted).toBe((asked.length * (asked.length + 1)) / 2);
+      }),
+      { numRuns: runs(100) },
+    );
   });
 });

@@ -36,6 +36,7 @@ const VERDICTS: Readonly<Record<BlockExplanation['verdict'], string>> = {
   excerpt: 'becomes an excerpt',
   cut: 'is cut out',
   shortened: 'becomes shorter',
+  shrunk: 'is made smaller',
 };
 
 const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {

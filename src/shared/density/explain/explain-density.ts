@@ -27,7 +27,7 @@ import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IntColumn } from '../index/history-columns.js';
 import { materializeDensityPlan } from '../plan/materialize.js';
-import { markHistory, planMarked, scopeOfPass } from '../plan/optimize.js';
+import { markHistory, planMarked, scopeOfPass, withTexts } from '../plan/optimize.js';
 import type { Judgement, RowPlaces } from '../rules/density-rule.js';
 import { DENSITY_RULES } from '../rules/density-rules.js';
 import type { RuleFinding } from '../rules/density-rules.js';
@@ -93,6 +93,7 @@ const VERDICTS: Readonly<Record<number, DensityVerdict>> = {
   [ACTION.excerpt]: 'excerpt',
   [ACTION.cut]: 'cut',
   [ACTION.shorten]: 'shortened',
+  [ACTION.shrink]: 'shrunk',
 };
 
 const NO_FINDINGS: Readonly<Record<NoFinding['reason'], string>> = {
@@ -131,7 +132,8 @@ class Explainer {
     this.#config = config;
     this.#index = index;
     this.#marked = markHistory(index, config, true);
-    this.result = materializeDensityPlan(planMarked(index, this.#marked.marks), history, config);
+    const { plan, texts } = withTexts(planMarked(index, this.#marked.marks), index);
+    this.result = materializeDensityPlan(plan, history, config, texts);
     this.#removed = new Set(this.result.removals);
     this.#callOf = new Int32Array(responses.length).fill(NONE);
     for (let call = 0; call < calls.length; call += 1) {

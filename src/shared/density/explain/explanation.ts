@@ -4,8 +4,9 @@
 import type { ContentBlock, Speaker } from '../../content.js';
 import type { RuleFinding } from '../rules/density-rules.js';
 
-/** What becomes of a block; `cut`: a file inclusion leaves the text that it stands in. */
-export type DensityVerdict = 'kept' | 'dropped' | 'placeholder' | 'excerpt' | 'cut' | 'shortened';
+/** What becomes of a block; `cut`: a file inclusion leaves the text that it stands in; `shrunk`: its result is made smaller before it is sent. */
+export type DensityVerdict =
+  'kept' | 'dropped' | 'placeholder' | 'excerpt' | 'cut' | 'shortened' | 'shrunk';
 
 /** What a call is for, as far as the catalog of tools and its parameters say so. */
 export type CallPurpose = 'read' | 'write' | 'search' | 'command' | 'unknown';

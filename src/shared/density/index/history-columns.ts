@@ -210,6 +210,10 @@ export class ResponseColumns {
   readonly flags: IntColumn = new IntColumn();
   /** About how many tokens its result has, 0 for a placeholder, when there may be a working set; else empty. */
   readonly tokens: IntColumn = new IntColumn();
+  /** A number of its own for each long text, and else 0; this and the next when results may be shrunk, else empty. */
+  readonly text: IntColumn = new IntColumn();
+  /** The number of a text with the ids of the calls whose results show what is left out of this one, or `NONE`. */
+  readonly source: IntColumn = new IntColumn();
   /** Numbers of the ids of the calls that they answer, when the history may be rewritten; else empty. */
   readonly id: IntColumn = new IntColumn();
 
@@ -224,6 +228,8 @@ export class ResponseColumns {
     this.tool.pushStretches(from.tool, rows);
     this.flags.pushStretches(from.flags, rows);
     this.tokens.pushStretches(from.tokens, rows);
+    this.text.pushStretches(from.text, rows);
+    this.source.pushStretches(from.source, rows);
     this.id.pushStretches(from.id, rows);
   }
 }

@@ -3,6 +3,7 @@
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderKind } from '../../placeholder.js';
+import { sourceIdsOf } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
 import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
@@ -28,6 +29,8 @@ import { OpenCalls } from './open-calls.js';
 import { pairRows } from './pair-rows.js';
 import { PathTable, TextTable } from './text-table.js';
 import { spendableText, spendableTokens } from './spent-text.js';
+import { UnsentResults } from './unsent-results.js';
+import type { UnsentResult } from './unsent-results.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
 
@@ -44,7 +47,7 @@ export class HistoryIndex {
   readonly responses: ResponseColumns = new ResponseColumns();
   readonly partials: PartialColumns = new PartialColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
-  /** The `ai` entries, which are the answers of the model, ascending; empty when there can be no working set. */
+  /** The `ai` entries, which are the answers of the model, ascending; empty when nobody asks what was sent. */
   readonly answers: IntColumn = new IntColumn();
 
   readonly #scope: IndexScope;
@@ -55,6 +58,7 @@ export class HistoryIndex {
   readonly #openCalls = new OpenCalls();
   /** Ids of calls, when the history may be rewritten; else empty. */
   #ids: TextTable;
+  #unsent = new UnsentResults();
   #length = 0;
 
   /** @param former an index whose numbers of paths, tools and ids go on to hold */
@@ -97,11 +101,16 @@ export class HistoryIndex {
     return this.#ids.textOf(number);
   }
 
+  /** Whoever names a result by its call, or pairs calls anew, needs their ids. */
+  get #keepsIds(): boolean {
+    return this.#scope.isRewritable || this.#scope.unsent;
+  }
+
   append({ speaker, blocks }: IContent): void {
-    const { calls, recency, workingSet, inclusionSyntaxes } = this.#scope;
+    const { calls, recency, workingSet, unsent, inclusionSyntaxes } = this.#scope;
     const entry = this.#length;
     this.#length += 1;
-    if (speaker === 'ai' && workingSet) this.answers.push(entry);
+    if (speaker === 'ai' && (workingSet || unsent)) this.answers.push(entry);
     if (speaker === 'ai' && calls) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
@@ -135,13 +144,52 @@ export class HistoryIndex {
     index.inclusions.pushRows(this.inclusions, inclusionRows);
     index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
     index.#length = entries.length;
+    index.#unsent = this.#unsent.chosen(index.responses, responseRows);
     index.#pairAll();
     return { index, callRows, responseRows };
   }
 
+  /** The results behind the last answer that may be shrunk. Those before it are let go. */
+  unsentResults(): readonly UnsentResult[] {
+    const { answers } = this;
+    const firstEntry = answers.length === 0 ? 0 : answers.at(answers.length - 1);
+    return this.#unsent.from(firstEntry, this.responses);
+  }
+
+  /** Notes what an entry holds now that its unsent results are smaller. */
+  noteShrunk(entry: number, { blocks }: IContent): void {
+    const { responses } = this;
+    for (const { row } of this.unsentResults()) {
+      const block = blocks[responses.block.at(row)];
+      if (responses.entry.at(row) !== entry || block?.type !== 'tool_response') continue;
+      responses.text.set(row, this.#unsent.noteShrunk(row, responses.text.at(row), block));
+      responses.source.set(row, this.#sourcesOf(block));
+    }
+  }
+
+  #sourcesOf({ result }: ToolResponseBlock): number {
+    const ids = sourceIdsOf(result);
+    return ids === '' ? NONE : this.#ids.numberOf(ids);
+  }
+
+  /** What takes the place of the unsent result of a block. @throws RangeError where nothing does. */
+  shrunkAt(entry: number, block: number): string {
+    const { responses } = this;
+    const text = this.unsentResults().find(
+      ({ row }) => responses.entry.at(row) === entry && responses.block.at(row) === block,
+    )?.shrunk?.text;
+    if (text === undefined) throw new RangeError('Nothing takes the place of this result.');
+    return text;
+  }
+
+  /** What the catalog and its command say of a call. */
+  useOf({ name, parameters }: ToolCallBlock): CallUse {
+    return callUse(this.#uses.get(name), parameters, true);
+  }
+
   #pairAll(): void {
     const { calls, responses, partials } = this;
-    this.#ids = this.#ids.withoutUnused([calls.id, responses.id, partials.id]);
+    this.#ids = this.#ids.withoutUnused([calls.id, responses.id, responses.source, partials.id]);
     pairRows(this, this.#ids.size);
     for (let row = 0; row < calls.length; row += 1) {
       if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
@@ -153,6 +201,7 @@ export class HistoryIndex {
     const { calls } = this;
     for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
     this.#openCalls.add(call.id, calls.length);
+    if (this.#scope.unsent) this.#unsent.noteCall(call);
     calls.entry.push(entry);
     calls.block.push(block);
     calls.response.push(NONE);
@@ -161,7 +210,7 @@ export class HistoryIndex {
     calls.group.push(group === undefined ? NONE : numberIn(this.#groups, group));
     calls.pathCount.push(use.paths.length);
     if (this.#scope.workingSet) this.#noteUse(call, use);
-    if (this.#scope.isRewritable) calls.id.push(this.#ids.numberOf(call.id));
+    if (this.#keepsIds) calls.id.push(this.#ids.numberOf(call.id));
   }
 
   #noteUse(call: ToolCallBlock, { access, kind, lines, command }: CallUse): void {
@@ -184,14 +233,18 @@ export class HistoryIndex {
       return;
     }
     // Names and results lie elsewhere in memory; a rule that is off is not worth fetching them.
-    const { recency, workingSet } = this.#scope;
+    const { recency, workingSet, unsent } = this.#scope;
     const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
     let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
-    if (recency || workingSet) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
+    if (recency || workingSet || unsent) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
     if (workingSet) {
       const isThere = !isGone(flags);
       if (isThere) flags |= textFlags(response.result);
       this.responses.tokens.push(isThere ? estimateResultTokens(response) : 0);
+    }
+    if (unsent) {
+      this.responses.text.push(this.#unsent.noteResult(this.responses.length, response));
+      this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);
   }
@@ -204,7 +257,7 @@ export class HistoryIndex {
     responses.block.push(block);
     if (this.#scope.recency) responses.tool.push(tool);
     responses.flags.push(flags);
-    if (!this.#scope.isRewritable) return;
+    if (!this.#keepsIds) return;
     responses.id.push(call === NONE ? this.#ids.numberOf(id) : calls.id.at(call));
   }
 

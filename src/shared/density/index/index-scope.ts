@@ -21,7 +21,7 @@ export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
 }
 
 /** What a rule may look at: the fields of a scope that say so. */
-export type IndexPart = 'calls' | 'inclusions' | 'recency' | 'workingSet';
+export type IndexPart = 'calls' | 'inclusions' | 'recency' | 'workingSet' | 'unsent';
 
 /** What an index notes. */
 export interface IndexScope {
@@ -35,6 +35,8 @@ export interface IndexScope {
   readonly recency: boolean;
   /** Whether it is noted what calls are for and how large results are, as a working set is chosen by. */
   readonly workingSet: boolean;
+  /** Whether results are kept until the model was sent them, and texts told from each other: what shrinking needs. */
+  readonly unsent: boolean;
   /** Whether the history may be rewritten later; that takes the ids of all calls. */
   readonly isRewritable: boolean;
 }
@@ -48,6 +50,7 @@ export function scopeOfSession(agent: IndexedAgent): IndexScope {
     calls: true,
     recency: true,
     workingSet: true,
+    unsent: true,
     isRewritable: true,
   };
 }

@@ -21,16 +21,18 @@ import type { DensityPlan } from './plan.js';
  * its text that the file comes later.
  *
  * @param settings what the plan was made by
+ * @param texts what it puts in place of results that it shrinks
  */
 export function materializeDensityPlan(
   plan: DensityPlan,
   history: readonly IContent[],
   settings: PassSettings,
+  texts: readonly string[] = [],
 ): DensityResult {
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
   const row = new PlanCursor(plan);
-  const placeholder = placeholders(history, placeholderOf(settings));
+  const made = { placeholder: placeholders(history, placeholderOf(settings)), texts };
   while (!row.isAtEnd) {
     const index = row.entry;
     const entry = history[index];
@@ -39,7 +41,7 @@ export function materializeDensityPlan(
         `The plan edits entry ${index}, but the history ends at ${history.length}.`,
       );
     }
-    const blocks = editedBlocks(entry, row, placeholder);
+    const blocks = editedBlocks(entry, row, made);
     if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
@@ -49,6 +51,12 @@ export function materializeDensityPlan(
 
 /** Makes what stands in place of the response at a place. */
 type MakePlaceholder = (response: ToolResponseBlock, entry: number, block: number) => string;
+
+/** What stands in place of results. */
+interface MadeTexts {
+  readonly placeholder: MakePlaceholder;
+  readonly texts: readonly string[];
+}
 
 function placeholders(history: readonly IContent[], form: PlaceholderForm): MakePlaceholder {
   if (form === 'pointer') return () => PRUNED_POINTER;
@@ -68,11 +76,11 @@ function saysSomething(blocks: readonly ContentBlock[]): boolean {
 function editedBlocks(
   { speaker, blocks }: IContent,
   row: PlanCursor,
-  placeholder: MakePlaceholder,
+  made: MadeTexts,
 ): readonly ContentBlock[] {
   const index = row.entry;
   const edited = blocks.map((block, at) =>
-    row.entry === index && row.block === at ? editedBlock(block, row, placeholder) : block,
+    row.entry === index && row.block === at ? editedBlock(block, row, made) : block,
   );
   // A plan that names blocks which its entry does not have: the walk would not end.
   if (row.entry === index) {
@@ -90,7 +98,7 @@ function editedBlocks(
 function editedBlock(
   block: ContentBlock,
   row: PlanCursor,
-  placeholder: MakePlaceholder,
+  { placeholder, texts }: MadeTexts,
 ): ContentBlock | null {
   const { entry, block: at } = row;
   let ranges: Range[] | undefined;
@@ -113,6 +121,12 @@ function editedBlock(
         if (block.type === 'tool_call')
           edited = { ...block, parameters: withoutSpentText(block.parameters) };
         break;
+      case ACTION.shrink: {
+        const text = texts[row.start];
+        if (text === undefined) throw new RangeError('The plan comes without what it shrinks to.');
+        if (block.type === 'tool_response') edited = withResult(block, text);
+        break;
+      }
       case ACTION.cut:
         (ranges ??= []).push([row.start, row.end]);
         break;

@@ -17,7 +17,7 @@ import { ACTION, actionOf, isLeaving, markOf, noMarks, ruleOf } from '../rules/m
 import type { Marks } from '../rules/marks.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 import { materializeDensityPlan } from './materialize.js';
-import { ROW_LENGTH } from './plan.js';
+import { PlanCursor, ROW_LENGTH } from './plan.js';
 import type { DensityPlan } from './plan.js';
 
 /**
@@ -29,17 +29,31 @@ import type { DensityPlan } from './plan.js';
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
   assertDensityConfig(config);
-  return overEntries('the history', history, () =>
-    materializeDensityPlan(planDensity(history, config), history, config),
-  );
+  return overEntries('the history', history, () => {
+    const { plan, texts } = planWithTexts(history, config);
+    return materializeDensityPlan(plan, history, config, texts);
+  });
+}
+
+/** A plan, and what it puts in place of the results that it shrinks: their rows say which of the texts. */
+export interface PlanWithTexts {
+  readonly plan: DensityPlan;
+  /** Absent when it shrinks nothing. */
+  readonly texts?: readonly string[];
 }
 
 /** Plans a density pass on a whole history. */
 export function planDensity(history: readonly IContent[], config: DensityConfig): DensityPlan {
+  return planWithTexts(history, config).plan;
+}
+
+/** As `planDensity`, with the texts that the plan needs. */
+export function planWithTexts(history: readonly IContent[], config: DensityConfig): PlanWithTexts {
   if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
   const index = new HistoryIndex(scopeOfPass(config));
   for (const entry of history) index.append(entry);
-  return planIndexed(index, config);
+  const plan = planIndexed(index, config);
+  return withTexts(plan, index);
 }
 
 /** Plans a density pass on what an index holds, whose scope covers what the settings ask for. */
@@ -47,10 +61,20 @@ export function planIndexed(index: HistoryIndex, settings: PassSettings): Densit
   return planMarked(index, markHistory(index, settings).marks);
 }
 
+/** A plan of an index with the texts of the results that it shrinks, in the order of its rows. */
+export function withTexts(plan: DensityPlan, index: HistoryIndex): PlanWithTexts {
+  const texts: string[] = [];
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    if (row.action === ACTION.shrink) texts.push(index.shrunkAt(row.entry, row.block));
+  }
+  return texts.length === 0 ? { plan } : { plan, texts };
+}
+
 /** Writes what the rules marked in an index into a plan. */
 export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
   const { calls, responses, inclusions } = index;
   const rows = new RowWriter();
+  let shrunk = 0;
   let call = nextMarked(marks.calls, 0);
   let response = nextMarked(marks.responses, 0);
   let inclusion = nextMarked(marks.inclusions, 0);
@@ -66,7 +90,9 @@ export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
       const block = responses.block.at(response);
       const ceded = marks.ceded.get(response);
       if (ceded !== undefined) rows.add(ofResponse, block, ceded);
-      rows.add(ofResponse, block, marks.responses[response] ?? 0);
+      const mark = marks.responses[response] ?? 0;
+      const text = actionOf(mark) === ACTION.shrink ? shrunk++ : NONE;
+      rows.add(ofResponse, block, mark, text);
       response = nextMarked(marks.responses, response + 1);
     } else if (ofInclusion !== Infinity) {
       const next = addInclusion(rows, inclusions, marks.inclusions, inclusion);
@@ -210,6 +236,7 @@ export function scopeOfPass(config: DensityConfig): IndexScope {
     calls: parts.has('calls'),
     recency: parts.has('recency'),
     workingSet: parts.has('workingSet'),
+    unsent: parts.has('unsent'),
     isRewritable: false,
   };
 }

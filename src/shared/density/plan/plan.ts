@@ -12,7 +12,8 @@ import type { EditAction } from '../rules/marks.js';
 
 /**
  * Rows of `ROW_LENGTH` integers: entry and block, as indices into the raw history and `blocks`; one of `ACTION`; the
- * rule's place in the list of rules; start and end, for a cut UTF-16 offsets with the end exclusive, else -1. They ascend
+ * rule's place in the list of rules; start and end, for a cut UTF-16 offsets with the end exclusive, else -1; of a result that
+ * is shrunk the start says which of the texts that come with the plan takes its place. They ascend
  * by entry, block and start, and cuts of one block never overlap. Of several rows of a block all but the cuts are
  * `ceded`, and come first.
  */
@@ -96,7 +97,7 @@ export interface RuleEdit {
   readonly block: number;
   readonly rule: RuleName;
   /**
-   * `drop`: the block leaves. `companion`: it leaves with another one, as a call does with its response. `pointer`,
+   * `shrink`: its result was made smaller before it was sent. `drop`: the block leaves. `companion`: it leaves with another one, as a call does with its response. `pointer`,
    * `excerpt`: its result gives way to a placeholder or an excerpt. `cut`: a range leaves its text. `ceded`: another
    * rule takes more of it. All but `companion` count for the rule, one each.
    */

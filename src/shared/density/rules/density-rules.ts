@@ -8,11 +8,14 @@ import { READ_WRITE } from './read-write.js';
 import type { ReadWriteFinding } from './read-write.js';
 import { RECENCY } from './recency.js';
 import type { RecencyFinding } from './recency.js';
+import { SHRINK } from './shrink.js';
+import type { ShrinkFinding } from './shrink.js';
 import { WORKING_SET } from './working-set.js';
 import type { WorkingSetFinding } from './working-set.js';
 
 /** What a rule says of something that it looked at. */
-export type RuleFinding = ReadWriteFinding | FileDedupeFinding | RecencyFinding | WorkingSetFinding;
+export type RuleFinding =
+  ReadWriteFinding | FileDedupeFinding | RecencyFinding | WorkingSetFinding | ShrinkFinding;
 
 /** The name of a rule. */
 export type RuleName = RuleFinding['rule'];
@@ -22,6 +25,7 @@ export const DENSITY_RULES: readonly DensityRule<RuleFinding>[] = [
   READ_WRITE,
   FILE_DEDUPE,
   RECENCY,
+  SHRINK,
   WORKING_SET,
 ];
 

@@ -20,16 +20,19 @@ export const ACTION = {
   ceded: 6,
   /** Its arguments lose texts that are spent. */
   shorten: 7,
+  /** Its result becomes a shorter one, before it is sent. */
+  shrink: 8,
 } as const;
 
 /** The name of an action, as events tell it. */
-export type EditAction = 'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'ceded' | 'shorten';
+export type EditAction =
+  'drop' | 'companion' | 'pointer' | 'excerpt' | 'cut' | 'ceded' | 'shorten' | 'shrink';
 
 /** Names by action. */
 export const ACTION_NAMES = Object.keys(ACTION) as readonly EditAction[];
 
 /** Bits of a mark that say the action; the others are the rule's place in the list. */
-const ACTION_BITS = 3;
+const ACTION_BITS = 4;
 
 /** Puts an action and the place of a rule into one mark. A mark of 0 is none. */
 export function markOf(action: number, rule: number): number {
@@ -59,6 +62,8 @@ export interface Marks {
   readonly inclusions: Uint8Array;
   /** By row of responses, the first mark of those that another rule has marked since. */
   readonly ceded: Map<number, number>;
+  /** Rows of responses that newer ones refer to: they show what those leave out. */
+  readonly referred: Set<number>;
 }
 
 /** Returns marks of an index that nothing has marked. */
@@ -68,5 +73,6 @@ export function noMarks({ calls, responses, inclusions }: HistoryIndex): Marks {
     responses: new Uint8Array(responses.length),
     inclusions: new Uint8Array(inclusions.length),
     ceded: new Map(),
+    referred: new Set(),
   };
 }

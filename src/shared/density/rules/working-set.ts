@@ -95,6 +95,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     if (rules === undefined) return {};
     const workingSet = judgeWorkingSet(index, rules);
     const { age, by, reason, spent } = workingSet;
+    for (const row of marks.referred) reason[row] = WORKING_SET_REASON.fresh;
     const { calls, responses } = index;
     const reclaim = reclaimOf(index, workingSet, rules, marks);
     const { firstEntry, waitingTokens, neededTokens } = reclaim;

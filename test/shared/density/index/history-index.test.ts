@@ -262,7 +262,7 @@ describe('HistoryIndex', () => {
   });
 
   it('notes nothing for a working set when there can be none', () => {
-    const scope = { ...SCOPE, workingSet: false, recency: false };
+    const scope = { ...SCOPE, workingSet: false, recency: false, unsent: false };
     const [noting, other] = [new HistoryIndex(SCOPE), new HistoryIndex(scope)];
     for (const entry of workingHistory('run(cat_a.ts) lines(a.ts:1-9)')) {
       noting.append(entry);
@@ -286,7 +286,7 @@ describe('HistoryIndex', () => {
         blocks: [{ type: 'tool_call', id: 'a', name: 'read_file', parameters: {} }],
       },
     ];
-    const index = new HistoryIndex({ ...SCOPE, isRewritable: false });
+    const index = new HistoryIndex({ ...SCOPE, isRewritable: false, unsent: false });
     for (const entry of history) index.append(entry);
     expect(index.calls.length).toBe(1);
     expect(index.calls.id.length).toBe(0);

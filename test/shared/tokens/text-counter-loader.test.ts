@@ -2,23 +2,24 @@
 
 import { describe, expect, test } from 'vitest';
 import { CtxfoldError } from '../../../src/shared/errors.js';
-import { pieceCounterLoader } from '../../../src/shared/tokens/piece-counter-loader.js';
+import { textCounterLoader } from '../../../src/shared/tokens/text-counter-loader.js';
 import { encodeTokenFile } from '../../../src/shared/tokens/token-file.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 
 const FILE = encodeTokenFile(arrangeTokens(['a', 'b', 'ab']));
 
-describe('pieceCounterLoader', () => {
+describe('textCounterLoader', () => {
   test('reads nothing before the first call, and the file once', async () => {
     let reads = 0;
-    const load = pieceCounterLoader(async () => {
+    const load = textCounterLoader(async () => {
       reads += 1;
       return FILE;
     });
     expect(reads).toBe(0);
-    const [count, same] = await Promise.all([load(), load()]);
-    expect(count('aab')).toBe(2);
-    expect([same, await load()]).toEqual([count, count]);
+    const [counter, same] = await Promise.all([load(), load()]);
+    expect(counter.count('aab')).toBe(2);
+    expect(same).toBe(counter);
+    expect(await load()).toBe(counter);
     expect(reads).toBe(1);
   });
 
@@ -33,7 +34,7 @@ describe('pieceCounterLoader', () => {
     ['is cut off', () => Promise.resolve(FILE.subarray(0, -1))],
   ])('says what to do about a file that %s, and reads it anew next time', async (_name, fail) => {
     let isThere = false;
-    const load = pieceCounterLoader(() => (isThere ? Promise.resolve(FILE) : fail()));
+    const load = textCounterLoader(() => (isThere ? Promise.resolve(FILE) : fail()));
     const error: unknown = await load().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CtxfoldError);
     expect(error).toMatchObject({
@@ -42,6 +43,6 @@ describe('pieceCounterLoader', () => {
       cause: expect.any(Error),
     });
     isThere = true;
-    expect((await load())('ab')).toBe(1);
+    expect((await load()).count('ab')).toBe(1);
   });
 });

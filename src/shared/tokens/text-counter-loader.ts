@@ -2,26 +2,24 @@
 // hands it in: nothing here knows where it is.
 
 import { asError, CtxfoldError } from '../errors.js';
-import { createBytePairCounter } from './byte-pair-counter.js';
-import type { CountPiece } from './count-tokens.js';
+import { runSlices, runSlicesInTurns } from '../slices.js';
+import { BytePairCounter } from './byte-pair-counter.js';
 import { decodeTokenFile } from './token-file.js';
 
 /** Loads the one counter of a thread; between parts of that, it waits for `pause`. */
-export type LoadPieceCounter = (pause?: () => Promise<void>) => Promise<CountPiece>;
+export type LoadTextCounter = (pause?: () => Promise<void>) => Promise<BytePairCounter>;
 
 /**
  * Returns what resolves to the one counter of a thread, and reads the file when it is called first. A
  * failure is not remembered: a `CtxfoldError` `TOKEN_COUNT_FAILED` that says what to do.
  */
-export function pieceCounterLoader(read: () => Promise<Uint8Array>): LoadPieceCounter {
-  let loading: Promise<CountPiece> | undefined;
-  const load = async (pause?: () => Promise<void>): Promise<CountPiece> => {
+export function textCounterLoader(read: () => Promise<Uint8Array>): LoadTextCounter {
+  let loading: Promise<BytePairCounter> | undefined;
+  const load = async (pause?: () => Promise<void>): Promise<BytePairCounter> => {
     try {
       const decoding = decodeTokenFile(await read());
-      for (let slice = decoding.next(); ; slice = decoding.next()) {
-        if (slice.done === true) return createBytePairCounter(slice.value);
-        await pause?.();
-      }
+      const tokens = pause ? await runSlicesInTurns(decoding, pause) : runSlices(decoding);
+      return new BytePairCounter(tokens);
     } catch (thrown) {
       const cause = asError(thrown);
       throw new CtxfoldError(

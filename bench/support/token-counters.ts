@@ -1,0 +1,46 @@
+// The counters of o200k on the registry, each as fast as it can be had: without a search for special tokens, and with its
+// cache of words where it has one. The tests hold ours against tiktoken; the others may count otherwise.
+
+import AiTokenizer from 'ai-tokenizer';
+import * as aiO200k from 'ai-tokenizer/encoding/o200k_base';
+import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
+import { clearMergeCache, countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { getEncoding } from 'js-tiktoken';
+import { get_encoding } from 'tiktoken';
+import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
+import type { CountText } from '../../src/shared/tokens/count-tokens.js';
+import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
+
+/** Makes a counter that has counted nothing yet. */
+export type MakeCounter = () => CountText;
+
+/** What ours is called among them, and what the one that decides is. */
+export const OURS = 'ctxfold';
+export const REFERENCE = 'tiktoken';
+
+/** Counters by the names of their packages. */
+export function tokenCounters(): ReadonlyMap<string, MakeCounter> {
+  const arranged = arrangeTokens(tokens);
+  const reference = get_encoding('o200k_base');
+  const js = getEncoding('o200k_base');
+  const options = { disallowedSpecial: new Set<string>() };
+  return new Map<string, MakeCounter>([
+    [OURS, () => new BytePairCounter(arranged).count],
+    [
+      'gpt-tokenizer',
+      () => {
+        clearMergeCache();
+        return (text) => countTokens(text, options);
+      },
+    ],
+    [
+      'ai-tokenizer',
+      () => {
+        const tokenizer = new AiTokenizer(aiO200k);
+        return (text) => tokenizer.encode(text, 'all').length;
+      },
+    ],
+    [REFERENCE, () => (text) => reference.encode_ordinary(text).length],
+    ['js-tiktoken', () => (text) => js.encode(text, [], []).length],
+  ]);
+}

@@ -1,0 +1,184 @@
+// The rule `shrink`: results are made smaller before the model is sent them, which costs no prompt cache, and never
+// again. What each shrinker takes, `shared/shrink` says; what a file's text says is not shrunk, and neither are failures.
+
+import type { ToolCallBlock } from '../../content.js';
+import { placeholderOf } from '../../density.js';
+import type { PassSettings, PlaceholderForm } from '../../density.js';
+import { asRecord } from '../../json.js';
+import { placeholderEnding } from '../../placeholder.js';
+import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
+import {
+  isShownId,
+  SHOWN_BEFORE_SHRINKER,
+  shownBefore,
+  sourceOfAll,
+} from '../../shrink/shown-before.js';
+import type { ShownElsewhere } from '../../shrink/shown-before.js';
+import { NO_TEXT } from '../index/unsent-results.js';
+import type { ShrinkSettings } from '../../shrink/shrink-text.js';
+import type { ShrinkPurpose } from '../../shrink/shrinker.js';
+import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
+import { CALL_KIND, isGone, NONE } from '../index/history-columns.js';
+import type { HistoryIndex } from '../index/history-index.js';
+import type { UnsentResult } from '../index/unsent-results.js';
+import type { DensityRule } from './density-rule.js';
+import { ACTION } from './marks.js';
+import type { Marks } from './marks.js';
+import { shrinkSettingsOf, SHRINK_CHOICES } from './shrink-settings.js';
+import type { ShrinkChoice } from './shrink-settings.js';
+
+/** Of a result that the model was not sent yet: it is made smaller, or there is nothing to take. */
+export interface ShrinkFinding {
+  readonly rule: 'shrink';
+  readonly reason: 'shrunk' | 'whole';
+  /** Its length, and what is left of it, in UTF-16 units. */
+  readonly length: number;
+  readonly left: number;
+}
+
+/** So many results back a result is looked for that shows the same. */
+const MAX_BACK = 1_000;
+/** A result that refers to another one keeps it for so many answers of the model. */
+const FRESH_ANSWERS = 20;
+
+/** Makes results smaller that the model was not sent yet. */
+export const SHRINK: DensityRule<ShrinkFinding> = {
+  name: 'shrink',
+  item: 'shrunk result',
+  counter: 'resultsShrunk',
+  settings: [
+    {
+      field: 'shrink',
+      description: 'How far results are shrunk before the model is sent them',
+      type: 'enum',
+      enumValues: SHRINK_CHOICES,
+      valueOf: (choice: ShrinkChoice, given: unknown) => (choice === 'preset' ? given : choice),
+    },
+  ],
+  reads: ['calls', 'unsent'],
+  isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
+  mark: ({ index, settings, marks, mark }) => {
+    noteReferred(index, marks);
+    const unsent = index.unsentResults();
+    for (const result of unsent) {
+      if (marks.responses[result.row] !== 0) continue;
+      if (shrunkBy(settings, result, index, marks) !== undefined) {
+        marks.responses[result.row] = mark(ACTION.shrink);
+      }
+    }
+    return {
+      ofResponse: (response) => {
+        const result = unsent.find(({ row }) => row === response);
+        if (result === undefined) return undefined;
+        const { length } = result.response.result;
+        const text = result.shrunk?.text;
+        const reason = text === undefined ? 'whole' : 'shrunk';
+        return { rule: 'shrink', reason, length, left: text?.length ?? length };
+      },
+    };
+  },
+  say: ({ reason, length, left }) =>
+    reason === 'shrunk'
+      ? `The model was not sent it yet, and it is sent with ${left} of its ${length} characters.`
+      : `The model was not sent it yet, and of its ${length} characters none are to be taken.`,
+};
+
+/** Notes the results that newer ones refer to, as long as these are so new that they would stay themselves. */
+function noteReferred(index: HistoryIndex, marks: Marks): void {
+  const { answers, responses } = index;
+  const firstEntry = answers.at(Math.max(0, answers.length - FRESH_ANSWERS));
+  const sources = new Set<string>();
+  for (let row = responses.length - 1; row >= 0; row -= 1) {
+    if (responses.entry.at(row) < firstEntry) break;
+    const ids = responses.source.at(row);
+    if (ids === NONE || marks.responses[row] !== 0) continue;
+    for (const id of index.idOf(ids).split(' ')) sources.add(id);
+  }
+  if (sources.size === 0) return;
+  const last = Math.max(0, responses.length - MAX_BACK);
+  for (let row = responses.length - 1; row >= last; row -= 1) {
+    if (sources.has(index.idOf(responses.id.at(row)))) marks.referred.add(row);
+  }
+}
+
+/** What takes the place of a result, which is found out once; `undefined` when it stays as it is. */
+function shrunkBy(
+  settings: PassSettings,
+  result: UnsentResult,
+  index: HistoryIndex,
+  marks: Marks,
+): string | undefined {
+  const shrink = shrinkSettingsOf(settings.shrink);
+  if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
+  const form = placeholderOf(settings);
+  const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
+  const runs = isOn ? standingRuns(result, index, marks) : [];
+  const key = JSON.stringify([shrink, form, runs]);
+  if (result.shrunk?.settings !== key) {
+    const text = textWithout(runs, result, index, shrink, form);
+    result.shrunk = { settings: key, text };
+  }
+  return result.shrunk.text;
+}
+
+/** The lines of a result that earlier ones show which stay. */
+function standingRuns(
+  { row, shown }: UnsentResult,
+  index: HistoryIndex,
+  marks: Marks,
+): readonly ShownElsewhere[] {
+  if (shown.length === 0) return [];
+  const { responses } = index;
+  const rowOfText = new Map<number, number>();
+  for (let earlier = Math.max(0, row - MAX_BACK); earlier < row; earlier += 1) {
+    const text = responses.text.at(earlier);
+    if (text === NO_TEXT || marks.responses[earlier] !== 0) continue;
+    if (!isGone(responses.flags.at(earlier))) rowOfText.set(text, earlier);
+  }
+  return shown.flatMap(({ start, end, text }) => {
+    const source = rowOfText.get(text);
+    const callId = source === undefined ? '' : index.idOf(responses.id.at(source));
+    if (source === undefined || !isShownId(callId)) return [];
+    marks.referred.add(source);
+    return [{ start, end, callId }];
+  });
+}
+
+function textWithout(
+  runs: readonly ShownElsewhere[],
+  { call, response }: UnsentResult,
+  index: HistoryIndex,
+  settings: ShrinkSettings,
+  form: PlaceholderForm,
+): string | undefined {
+  const { callId, result } = response;
+  const ending = placeholderEnding(callId, form);
+  const source = sourceOfAll(result, runs);
+  if (source !== undefined) {
+    // A placeholder, so that nothing takes it for the text that it speaks of.
+    const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
+    return summaryLine(digestResponse(response), { key }, ending);
+  }
+  const { kind, command = '' } = index.useOf(call);
+  const isFile = kind === CALL_KIND.unknown && mayShowFile(call);
+  const purpose = isFile ? undefined : PURPOSES[kind];
+  return shrinkText(result, runs, { purpose, command }, settings, ending);
+}
+
+/** What an edit could need is in none of these. */
+const PURPOSES: Readonly<Record<number, ShrinkPurpose>> = {
+  [CALL_KIND.search]: 'search',
+  [CALL_KIND.command]: 'command',
+  [CALL_KIND.unknown]: 'unknown',
+};
+
+/** Whether a tool gives back what was taken away, by whatever server: that was asked for as it is. */
+function isRecalled(toolName: string): boolean {
+  return /(?:^|[^a-z])recall$/i.test(toolName);
+}
+
+/** Whether a tool that nobody knows may have been asked for a file. */
+function mayShowFile({ parameters }: ToolCallBlock): boolean {
+  const values = asRecord(parameters);
+  return values === undefined || Object.keys(values).some((key) => /path|file|uri/i.test(key));
+}

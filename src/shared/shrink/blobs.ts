@@ -1,0 +1,108 @@
+// The shrinker `blobs`: base64 and other long runs without a break, and lines of minified code. Nobody reads them, and
+// nobody edits by them what a command has printed.
+
+import { Draft } from './draft.js';
+import { leftOut } from './shrinker.js';
+import type { Shrinker, ShrinkLevel } from './shrinker.js';
+
+/** Shorter runs are keys, hashes and names. */
+const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
+  lossless: Infinity,
+  default: 512,
+  strong: 256,
+};
+const RUN_HEAD = 48;
+const RUN_TAIL = 16;
+/** Longer lines are no lines that somebody wrote. */
+const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
+  lossless: Infinity,
+  default: 4_000,
+  strong: 1_500,
+};
+const LINE_HEAD = 600;
+const LINE_TAIL = 200;
+/** Of minified code, fewer of its characters are spaces, and of JSON more of them end a key. */
+const MAX_SPACES = 0.1;
+const MIN_KEYS = 0.004;
+
+/** Takes what is no text. */
+export const BLOBS: Shrinker<'blobs'> = {
+  name: 'blobs',
+  says: 'long runs that are no text',
+  from: 'default',
+  shrink({ text }, { level }) {
+    const readable = withoutRuns(text, MIN_RUN[level]);
+    const kept = withoutMinified(readable, MAX_LINE[level]);
+    return kept.length < text.length ? Draft.ofText(kept) : undefined;
+  },
+};
+
+/** By code of a character, 1 for what base64 is written in. */
+const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/** A run of that length stands at one of the places that many apart: no other one is looked at. */
+function withoutRuns(text: string, minRun: number): string {
+  let kept = '';
+  let from = 0;
+  let end = 0;
+  for (let probe = minRun - 1; probe < text.length; probe = Math.max(probe, end) + minRun) {
+    if (!isOfRun(text, probe)) continue;
+    let start = probe;
+    while (start > end && isOfRun(text, start - 1)) start -= 1;
+    end = probe + 1;
+    while (end < text.length && isOfRun(text, end)) end += 1;
+    if (end - start < minRun || !isVaried(text, start)) continue;
+    const left = end - start - RUN_HEAD - RUN_TAIL;
+    kept += text.slice(from, start + RUN_HEAD) + leftOut(`${left} characters`);
+    from = end - RUN_TAIL;
+  }
+  return kept + text.slice(from);
+}
+
+function isOfRun(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code < 128 && IS_OF_RUN[code] === 1;
+}
+
+/** A ruler is no blob: it is of one character, and `likeLines` or nobody takes it. */
+function isVaried(text: string, start: number): boolean {
+  return new Set(text.slice(start, start + MIN_RUN.strong)).size > 8;
+}
+
+function withoutMinified(text: string, maxLine: number): string {
+  let kept = '';
+  let from = 0;
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start);
+    const end = found === -1 ? text.length : found;
+    if (end - start > maxLine && isMinified(text.slice(start, end))) {
+      const left = end - start - LINE_HEAD - LINE_TAIL;
+      const headEnd = wholeCharacter(text, start + LINE_HEAD);
+      kept += text.slice(from, headEnd) + leftOut(`${left} characters`);
+      from = wholeCharacter(text, end - LINE_TAIL);
+    }
+    start = end + 1;
+  }
+  return kept + text.slice(from);
+}
+
+/** The same index, or the next one where it would cut a surrogate pair. */
+function wholeCharacter(text: string, index: number): number {
+  return /[\uDC00-\uDFFF]/.test(text.charAt(index)) ? index + 1 : index;
+}
+
+function isMinified(line: string): boolean {
+  let spaces = 0;
+  let keys = 0;
+  let marks = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const code = line.charCodeAt(at);
+    if (code === 0x20) spaces += 1;
+    else if (code === 0x3a && line.charCodeAt(at - 1) === 0x22) keys += 1;
+    else if (code === 0x3b || code === 0x7b || code === 0x28) marks += 1;
+  }
+  const isCode = marks > line.length / 100;
+  return isCode && spaces < MAX_SPACES * line.length && keys < MIN_KEYS * line.length;
+}

@@ -1,0 +1,74 @@
+// The shrinker `failuresFirst`: of a long output of a build or of tests what failed first, its head, its tail, and how
+// much stood between. Knows commands by their names; any other output stays whole, but at the level `strong`.
+
+import { Draft } from './draft.js';
+import { leftOut, tellsFailure } from './shrinker.js';
+import type { Shrinker, ShrinkLevel } from './shrinker.js';
+
+/** What stays, in lines. */
+interface Extent {
+  /** Shorter outputs stay as they are. */
+  readonly minLines: number;
+  readonly head: number;
+  readonly tail: number;
+  /** So many failures stay with what stands around them, and so many more by themselves. */
+  readonly failures: number;
+  readonly moreFailures: number;
+}
+
+const EXTENTS: Readonly<Record<ShrinkLevel, Extent>> = {
+  lossless: { minLines: Infinity, head: 0, tail: 0, failures: 0, moreFailures: 0 },
+  default: { minLines: 120, head: 15, tail: 45, failures: 4, moreFailures: 40 },
+  strong: { minLines: 60, head: 8, tail: 24, failures: 2, moreFailures: 20 },
+};
+const BEFORE_FAILURE = 3;
+const BEHIND_FAILURE = 24;
+
+const BUILD_OR_TEST =
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|run|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker\s+(?:build|compose)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip)|setup\.py|manage\.py\s+test)\b)/;
+/** Of a longer command, what it runs stands at its start. */
+const MAX_SCANNED = 4_000;
+
+/** Takes what stands between head, failures and tail of long outputs. */
+export const FAILURES_FIRST: Shrinker<'failuresFirst'> = {
+  name: 'failuresFirst',
+  says: 'the middle of a long output',
+  from: 'default',
+  shrink(draft, { purpose, command, level }) {
+    if (purpose !== 'command') return undefined;
+    if (level !== 'strong' && !BUILD_OR_TEST.test(command.slice(0, MAX_SCANNED))) return undefined;
+    const extent = EXTENTS[level];
+    const { lines } = draft;
+    if (lines.length < extent.minLines) return undefined;
+    const isKept = keptLines(lines, extent);
+    const kept: string[] = [];
+    for (let start = 0; start < lines.length;) {
+      let end = start + 1;
+      while (end < lines.length && isKept[end] === isKept[start]) end += 1;
+      if (isKept[start] === 1 || end - start < 3) kept.push(...lines.slice(start, end));
+      else kept.push(leftOut(`${end - start} lines`));
+      start = end;
+    }
+    return kept.length < lines.length ? Draft.ofLines(kept) : undefined;
+  },
+};
+
+function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
+  const isKept = new Uint8Array(lines.length);
+  isKept.fill(1, 0, extent.head);
+  isKept.fill(1, Math.max(0, lines.length - extent.tail));
+  let failures = 0;
+  let more = 0;
+  for (let at = extent.head; at < lines.length - extent.tail; at += 1) {
+    if (more === extent.moreFailures) break;
+    if (isKept[at] === 1 || !tellsFailure(lines[at] ?? '')) continue;
+    if (failures < extent.failures) {
+      isKept.fill(1, Math.max(0, at - BEFORE_FAILURE), at + BEHIND_FAILURE);
+      failures += 1;
+    } else {
+      isKept[at] = 1;
+      more += 1;
+    }
+  }
+  return isKept;
+}

@@ -1,0 +1,111 @@
+// The shrinker `jsonTables`: JSON without its white space, and of lists of like objects a table that names the keys once.
+// What comes out is JSON that holds the same values; numbers and texts that would come out differently stay as they are.
+
+import { isRecord, tryParseJson } from '../json.js';
+import type { JsonRecord } from '../json.js';
+import { Draft } from './draft.js';
+import type { Shrinker } from './shrinker.js';
+
+/** Fewer objects are no table. */
+const MIN_ROWS = 3;
+/** Lists that lie deeper stay lists. */
+const MAX_TABLE_DEPTH = 3;
+/** Agents put so many lines before an output. */
+const MAX_HEADER_LINES = 12;
+/** Deeper JSON is no data that somebody reads. */
+const MAX_DEPTH = 64;
+
+/** Writes JSON in fewer characters. */
+export const JSON_TABLES: Shrinker<'jsonTables'> = {
+  name: 'jsonTables',
+  says: 'JSON as tables: of "rows" each has the values of "columns"',
+  from: 'lossless',
+  isFinal: true,
+  shrink({ text }) {
+    const [start, end] = placeOfJson(text);
+    if (start >= end) return undefined;
+    const json = text.slice(start, end);
+    const compact = withoutSpaces(json);
+    const value = compact === undefined ? undefined : tryParseJson(json);
+    if (typeof value !== 'object' || value === null) return undefined;
+    // Long numbers, escapes and keys that come twice are written otherwise than they were read.
+    if (JSON.stringify(value) !== compact) return undefined;
+    const written = jsonOf(value, 0);
+    if (written.length >= json.length) return undefined;
+    return Draft.ofText(text.slice(0, start) + written + text.slice(end));
+  },
+};
+
+/** Where JSON may stand in an output: from one of the first lines to the last bracket. */
+function placeOfJson(text: string): readonly [start: number, end: number] {
+  let start = 0;
+  for (let line = 0; line < MAX_HEADER_LINES && start < text.length; line += 1) {
+    const first = text.charAt(start);
+    if (first === '[' || first === '{') {
+      return [start, 1 + Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'))];
+    }
+    const end = text.indexOf('\n', start);
+    if (end === -1) break;
+    start = end + 1;
+  }
+  return [0, 0];
+}
+
+/** JSON without the white space between its tokens; `undefined` when it is nested too deep. */
+function withoutSpaces(json: string): string | undefined {
+  let compact = '';
+  let from = 0;
+  let depth = 0;
+  let isInText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (isInText) {
+      if (code === 0x5c) at += 1;
+      else if (code === 0x22) isInText = false;
+      continue;
+    }
+    if (code === 0x22) isInText = true;
+    else if (code === 0x5b || code === 0x7b) depth += 1;
+    else if (code === 0x5d || code === 0x7d) depth -= 1;
+    else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      compact += json.slice(from, at);
+      from = at + 1;
+    }
+    if (depth > MAX_DEPTH) return undefined;
+  }
+  return compact + json.slice(from);
+}
+
+function jsonOf(value: unknown, depth: number): string {
+  if (depth < MAX_TABLE_DEPTH && Array.isArray(value)) {
+    const columns = columnsOf(value);
+    if (columns !== undefined) return tableOf(value as readonly JsonRecord[], columns);
+    return `[${value.map((each) => jsonOf(each, depth + 1)).join(',')}]`;
+  }
+  if (depth < MAX_TABLE_DEPTH && isRecord(value)) {
+    const fields = Object.entries(value).map(
+      ([key, field]) => `${JSON.stringify(key)}:${jsonOf(field, depth + 1)}`,
+    );
+    return `{${fields.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** The keys of a list of objects that all have the same ones in the same order. */
+function columnsOf(list: readonly unknown[]): readonly string[] | undefined {
+  const [first] = list;
+  if (list.length < MIN_ROWS || !isRecord(first)) return undefined;
+  const columns = Object.keys(first);
+  if (columns.length === 0) return undefined;
+  const isRow = (row: unknown): boolean => {
+    if (!isRecord(row)) return false;
+    const keys = Object.keys(row);
+    return keys.length === columns.length && keys.every((key, at) => key === columns[at]);
+  };
+  return list.every(isRow) ? columns : undefined;
+}
+
+function tableOf(rows: readonly JsonRecord[], columns: readonly string[]): string {
+  const lines = rows.map((row) => JSON.stringify(Object.values(row)));
+  return `{"columns":${JSON.stringify(columns)},"rows":[\n${lines.join(',\n')}]}`;
+}

@@ -1,0 +1,105 @@
+// The shrinker `likeLines`: runs of lines that say the same. Of equal lines one stays, with how many there were; of lines
+// that differ in numbers only, as those of a progress do, the first and the last ones.
+
+import { Draft } from './draft.js';
+import { leftOut, tellsFailure } from './shrinker.js';
+import type { Shrinker } from './shrinker.js';
+
+/** How a run of lines is cut short. */
+interface Cut {
+  /** Shorter runs stay as they are. */
+  readonly minLines: number;
+  readonly head: number;
+  readonly tail: number;
+}
+
+const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
+/** Only the last state of a progress is of use. */
+const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
+/** Rows of numbers may be what was asked for: the first ones show what they are. */
+const NUMBERED = {
+  default: { minLines: 40, head: 12, tail: 6 },
+  strong: { minLines: 12, head: 4, tail: 2 },
+} as const satisfies Record<string, Cut>;
+
+const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
+/** Shorter lines are not worth the look. */
+const MIN_LIKE_LENGTH = 8;
+const MAX_SCANNED = 400;
+
+const PROGRESS_LINE = /\d\s?%|\d\/\d+\s|\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
+
+/** Takes lines that repeat others. */
+export const LIKE_LINES: Shrinker<'likeLines'> = {
+  name: 'likeLines',
+  says: 'repeated lines',
+  from: 'lossless',
+  shrink({ lines }, { level }) {
+    const kept: string[] = [];
+    let isCut = false;
+    const keep = (start: number, end: number): void => {
+      for (let at = start; at < end; at += 1) kept.push(lines[at] ?? '');
+    };
+    for (let start = 0; start < lines.length;) {
+      const first = lines[start] ?? '';
+      let end = start + 1;
+      while (end < lines.length && lines[end] === first) end += 1;
+      let cut = EQUAL;
+      if (end - start < EQUAL.minLines && level !== 'lossless' && first.length >= MIN_LIKE_LENGTH) {
+        let likeEnd = end;
+        while (likeEnd < lines.length && isLike(first, lines[likeEnd] ?? '')) likeEnd += 1;
+        if (likeEnd - start >= PROGRESS.minLines) {
+          cut = cutOf(first, level);
+          end = likeEnd;
+        }
+      }
+      const { minLines, head, tail } = cut;
+      const left = end - start - head - tail;
+      if (end - start < minLines) keep(start, end);
+      else {
+        isCut = true;
+        keep(start, start + head);
+        kept.push(
+          leftOut(cut === EQUAL ? `the same line ${left} more times` : `${left} lines like it`),
+        );
+        keep(end - tail, end);
+      }
+      start = end;
+    }
+    return isCut ? Draft.ofLines(kept) : undefined;
+  },
+};
+
+/** How a run of lines like this one is cut short. What tells of a failure stays. */
+function cutOf(line: string, level: 'default' | 'strong'): Cut {
+  if (tellsFailure(line)) return WHOLE;
+  return PROGRESS_LINE.test(line.slice(0, MAX_SCANNED)) ? PROGRESS : NUMBERED[level];
+}
+
+/** Whether two lines are equal but for digits, spaces and bars. */
+function isLike(a: string, b: string): boolean {
+  let at = 0;
+  let other = 0;
+  let letters = 0;
+  for (;;) {
+    while (at < a.length && isVarying(a.charCodeAt(at))) at += 1;
+    while (other < b.length && isVarying(b.charCodeAt(other))) other += 1;
+    if (at === a.length || other === b.length) break;
+    if (a.charCodeAt(at) !== b.charCodeAt(other)) return false;
+    letters += 1;
+    at += 1;
+    other += 1;
+  }
+  return at === a.length && other === b.length && letters > 0;
+}
+
+/** Space, `#`, digits, `=`, and the characters that bars are drawn with. */
+function isVarying(code: number): boolean {
+  return (
+    code === 0x20 ||
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x23 ||
+    code === 0x3d ||
+    (code >= 0x2500 && code <= 0x259f)
+  );
+}

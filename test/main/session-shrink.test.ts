@@ -1,0 +1,152 @@
+// How sessions shrink results: once, before they are sent, by every policy of edits; and how the originals come back.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { createCompactor } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import type { PrunedEvent } from '../../src/main/preflight/session-events.js';
+import type { Session } from '../../src/main/session.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../src/shared/content.js';
+import type { IContent } from '../../src/shared/content.js';
+import { isShrunk } from '../../src/shared/shrink/shrunk-mark.js';
+import { temporaryPath } from './removal-log/recording.js';
+
+const NOISE = 'the same line of noise, again and again\n'.repeat(60);
+
+function ran(id: string, result: string = NOISE): IContent[] {
+  return [
+    aiContent([toolCall(id, 'run_shell_command', { command: 'node run.js' })]),
+    toolContent([toolResponse(id, 'run_shell_command', result)]),
+  ];
+}
+
+async function openSession(
+  options: SessionOptions = {},
+  compactorOptions: CompactorOptions = {},
+): Promise<Session> {
+  const compactor = createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' },
+    ...compactorOptions,
+  });
+  onTestFinished(() => compactor.close());
+  return compactor.createSession(options);
+}
+
+/** Sends what the history holds with these entries, and returns what edits did then. */
+async function send(session: Session, entries: readonly IContent[]): Promise<PrunedEvent | null> {
+  session.history.addAll(entries);
+  return (await session.ensureCompressionBeforeSend('p')).pruned;
+}
+
+function resultAt(session: Session, entry: number): unknown {
+  const [block] = session.history.getAll()[entry]?.blocks ?? [];
+  return block?.type === 'tool_response' ? block.result : undefined;
+}
+
+describe('Session', () => {
+  it.each(['every-turn', 'batched', 'at-birth'] as const)(
+    'shrinks results before they are sent by the policy %s, and leaves what was sent alone',
+    async (edits) => {
+      const session = await openSession({ edits, minReclaimTokens: 5_000 });
+      await send(session, [humanText('go')]);
+      const pruned = await send(session, ran('1'));
+      expect(pruned).toMatchObject({
+        reason: edits === 'every-turn' ? 'every-turn' : 'unsent',
+        edits: [{ entry: 2, rule: 'shrink', action: 'shrink' }],
+      });
+      const sent = session.history.getAll().slice();
+      expect(isShrunk(String(resultAt(session, 2)))).toBe(true);
+      expect(
+        await send(session, [aiContent([{ type: 'text', text: 'well' }]), humanText('on')]),
+      ).toBeNull();
+      expect(session.history.getAll().slice(0, sent.length)).toEqual(sent);
+    },
+  );
+
+  it('does not take away what was sent because a new result is large', async () => {
+    const session = await openSession({ edits: 'batched', minReclaimTokens: 300 });
+    const read = (id: string): IContent[] => [
+      aiContent([toolCall(id, 'read_file', { path: 'a.ts' })]),
+      toolContent([toolResponse(id, 'read_file', 'a line')]),
+    ];
+    await send(session, [humanText('go'), ...read('1')]);
+    const write = aiContent([toolCall('2', 'write_file', { file_path: 'a.ts', content: 'x' })]);
+    const written = toolContent([toolResponse('2', 'write_file', 'ok')]);
+    const pruned = await send(session, [write, written, ...ran('3')]);
+    expect(pruned?.edits).toMatchObject([{ entry: 6, rule: 'shrink' }]);
+    expect(session.history.getAll()).toHaveLength(7);
+  });
+
+  it('gives the original back, byte for byte', async () => {
+    const removalLogPath = await temporaryPath();
+    const compactor = createCompactor({
+      offload: 'inline',
+      tokenizer: 'estimate',
+      workspaceRoot: '/w',
+    });
+    onTestFinished(() => compactor.close());
+    const session = await compactor.createSession({ removalLogPath });
+    await send(session, [humanText('go'), ...ran('1')]);
+    expect(resultAt(session, 2)).not.toBe(NOISE);
+    const { response } = await compactor.restore('1', { sessionId: session.sessionId });
+    expect(response.result).toBe(NOISE);
+  });
+
+  it.each<[string, SessionOptions, CompactorOptions]>([
+    ['the preset is that of the specification', {}, { preset: 'specification' }],
+    ['its option says so', { density: { shrink: 'off' } }, {}],
+    ['the setting says so', {}, { settings: { 'compression.density.shrink': 'off' } }],
+    ['all that would take something is off', { density: { shrink: { likeLines: false } } }, {}],
+  ])('leaves results alone when %s', async (_, options, compactorOptions) => {
+    const session = await openSession(options, compactorOptions);
+    await send(session, [humanText('go')]);
+    expect(await send(session, ran('1'))).toBeNull();
+  });
+
+  it('shrinks on a worker', async () => {
+    const session = await openSession({}, { offload: 'resident', threads: 1 });
+    await send(session, [humanText('go')]);
+    const pruned = await send(session, ran('1'));
+    expect(pruned?.edits).toMatchObject([{ entry: 2, rule: 'shrink' }]);
+    expect(isShrunk(String(resultAt(session, 2)))).toBe(true);
+  });
+
+  it('sends what was sent before when it is taken up with the originals', async () => {
+    const lines = Array.from({ length: 80 }, (_, at) => `a line of a file, ${'x'.repeat(at)}`);
+    const read = (id: string, from: number): IContent[] => [
+      aiContent([toolCall(id, 'read_file', { path: 'a.ts' })]),
+      toolContent([toolResponse(id, 'read_file', lines.slice(from, from + 40).join('\n'))]),
+    ];
+    // So many that most requests are no point at which a batch may land.
+    const early = Array.from({ length: 400 }, (_, at) => ran(`early ${at}`, 'short')).flat();
+    const entries = [
+      ...[
+        humanText('go'),
+        ...early,
+        ...read('1', 0),
+        ...ran('2'),
+        ...read('3', 0),
+        ...read('4', 20),
+      ],
+      ...[...ran('5', `other\n${NOISE}`), ...read('6', 30), ...ran('7'), ...read('8', 0)],
+    ];
+    const one = await openSession({ edits: 'batched' });
+    for (let end = 1; end <= entries.length; end += 2) {
+      await send(one, entries.slice(Math.max(0, end - 2), end));
+      if (end < early.length) continue;
+      const other = await openSession({ edits: 'batched', history: entries.slice(0, end) });
+      await send(other, []);
+      expect(other.history.getAll()).toEqual(one.history.getAll());
+    }
+    expect(one.history.getAll().filter((entry) => entries.includes(entry)).length).toBeLessThan(
+      entries.length - 4,
+    );
+  });
+});

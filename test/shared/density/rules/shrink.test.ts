@@ -1,0 +1,199 @@
+// Which results a pass makes smaller before they are sent, and which it leaves alone; and that a worker finds the same.
+
+import { describe, expect, it } from 'vitest';
+
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../../src/shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG, isEmptyDensityResult } from '../../../../src/shared/density.js';
+import type { DensityConfig } from '../../../../src/shared/density.js';
+import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
+import { optimize } from '../../../../src/shared/density/plan/optimize.js';
+import {
+  DEFAULT_WORKING_SET,
+  withColdCache,
+} from '../../../../src/shared/density/rules/working-set-rules.js';
+import { placeholderKind } from '../../../../src/shared/placeholder.js';
+import { isShrunk } from '../../../../src/shared/shrink/shrunk-mark.js';
+import { DeltaQueue } from '../../../../src/main/offload/delta-queue.js';
+import { readDeltaReply } from '../../../../src/main/offload/line-reply.js';
+import { ResidentHistory } from '../../../../src/worker/resident-history.js';
+import { applied } from '../../../support/applied.js';
+import { WORKING_TOOLS } from '../../../support/arbitrary-working-history.js';
+
+const CONFIG: DensityConfig = {
+  ...DEFAULT_DENSITY_CONFIG,
+  ...{ workspaceRoot: '/w', toolCatalog: WORKING_TOOLS },
+  ...{ shrink: 'default', placeholder: 'recallable' },
+};
+
+/** Lines of a text, none like another one. */
+function lines(from: number, to: number, word = 'line'): string {
+  return Array.from(
+    { length: to - from },
+    (_, at) => `${word} ${'abcdefghij'.charAt((from + at) % 10).repeat(20)} ${from + at}`,
+  ).join('\n');
+}
+
+const NOISE = 'the same line of noise, again and again\n'.repeat(60);
+
+let made = 0;
+
+/** A call with its result. */
+function asked(
+  name: string,
+  parameters: object,
+  result: string,
+  id = `c${(made += 1)}`,
+): IContent[] {
+  return [
+    aiContent([toolCall(id, name, parameters)]),
+    toolContent([toolResponse(id, name, result)]),
+  ];
+}
+
+const run = (result: string, id?: string): IContent[] =>
+  asked('run_shell_command', { command: 'node run.js' }, result, id);
+const read = (result: string, id?: string): IContent[] =>
+  asked('read_file', { path: 'a.ts' }, result, id);
+
+/** What the last result is after a pass. */
+function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG): unknown {
+  const block = applied(history, optimize(history, config)).at(-1)?.blocks.at(-1);
+  return block?.type === 'tool_response' ? block.result : undefined;
+}
+
+function responseAt(history: readonly IContent[], entry: number): ToolResponseBlock {
+  const [block] = history[entry]?.blocks ?? [];
+  if (block?.type !== 'tool_response') throw new Error('There is no result.');
+  return block;
+}
+
+describe('SHRINK', () => {
+  it('makes a result smaller that the model was not sent yet, and no other one', () => {
+    const history = [humanText('go'), ...run(NOISE), ...run(NOISE)];
+    const after = applied(
+      history,
+      optimize(history, { ...CONFIG, shrink: { shownBefore: false } }),
+    );
+    expect(after[2]).toBe(history[2]);
+    expect(isShrunk(String(responseAt(after, 4).result))).toBe(true);
+    expect(optimize(history, CONFIG).metadata.resultsShrunk).toBe(1);
+    const answered = [...history, aiContent([{ type: 'text', text: 'done' }])];
+    expect(isEmptyDensityResult(optimize(answered, CONFIG))).toBe(true);
+  });
+
+  it('finds nothing more in what it has made', () => {
+    const history = [humanText('go'), ...read(lines(0, 60)), ...read(lines(0, 60)), ...run(NOISE)];
+    const after = applied(history, optimize(history, CONFIG));
+    expect(after).not.toEqual(history);
+    expect(isEmptyDensityResult(optimize(after, CONFIG))).toBe(true);
+  });
+
+  it.each([
+    ['a file', read(NOISE)],
+    [
+      'a failure',
+      [
+        aiContent([toolCall('f', 'run_shell_command', {})]),
+        toolContent([{ ...toolResponse('f', 'run_shell_command', NOISE), error: 'failed' }]),
+      ],
+    ],
+    ['a recalled result', asked('mcp__ctxfold__recall', { id: 'c1' }, NOISE)],
+    ['what an unknown tool tells of a file', asked('peek', { file: 'a.ts' }, NOISE)],
+    ['the result of no call', [toolContent([toolResponse('nobody', 'run_shell_command', NOISE)])]],
+    ['a small result', run('the same\n'.repeat(40))],
+  ])('leaves %s alone', (_, history) => {
+    expect(isEmptyDensityResult(optimize([humanText('go'), ...history], CONFIG))).toBe(true);
+  });
+
+  it('says in one line where a text stands that the session shows', () => {
+    const text = lines(0, 60);
+    const history = [humanText('go'), ...read(text, 'first'), ...read(text, 'again')];
+    const after = applied(history, optimize(history, CONFIG));
+    expect(responseAt(after, 4).result).toBe(
+      '[read_file: unchanged, as shown above by first: a.ts — success, 60 lines; recall("again") for the original]',
+    );
+    expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
+  });
+
+  it('leaves the lines of a file that the session does not show, in their order', () => {
+    const changed = `${lines(12, 30)}\n${lines(0, 5, 'changed')}\n${lines(30, 48)}`;
+    const result = lastResult([
+      humanText('go'),
+      ...read(lines(0, 60), 'first'),
+      ...read(changed, 'again'),
+    ]);
+    expect(String(result).split('\n')).toEqual([
+      '[… 18 lines, unchanged, as shown above by first, left out …]',
+      ...lines(0, 5, 'changed').split('\n'),
+      '[… 18 lines, unchanged, as shown above by first, left out …]',
+      `[Shortened from ${changed.length} characters: lines shown above; recall("again") for the original]`,
+    ]);
+  });
+
+  it('refers to nothing that leaves, or has left', () => {
+    const text = lines(0, 60);
+    const first = read(text, 'first');
+    const gone = { ...responseAt(first, 1), result: '[read_file: a.ts — success, 60 lines]' };
+    const second = [first[0] ?? humanText(''), toolContent([gone]), ...read(text)];
+    expect(lastResult(second)).toBe(text);
+    const written = [...first, ...asked('write_file', { path: 'a.ts' }, 'ok'), ...read(text)];
+    expect(lastResult([humanText('go'), ...written])).toBe(text);
+    expect(lastResult([...first, ...read(text)], { ...CONFIG, recencyPruning: true })).toBe(text);
+  });
+
+  it('lets a result stay that a new one refers to', () => {
+    const workingSet = withColdCache({ ...DEFAULT_WORKING_SET, readCalls: 2, freeTokens: 0 });
+    const text = lines(0, 60);
+    const late = Array.from({ length: 4 }, () => run('short')).flat();
+    const history = [humanText('go'), ...read(text, 'first'), ...late];
+    const again = [...history, ...read(text, 'again')];
+    const referring = applied(again, optimize(again, CONFIG));
+    const keptBy = (entries: readonly IContent[]): boolean =>
+      optimize([...entries, ...late], { ...CONFIG, workingSet }).replacements.has(2);
+    expect(keptBy(history)).toBe(true);
+    expect(keptBy(referring)).toBe(false);
+  });
+
+  it('is told of what it does, and why', () => {
+    const { explain } = explainDensity([humanText('go'), ...run(NOISE)], CONFIG);
+    expect(explain(2).blocks).toMatchObject([
+      { rule: 'shrink', reason: 'shrunk', verdict: 'shrunk' },
+    ]);
+  });
+
+  it('refuses levels and switches that there are none of', () => {
+    for (const shrink of ['much', { level: 'off' }, { terminals: true }, { blobs: 1 }, 3, null]) {
+      const config = { ...CONFIG, shrink } as unknown as DensityConfig;
+      expect(() => optimize([], config)).toThrow(/shrink: /);
+    }
+  });
+
+  it('is found in a worker as it is here, with the texts and their tokens', () => {
+    const history = [humanText('go'), ...read(lines(0, 60)), ...read(lines(0, 60)), ...run(NOISE)];
+    const base = { revision: 0, length: history.length };
+    const state = { base, entries: history, countedTokens: () => undefined };
+    const agent = { workspaceRoot: '/w', toolCatalog: WORKING_TOOLS };
+    const resident = new ResidentHistory({ agent, countsTokens: true }, ({ length }) => length);
+    const delta = { ...new DeltaQueue(state, history.length, true).take()!.delta, pass: CONFIG };
+    const reply = readDeltaReply(delta, true, {
+      ok: true,
+      value: resident.receive(delta),
+      runMs: 1,
+    });
+    const result = optimize(history, CONFIG);
+    const text = responseAt([...result.replacements.values()], 0).result;
+    expect(reply.value.pass?.plan).toEqual(result.rows);
+    expect(reply.value.pass?.texts).toEqual([text]);
+    const entryTokens = reply.value.tokens.at(-1) ?? 0;
+    expect(reply.value.pass?.tokensAfter.at(-1)).toBe(
+      entryTokens - NOISE.length + String(text).length,
+    );
+  });
+});

@@ -1,0 +1,165 @@
+// Reasoning that is bound to what stood before it: which edits of a conversation a model with preserved thinking takes,
+// and which not, after the tables of the providers; and that sessions make none of the latter.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { validate } from '../../../src/shared/providers/validate.js';
+import { runs } from '../../support/scale.js';
+
+function thought(name: string): ContentBlock {
+  return { type: 'thinking', thought: name, signature: `rs_${name}` };
+}
+
+/** Each step thinks, reads a file, and is answered. */
+function step(name: string, file = `${name}.ts`): readonly IContent[] {
+  return [
+    aiContent([thought(name), toolCall(name, 'read_file', { file_path: file })]),
+    toolContent([toolResponse(name, 'read_file', `text of ${name} `.repeat(80))]),
+  ];
+}
+
+const HISTORY: readonly IContent[] = [humanText('go'), ...step('a'), ...step('b'), ...step('c')];
+/** What was sent before each answer. */
+const SENT = [HISTORY.slice(0, 1), HISTORY.slice(0, 3), HISTORY.slice(0, 5)];
+
+const withoutThought = (entry: IContent): IContent => ({
+  ...entry,
+  blocks: entry.blocks.filter(({ type }) => type !== 'thinking'),
+});
+const withoutThoughts = (...at: readonly number[]): readonly IContent[] =>
+  HISTORY.map((entry, index) => (at.includes(index) ? withoutThought(entry) : entry));
+const replaced = (index: number, entry: IContent): readonly IContent[] =>
+  HISTORY.map((each, at) => (at === index ? entry : each));
+
+/** By entry that holds bound reasoning, the entry that brought it about. */
+function boundIn(
+  history: readonly IContent[],
+  sentBefore: readonly (readonly IContent[])[] = SENT,
+): readonly (readonly [number | undefined, number | undefined])[] {
+  return validate(history, 'anthropic', { sentBefore })
+    .filter(({ rule }) => rule === 'reasoning-bound')
+    .map(({ entry, causedBy }) => [entry, causedBy]);
+}
+
+describe('reasoning', () => {
+  it('stays valid where nothing was changed, is appended, or thinking leaves from the start, the end or altogether', () => {
+    expect(boundIn(HISTORY)).toEqual([]);
+    expect(boundIn([...HISTORY, humanText('more')], [...SENT, HISTORY])).toEqual([]);
+    expect(boundIn(withoutThoughts(1))).toEqual([]);
+    expect(boundIn(withoutThoughts(1, 3))).toEqual([]);
+    expect(boundIn(withoutThoughts(5))).toEqual([]);
+    expect(boundIn(withoutThoughts(3, 5))).toEqual([]);
+    expect(boundIn(withoutThoughts(1, 3, 5))).toEqual([]);
+    expect(boundIn(structuredClone(HISTORY) as IContent[])).toEqual([]);
+  });
+
+  it('is bound to what was shortened, reworded, taken away, put in or moved before it', () => {
+    const short = toolContent([toolResponse('a', 'read_file', 'pruned')]);
+    expect(boundIn(replaced(2, short))).toEqual([
+      [3, 2],
+      [5, 2],
+    ]);
+    expect(boundIn(replaced(0, humanText('gone')))).toEqual([
+      [1, 0],
+      [3, 0],
+      [5, 0],
+    ]);
+    expect(boundIn([HISTORY[0]!, ...HISTORY.slice(3)])).toEqual([
+      [1, 1],
+      [3, 1],
+    ]);
+    expect(boundIn([...HISTORY.slice(0, 3), humanText('so'), ...HISTORY.slice(3)])).toEqual([
+      [4, 3],
+      [6, 3],
+    ]);
+    expect(
+      boundIn([...HISTORY.slice(0, 1), ...step('b'), ...step('a'), ...step('c')]),
+    ).toHaveLength(3);
+  });
+
+  it('goes with reasoning that leaves from the middle, or is put back', () => {
+    expect(boundIn(withoutThoughts(3))).toEqual([[5, 1]]);
+    const without = withoutThoughts(1, 3);
+    const sent = [...SENT, without, [...without, ...step('d')]];
+    expect(boundIn([...without, ...step('d')], sent)).toEqual([]);
+    expect(boundIn([...HISTORY, ...step('d')], sent)).toEqual(
+      [[7, 5]].map(([entry]) => [entry, 3]),
+    );
+  });
+
+  it('is told of in the words of each provider, and not at all where nobody says what was sent', () => {
+    const history = replaced(2, toolContent([toolResponse('a', 'read_file', 'pruned')]));
+    expect(validate(history, 'anthropic')).toEqual([]);
+    const [first] = validate(history, 'anthropic', { sentBefore: SENT });
+    expect(first?.message).toContain(
+      'messages.3.content.0: Invalid `signature` in `thinking` block.',
+    );
+    const [silent] = validate(history, 'openai-responses', { sentBefore: SENT });
+    expect(silent?.message).toBe(
+      'input_transformations: {"type":"reasoning","action":"removed","id":"rs_b","reason":"prefix_mismatch"}',
+    );
+  });
+
+  it('is not looked for in what is no history', () => {
+    expect(() => validate(HISTORY, 'anthropic', { sentBefore: 5 as never })).toThrow(TypeError);
+    expect(() => validate(HISTORY, 'anthropic', { sentBefore: [5] as never })).toThrow(
+      'sent before',
+    );
+  });
+});
+
+describe('a session that is told to strip reasoning behind its edits', () => {
+  const steps = fc.array(fc.record({ file: fc.nat(3), writes: fc.boolean() }), {
+    minLength: 4,
+    maxLength: 14,
+  });
+
+  async function play(
+    script: readonly { readonly file: number; readonly writes: boolean }[],
+    reasoning: 'strip-after-first-edit' | 'keep',
+  ): Promise<number> {
+    await using compactor = createCompactor({
+      offload: 'inline',
+      tokenizer: 'estimate',
+      workspaceRoot: '/w',
+    });
+    const session = await compactor.createSession({ edits: 'every-turn', reasoning });
+    session.history.add(humanText('go'));
+    const sentBefore: (readonly IContent[])[] = [];
+    let bound = 0;
+    for (const [at, { file, writes }] of script.entries()) {
+      await session.ensureCompressionBeforeSend('p');
+      const sent = session.history.getAll();
+      bound += boundIn(sent, sentBefore).length;
+      sentBefore.push(sent);
+      const call = writes
+        ? toolCall(`${at}`, 'write_file', { file_path: `${file}.ts`, content: 'new' })
+        : toolCall(`${at}`, 'read_file', { file_path: `${file}.ts` });
+      session.history.add(aiContent([thought(`${at}`), call]));
+      session.history.add(toolContent([toolResponse(`${at}`, call.name, `${at} `.repeat(200))]));
+    }
+    return bound;
+  }
+
+  it('never sends reasoning that is bound to something else', async () => {
+    let edited = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (script) => {
+        expect(await play(script, 'strip-after-first-edit')).toBe(0);
+        // The same without stripping: the check sees what would have been refused.
+        if ((await play(script, 'keep')) > 0) edited += 1;
+      }),
+      { numRuns: runs(1_000, 40) },
+    );
+    expect(edited).toBeGreaterThan(0);
+  });
+});

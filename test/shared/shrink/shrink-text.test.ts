@@ -1,0 +1,218 @@
+// What each shrinker takes of a text and what it leaves, and what holds of the chain whatever it is given.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
+import { shrinkText, SHRINKER_NAMES } from '../../../src/shared/shrink/shrink-text.js';
+import { isShrunk } from '../../../src/shared/shrink/shrunk-mark.js';
+import type { ShrinkSettings } from '../../../src/shared/shrink/shrink-text.js';
+import { SHRINK_LEVELS } from '../../../src/shared/shrink/shrinker.js';
+import type { ShrinkSubject } from '../../../src/shared/shrink/shrinker.js';
+import { runs } from '../../support/scale.js';
+
+type Call = Omit<ShrinkSubject, 'level'>;
+
+const COMMAND: Call = { purpose: 'command', command: 'node run.js' };
+const BUILD: Call = { purpose: 'command', command: 'cd app && npm run build' };
+const SEARCH: Call = { purpose: 'search', command: '' };
+const UNKNOWN: Call = { purpose: 'unknown', command: '' };
+
+/** What is left of a text, without the line that says so. */
+function left(text: string, call: Call, settings: ShrinkSettings): string {
+  const shrunk = shrinkText(text, [], call, settings, ']');
+  if (shrunk === undefined) return text;
+  expect(isShrunk(shrunk)).toBe(true);
+  return shrunk.slice(0, shrunk.lastIndexOf('\n'));
+}
+
+function linesOf(count: number, line: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => line(at)).join('\n');
+}
+
+const WORDS = linesOf(
+  30,
+  (at) => `${'abcdefghijklmnopqrstuvwxyzABCD'.charAt(at)} is a line of its own`,
+);
+
+describe('shrinkText', () => {
+  const LOSSLESS: ShrinkSettings = { level: 'lossless' };
+  const DEFAULT: ShrinkSettings = { level: 'default' };
+
+  it('takes escape codes, and the states of a line that a later one was written over', () => {
+    const colored = linesOf(60, (at) => `\u001b[32mpassed\u001b[0m test of kind ${'x'.repeat(at)}`);
+    expect(left(colored, COMMAND, LOSSLESS)).toBe(colored.replaceAll(/\u001b\[\d+m/g, ''));
+    const states = Array.from({ length: 40 }, (_, at) => `Receiving objects: ${at}%`);
+    expect(left(`${WORDS}\n${states.join('\r')}\ndone`, COMMAND, LOSSLESS)).toBe(
+      `${WORDS}\nReceiving objects: 39%\ndone`,
+    );
+  });
+
+  it('leaves line ends of Windows and lines that end in a carriage return alone', () => {
+    const windows = linesOf(60, (at) => `line ${at} of a text`).replaceAll('\n', '\r\n');
+    expect(left(windows, COMMAND, LOSSLESS)).toBe(windows);
+    const mac = WORDS.replaceAll('\n', '\r');
+    expect(left(mac, COMMAND, LOSSLESS)).toBe(mac);
+  });
+
+  it('leaves one of equal lines, with how many there were', () => {
+    const text = `${WORDS}\n${linesOf(50, () => 'waiting for the server to come up')}\nup`;
+    expect(left(text, UNKNOWN, LOSSLESS)).toBe(
+      `${WORDS}\nwaiting for the server to come up\n[… the same line 49 more times left out …]\nup`,
+    );
+  });
+
+  it('leaves the first and the last of lines that differ in numbers, unless they tell of a failure', () => {
+    const rows = (word: string): string =>
+      linesOf(90, (at) => `${word} ${at} took ${at * 7} units`);
+    const kept = left(rows('step'), COMMAND, DEFAULT).split('\n');
+    expect(kept).toHaveLength(12 + 1 + 6);
+    expect(kept[12]).toBe('[… 72 lines like it left out …]');
+    expect(kept.at(-1)).toBe('step 89 took 623 units');
+    expect(left(rows('error'), COMMAND, DEFAULT)).toBe(rows('error'));
+    expect(left(rows('step'), COMMAND, LOSSLESS)).toBe(rows('step'));
+  });
+
+  it('writes lists of like objects as tables that hold the same values', () => {
+    const list = Array.from({ length: 30 }, (_, id) => ({
+      id,
+      name: `name ${id}`,
+      isOpen: id % 2 === 0,
+    }));
+    const table: unknown = JSON.parse(
+      left(JSON.stringify({ items: list }, null, 2), UNKNOWN, LOSSLESS),
+    );
+    expect(table).toEqual({
+      items: { columns: ['id', 'name', 'isOpen'], rows: list.map((row) => Object.values(row)) },
+    });
+  });
+
+  it.each([
+    ['a long number', '12345678901234567890'],
+    ['a number with a zero at its end', '1.50'],
+    ['an escape', '"\\u0041"'],
+  ])('leaves JSON alone of which %s would be written otherwise', (_, value) => {
+    const json = `[\n${linesOf(40, () => `  { "key": ${value} },`)}\n  { "key": ${value} }\n]`;
+    expect(left(json, UNKNOWN, { ...LOSSLESS, likeLines: false })).toBe(json);
+  });
+
+  it('leaves of a long build what failed first, its head and its tail', () => {
+    const step = (at: number): string =>
+      `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`;
+    const lines = Array.from({ length: 400 }, (_, at) => step(at));
+    lines[200] = 'src/a.ts(3,1): error TS2304: Cannot find name';
+    const text = lines.join('\n');
+    const kept = left(text, BUILD, DEFAULT).split('\n');
+    expect(kept.slice(0, 15)).toEqual(lines.slice(0, 15));
+    expect(kept.slice(-45)).toEqual(lines.slice(-45));
+    expect(kept).toEqual(expect.arrayContaining(lines.slice(197, 224)));
+    expect(kept).toHaveLength(15 + 1 + 27 + 1 + 45);
+    expect(left(text, COMMAND, DEFAULT)).toBe(text);
+    expect(left(text, COMMAND, { level: 'strong' })).not.toBe(text);
+  });
+
+  it('leaves of long lists the first of each folder or file, with how many more there are', () => {
+    const text = linesOf(
+      900,
+      (at) => `src/${'abc'.charAt(Math.floor(at / 300))}.ts:${at}: const x${at} = y;`,
+    );
+    const settings = { level: 'default', likeLines: false } as const;
+    const kept = left(text, SEARCH, settings).split('\n');
+    expect(kept).toHaveLength(3 * (1 + 64 + 1));
+    expect(kept[65]).toBe('[… 236 more of these left out …]');
+    expect(kept.slice(66, 68)).toEqual(['src/b.ts', ' 300: const x300 = y;']);
+    expect(left(text, COMMAND, settings)).toBe(text);
+  });
+
+  it('writes the path of several lines once, and nothing else where nothing may be lost', () => {
+    const matches = linesOf(40, (at) => `src/deep/folder/file.ts:${at}: match ${'x'.repeat(at)}`);
+    expect(left(matches, SEARCH, LOSSLESS).replaceAll(/^ /gm, 'src/deep/folder/file.ts:')).toBe(
+      `src/deep/folder/file.ts\n${matches}`,
+    );
+    const files = linesOf(40, (at) => `/home/user/project/src/file-${at}.ts`);
+    expect(left(files, SEARCH, LOSSLESS).replaceAll(/^ /gm, '/home/user/project/src/')).toBe(
+      `/home/user/project/src/\n${files}`,
+    );
+    expect(left(files, COMMAND, LOSSLESS)).toBe(files);
+  });
+
+  it('takes base64 and minified code, and no ruler', () => {
+    const base64 = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
+    expect(left(`data: ${base64} end`, UNKNOWN, DEFAULT)).toBe(
+      `data: ${base64.slice(0, 48)}[… 8936 characters left out …]${base64.slice(-16)} end`,
+    );
+    expect(left(base64, UNKNOWN, LOSSLESS)).toBe(base64);
+    const minified = HOSTILE_TEXTS['minified JavaScript']?.(9_000) ?? '';
+    expect(left(minified, COMMAND, DEFAULT).length).toBeLessThan(1_000);
+    expect(left('='.repeat(9_000), UNKNOWN, DEFAULT)).toBe('='.repeat(9_000));
+  });
+
+  it('names the original by the id of its call, as far as it can be recalled', () => {
+    const text = linesOf(60, () => 'the same again and again');
+    const shrunk = shrinkText(text, [], COMMAND, LOSSLESS, '; recall("call-7") for the original]');
+    expect(shrunk?.split('\n').at(-1)).toBe(
+      '[Shortened from 1499 characters: repeated lines; recall("call-7") for the original]',
+    );
+    expect(shrinkText(text, [], COMMAND, LOSSLESS, ']')).toMatch(/: repeated lines\]$/);
+  });
+
+  it('runs what is switched on, and nothing that is switched off', () => {
+    const text = linesOf(60, () => '\u001b[1mthe same again and again');
+    expect(left(text, COMMAND, { level: 'default', likeLines: false })).not.toMatch(
+      /left out|\u001b/,
+    );
+    const all = Object.fromEntries(SHRINKER_NAMES.map((name) => [name, false]));
+    expect(left(text, COMMAND, { level: 'strong', ...all })).toBe(text);
+    const base64 = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
+    expect(left(base64, COMMAND, { level: 'lossless', blobs: true })).not.toBe(base64);
+  });
+
+  const anyText = fc
+    .array(
+      fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 40 }),
+        fc.constantFrom(
+          '\n',
+          '\r',
+          '\u001b[2K',
+          '\u001b]0;x',
+          'same line\n',
+          '[{"a":1},{"a":2},{"a":3}]',
+        ),
+        fc.nat().map((number) => `step ${number} of it\n`),
+        fc.constantFrom(...Object.values(HOSTILE_TEXTS)).map((make) => make(700)),
+      ),
+      { maxLength: 60 },
+    )
+    .map((parts) => parts.join(''));
+  const anyCall = fc.constantFrom(COMMAND, BUILD, SEARCH, UNKNOWN);
+  const anySettings = fc.record({ level: fc.constantFrom(...SHRINK_LEVELS) });
+
+  it('returns something shorter that it leaves alone from then on, or nothing', () => {
+    fc.assert(
+      fc.property(anyText, anyCall, anySettings, (text, call, settings) => {
+        const shrunk = shrinkText(text, [], call, settings, ']');
+        if (shrunk === undefined) return;
+        expect(shrunk.length).toBeLessThan(text.length);
+        expect(shrinkText(shrunk, [], call, settings, ']')).toBeUndefined();
+        expect(shrinkText(text, [], call, settings, ']')).toBe(shrunk);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('keeps, where it may lose nothing, every line but for codes and repetition', () => {
+    const line = fc.stringMatching(/^[a-z]{1,12}(?: [a-z0-9]{1,9}){0,5}$/);
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 30 }), fc.nat(40), (lines, times) => {
+        const text = lines.flatMap((each) =>
+          Array.from({ length: times + 1 }, () => `\u001b[1m${each}`),
+        );
+        const kept = new Set(
+          left(text.join('\n'), COMMAND, LOSSLESS).replaceAll('\u001b[1m', '').split('\n'),
+        );
+        for (const each of lines) expect(kept).toContain(each);
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+});

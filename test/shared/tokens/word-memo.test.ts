@@ -1,0 +1,49 @@
+// The memo of words: that it tells nothing but what it was told of the very bytes, however many come, and forgets.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { WordMemo } from '../../../src/shared/tokens/word-memo.js';
+import { runs } from '../../support/scale.js';
+
+const word = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((bytes) => Buffer.from(bytes));
+/** Few hashes, so that words take each other's place. */
+const hash = fc.integer({ min: 0, max: 3 }).map((place) => place << 8);
+
+describe('WordMemo', () => {
+  test('gives the count that was remembered of the same bytes, or 0', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(word, hash, fc.integer({ min: 1, max: 99 }))), (told) => {
+        const memo = new WordMemo();
+        const last = new Map<number, readonly [Buffer, number]>();
+        for (const [bytes, key, count] of told) {
+          memo.remember(key, Buffer.concat([Buffer.of(7), bytes]), 1, bytes.length + 1, count);
+          last.set(key, [bytes, count]);
+        }
+        for (const [bytes, key] of told) {
+          const [known, count] = last.get(key) ?? [Buffer.of(), 0];
+          expect(memo.countOf(key, bytes, 0, bytes.length)).toBe(known.equals(bytes) ? count : 0);
+        }
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  test('forgets all once its bytes are used up, and goes on', () => {
+    const memo = new WordMemo();
+    const first = Buffer.from('first');
+    memo.remember(0, first, 0, first.length, 3);
+    const long = Buffer.alloc(2 ** 16, 'x');
+    for (let place = 1; place <= 8; place += 1)
+      memo.remember(place << 8, long, 0, long.length, place);
+    expect(memo.countOf(0, first, 0, first.length)).toBe(0);
+    expect(memo.countOf(1 << 8, long, 0, long.length)).toBe(0);
+    expect(memo.countOf(8 << 8, long, 0, long.length)).toBe(8);
+  });
+
+  test('remembers no word that would take more than an eighth of its bytes', () => {
+    const memo = new WordMemo();
+    const huge = Buffer.alloc(2 ** 16 + 1, 'x');
+    memo.remember(0, huge, 0, huge.length, 5);
+    expect(memo.countOf(0, huge, 0, huge.length)).toBe(0);
+  });
+});
