@@ -34,7 +34,7 @@ export interface HistoryEvents {
 }
 
 export interface HistoryServiceOptions {
-  /** Counts tokens. @default an estimate of one token per four characters */
+  /** Counts tokens. @default an estimate by words */
   readonly countEntries?: CountEntries;
   /** Keeps a second account of the history, told of each change. @default nobody does */
   readonly mirror?: HistoryMirror | undefined;

@@ -11,7 +11,8 @@ import type { IContent } from '../../src/shared/content.js';
 import { applyDensityResult } from '../../src/shared/density.js';
 import type { DensityResult } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
-import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { fixedEntryTokens } from '../../src/shared/tokens/content-text.js';
+import { estimateEntryTextTokens, estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { arbitraryDensityConfig, arbitraryHistory } from '../support/arbitrary-history.js';
 import { describeHistory, historyOf } from '../support/notation.js';
 import { outcomeOf } from '../support/session-bench.js';
@@ -206,7 +207,9 @@ describe('HistoryService', () => {
       const history = open('h:one h:two');
       const totals: number[] = [];
       history.on('tokensUpdated', ({ totalTokens }) => totals.push(totalTokens));
-      expect(history.getTotalTokens()).toBe(summed(history, estimateEntryTokens));
+      // Of all texts together, and rounded once.
+      const texts = Math.ceil(summed(history, estimateEntryTextTokens));
+      expect(history.getTotalTokens()).toBe(texts + summed(history, fixedEntryTokens));
       await history.waitForTokenUpdates();
       expect(totals).toEqual([20]);
       history.clear();

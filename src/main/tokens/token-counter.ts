@@ -22,7 +22,7 @@ export interface TokenCounter {
 
 /**
  * How tokens are counted. `o200k`: exactly, in a worker unless the session runs inline.
- * `estimate`: one token per four characters, at once.
+ * `estimate`: by the words of a text, within some 5 % on sessions of agents, at once.
  */
 export type Tokenizer = 'o200k' | 'estimate' | TokenCounter;
 

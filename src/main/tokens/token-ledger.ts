@@ -37,8 +37,8 @@ const MAX_CHARACTERS_PER_TOKEN = 8;
 /** Tokens of what is expected before any count that the learning begins with, so that one short entry does not decide. */
 const PRIOR_TOKENS = 32;
 
-/** Characters that are read for what to expect, once in the life of a history and in 1 ms: a look at every character would be felt. */
-const SAMPLE_CHARACTERS = 2 ** 17;
+/** Characters that are read for what to expect, once in the life of a history and in 3 ms: a look at every character would be felt. */
+const SAMPLE_CHARACTERS = 2 ** 19;
 
 /** Time that one batch may take. Far more than any counter needs; what counts in workers has deadlines of its own. */
 const COUNT_TIMEOUT_MS = 300_000;

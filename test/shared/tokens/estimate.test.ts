@@ -1,7 +1,15 @@
 // The cheap estimate: how near it is to exact counts, and that no payload stops it.
 
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
+import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, test } from 'vitest';
+import { HistoryService } from '../../../src/main/history-service.js';
+import { readTranscript } from '../../../src/main/formats/read-transcript.js';
+import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
+import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { blockTexts } from '../../../src/shared/tokens/content-text.js';
@@ -57,9 +65,44 @@ describe('entryCharacters', () => {
   });
 });
 
+const FOLDERS = ['../../fixtures/transcripts', '../../../examples/sessions'];
+const sessions = FOLDERS.flatMap((folder) => {
+  const path = join(import.meta.dirname, folder);
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(jsonl?|traj)$/.test(name))
+    .map((name) => [name, join(path, name)] as const);
+});
+const { count } = new BytePairCounter(arrangeTokens(tokens));
+
+function sumOf(entries: readonly IContent[], tokensOf: (entry: IContent) => number): number {
+  return entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+}
+
 describe('estimateEntryTokens', () => {
-  test('is a quarter of the characters, rounded up, and the constants', () => {
-    expect(estimateEntryTokens(humanText('x'.repeat(9)))).toBe(3 + 3);
+  test.each(sessions)('is within a twentieth of the count of %s', async (_name, file) => {
+    const { entries: contents } = await readTranscript(file);
+    const counted = sumOf(contents, (entry) => countEntryTokens(entry, count));
+    expect(Math.abs(sumOf(contents, estimateEntryTokens) / counted - 1)).toBeLessThan(0.05);
+    expect(contents.length).toBeGreaterThan(0);
+  });
+
+  test.each(sessions)(
+    'is what is expected of %s before its count, within a twentieth',
+    async (_name, file) => {
+      const { entries: contents } = await readTranscript(file);
+      const history = new HistoryService({
+        countEntries: (entries) =>
+          Promise.resolve(entries.map((entry) => countEntryTokens(entry, count))),
+      });
+      history.addAll([...contents]);
+      const estimated = history.getTotalTokens();
+      await history.waitForTokenUpdates();
+      expect(Math.abs(estimated / history.getTotalTokens() - 1)).toBeLessThan(0.05);
+    },
+  );
+
+  test('is that of the words, rounded up, and the constants', () => {
+    expect(estimateEntryTokens(humanText('one two three'))).toBe(3 + 4);
     expect(estimateEntryTokens(humanText(''))).toBe(3);
     expect(
       estimateEntryTokens({
@@ -67,5 +110,19 @@ describe('estimateEntryTokens', () => {
         blocks: [{ type: 'opaque', kind: 'kind', tokens: 250 }],
       }),
     ).toBe(3 + 2 + 250);
+  });
+
+  test('takes a text in a payload for what it is alone, and some for what is around it', () => {
+    const text = 'some words of a text that a tool was given';
+    const alone = estimateEntryTokens(response(text));
+    const inside = estimateEntryTokens(response({ text }));
+    expect(inside).toBeGreaterThan(alone);
+    expect(inside).toBeLessThan(alone + 6);
+  });
+
+  test('survives a payload that contains itself', () => {
+    const circular: unknown[] = [];
+    circular.push(circular, 'text');
+    expect(estimateEntryTokens(response(circular))).toBeGreaterThan(0);
   });
 });
