@@ -160,7 +160,8 @@ export function naiveOutsideWorkingSet(
 /** Whether the texts in a call's arguments are of no more use. */
 function isSpent(call: Call, calls: readonly Call[]): boolean {
   const { block, response, isSent, kind, spendable, paths } = call;
-  if (kind !== 'write' || spendable === 0 || !isSent || response?.error !== undefined) return false;
+  if (kind !== 'write' || spendable === 0 || !isSent) return false;
+  if (response === undefined || response.error !== undefined) return false;
   if (block.parallelGroup !== undefined) return false;
   if (block.name !== 'write_file') return true;
   return calls.slice(calls.indexOf(call) + 1).some((later) => {

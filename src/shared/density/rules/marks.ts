@@ -32,7 +32,7 @@ export type EditAction =
 export const ACTION_NAMES = Object.keys(ACTION) as readonly EditAction[];
 
 /** Bits of a mark that say the action; the others are the rule's place in the list. */
-const ACTION_BITS = 3;
+const ACTION_BITS = 4;
 
 /** Puts an action and the place of a rule into one mark. A mark of 0 is none. */
 export function markOf(action: number, rule: number): number {
