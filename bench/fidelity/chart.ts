@@ -12,6 +12,8 @@ const DOT_RADIUS = 5;
 /** About what a letter of a label takes, and a line of them. */
 const LETTER_WIDTH = 6.6;
 const LINE_HEIGHT = 14;
+/** Lines away from a dot at which a place for its name is looked for. */
+const STEPS = 20;
 
 interface Box {
   readonly left: number;
@@ -153,7 +155,7 @@ function candidates({ x, y }: Dot, width: number): readonly Place[] {
   const at = (middle: number, height: number, anchor: Place['anchor']): Place => {
     return { ...around(middle, height, width, LINE_HEIGHT), anchor };
   };
-  return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((step) => {
+  return Array.from({ length: STEPS }, (_, step) => step).flatMap((step) => {
     const down = step * LINE_HEIGHT;
     return [
       at(x + sideways, y + down, 'start'),

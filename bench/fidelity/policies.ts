@@ -142,7 +142,7 @@ export function workingSet(name: string, rules: WorkingSetRules): Policy {
 export function batched(
   name: string,
   rules: WorkingSetRules,
-  shrink: ShrinkOption = 'off',
+  shrink: ShrinkOption = 'default',
 ): Policy {
   return {
     name,

@@ -18,7 +18,7 @@ const OFF = Object.fromEntries(SHRINKER_NAMES.map((name) => [name, false]));
 const POLICIES: readonly Policy[] = [
   ...SHRINK_LEVELS.map((level) => shrinking(`\`'${level}'\``, level)),
   ...SHRINKER_NAMES.map((name) => shrinking(`\`${name}\` alone`, { ...OFF, [name]: true })),
-  batched('working set, batched', DEFAULT_WORKING_SET),
+  batched('working set, batched', DEFAULT_WORKING_SET, 'off'),
   ...SHRINK_LEVELS.map((level) =>
     batched(`the same with \`'${level}'\``, DEFAULT_WORKING_SET, level),
   ),

@@ -40,7 +40,9 @@ type TraceContext = z.infer<typeof CONTEXT>;
 
 /** As tools of Claude Code, whatever the agent: their catalog knows reads, edits, searches and commands. */
 const PRESET = agentPreset('claude-code');
-const CHARACTERS_PER_TOKEN = 4;
+/** A word, which is about a token. */
+const FILLER = ' xxx';
+const CHARACTERS_PER_TOKEN = FILLER.length;
 /** Of several files that a command names, so many are named. */
 const MAX_NAMED = 8;
 
@@ -139,13 +141,13 @@ function blockOf(item: TraceItem, at: number, items: readonly TraceItem[]): Cont
     case 'user':
     case 'summary':
     case 'text':
-      return { type: 'text', text: 'x'.repeat(characters) };
+      return { type: 'text', text: filler(characters) };
     case 'thinking':
-      return { type: 'thinking', thought: 'x'.repeat(characters) };
+      return { type: 'thinking', thought: filler(characters) };
     case 'call': {
       const { name, parameters } = callOf(item, at);
       const padding = characters - name.length - JSON.stringify(parameters).length;
-      const padded = { ...parameters, rest: 'x'.repeat(Math.max(0, padding)) };
+      const padded = { ...parameters, rest: filler(Math.max(0, padding)) };
       return { type: 'tool_call', id: `call-${at}`, name, parameters: padded };
     }
     case 'result': {
@@ -154,11 +156,16 @@ function blockOf(item: TraceItem, at: number, items: readonly TraceItem[]): Cont
         type: 'tool_response',
         callId: `call-${call}`,
         toolName: callOf(items[call] ?? item, call).name,
-        result: 'x'.repeat(characters),
+        result: filler(characters),
         ...(item.failed === true && { error: 'failed' }),
       };
     }
   }
+}
+
+/** A text of so many characters, of as many tokens as it has words. */
+function filler(characters: number): string {
+  return FILLER.repeat(Math.ceil(characters / FILLER.length)).slice(0, characters);
 }
 
 function callOf(

@@ -15,7 +15,10 @@ import type { IContent } from '../../../src/index.js';
 /** An entry of so many tokens. */
 function weighing(tokens: number): IContent {
   const of = (length: number): IContent => {
-    return { speaker: 'tool', blocks: [{ type: 'text', text: 'a'.repeat(length) }] };
+    return {
+      speaker: 'tool',
+      blocks: [{ type: 'text', text: ' aaa'.repeat(length).slice(0, length) }],
+    };
   };
   let length = 4 * tokens;
   while (estimateEntryTokens(of(length)) > tokens) length -= 1;

@@ -28,7 +28,15 @@ async function contextsOfSession(
     tokenizer: 'estimate',
     contextLimit: 100_000_000,
   });
-  const session = await compactor.createSession({ edits, density: { ...preset, workspaceRoot } });
+  const session = await compactor.createSession({
+    edits,
+    density: {
+      ...preset,
+      workspaceRoot,
+      // The policy of every turn is the working set alone.
+      ...(edits === 'every-turn' && { shrink: 'off' }),
+    },
+  });
   const contexts: (readonly IContent[])[] = [];
   let told = 0;
   for (const [at, { speaker }] of entries.entries()) {

@@ -1,8 +1,9 @@
 // Traces as sessions: the right tokens, calls, gaps and needs.
 
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_WORKING_SET } from '../../../src/density.js';
 import { measure } from '../../../bench/fidelity/measure.js';
-import { KEEP_ALL, POLICIES } from '../../../bench/fidelity/policies.js';
+import { KEEP_ALL, workingSet } from '../../../bench/fidelity/policies.js';
 import { readTrace } from '../../../bench/fidelity/trace.js';
 
 /** A user, a search, a read of a range, an edit. */
@@ -85,8 +86,8 @@ describe('readTrace', () => {
   });
 
   it('has what a policy drops out of view, and recoverable by the call', () => {
-    const unbatched = POLICIES.find(({ name }) => name === 'working set, no batches')!;
-    const { needs } = measure(first!, unbatched);
+    const rules = { ...DEFAULT_WORKING_SET, searchCalls: 0, freeTokens: 0, paybackCalls: Infinity };
+    const { needs } = measure(first!, workingSet('without searches', rules));
     expect(needs.quote).toEqual({ inView: 0, recoverable: 1, lost: 0 });
     expect(needs.edit.inView).toBe(1);
   });
