@@ -1,6 +1,7 @@
 // One session, as its user sees it: the calls into it, and the one place that tells what became of them. What happens to
 // a history before each send stands in preflight/; nobody else applies edits.
 
+import type { DensityConfig } from '../shared/density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { asObject, assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
@@ -21,6 +22,7 @@ import {
   readAbortOptions,
   readCall,
   createParts,
+  currentDensityConfig,
   explainEntry,
 } from './preflight/session-parts.js';
 import { SafeEmitter } from './safe-emitter.js';
@@ -67,6 +69,16 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Whether content was added (not by compaction) that no density pass has seen, or in which one found edits that are held. */
   get densityDirty(): boolean {
     return this.#preflight.pruner.isDirty;
+  }
+
+  /** What a density pass goes by now: the settings, and what is known of the agent. */
+  get densityConfig(): DensityConfig {
+    return currentDensityConfig(this.#parts);
+  }
+
+  /** Tokens that the model is taken to accept: as given, or by the name of the model that the session talks to. */
+  get contextLimit(): number {
+    return this.#parts.gauge.contextLimit;
   }
 
   /**

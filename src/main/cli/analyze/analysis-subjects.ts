@@ -21,7 +21,7 @@ export function subjectsOfCalls(
     const { path, parameter } = subjectOfCall(block, catalog);
     subjects.set(block.id, {
       path: path === null ? null : copyOf(path),
-      excerpt: parameter === null ? null : excerptOf(parameter),
+      excerpt: excerptOf(parameter),
     });
   }
   return subjects;
@@ -50,8 +50,10 @@ export function subjectOfBlock(
   }
 }
 
-function excerptOf(text: string): string {
-  return copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
+/** The start of a text. */
+export function excerptOf<Text extends string | null>(text: Text): Text extends string ? string : string | null;
+export function excerptOf(text: string | null): string | null {
+  return text === null ? null : copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
 }
 
 function copyOf(text: string): string {

@@ -1,24 +1,26 @@
-// Reads and analyzes many sessions, a few at a time, so that parsing here and counting on worker
+// Reads and plays many sessions, a few at a time, so that parsing here and counting on worker
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import { CtxfoldError, createCompactor } from '../../../index.js';
+import { CtxfoldError } from '../../../index.js';
 import { readTranscript } from '../../../transcripts.js';
 import type { Compactor, OffloadMode } from '../../../index.js';
-import type { Transcript, TranscriptFormat } from '../../../transcripts.js';
-import { analyzeHistory } from './analysis.js';
-import type { CountEach } from './analysis-reclaim.js';
-import type { HistoryAnalysis, SessionAnalysis, UnreadFile } from './analysis-report.js';
-import { groupWarnings } from '../measure/warning-groups.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
+import { createReplayCompactor, replayIn } from '../replay/replay-session.js';
+import type { ReplayOptions } from '../replay/replay-session.js';
+import { analyzeRecording } from './analysis.js';
+import type { SessionAnalysis, UnreadFile } from './analysis-report.js';
 
 /** How to analyze files. */
 export interface AnalyzeOptions {
   readonly format?: TranscriptFormat | undefined;
+  /** @default by the model that each transcript names */
+  readonly contextLimit?: number | undefined;
   /** Results to keep per tool; switches recency pruning on. */
   readonly recencyRetention?: number | undefined;
   /** @default what each transcript recorded, else the working directory */
   readonly workspaceRoot?: string | undefined;
-  /** Where tokens are counted. @default 'auto' */
+  /** Where work runs. @default 'auto' */
   readonly offload?: OffloadMode | undefined;
   /** @default as many as the machine runs at once, up to 8 */
   readonly threads?: number | undefined;
@@ -46,14 +48,19 @@ export async function analyzeFiles(
   options: AnalyzeOptions,
 ): Promise<AnalyzedFiles> {
   const threads = options.threads ?? Math.min(MAX_THREADS, availableParallelism());
-  await using compactor = createCompactor({ threads, offload: options.offload });
+  const { contextLimit, recencyRetention, workspaceRoot, offload = 'auto', signal } = options;
+  const play: ReplayOptions = {
+    ...{ contextLimit, recencyRetention, workspaceRoot, offload, threads, signal },
+    strategy: 'high-density',
+  };
+  await using compactor = createReplayCompactor(play);
   const outcomes: (SessionAnalysis | UnreadFile)[] = [];
   const rest = files.entries();
   let doneFiles = 0;
   const work = async (): Promise<void> => {
     // All draw from one iterator, so that each file goes to one of them.
     for (const [at, file] of rest) {
-      outcomes[at] = await analyzeFile(file, compactor, options);
+      outcomes[at] = await analyzeFile(file, compactor, options, play);
       doneFiles += 1;
       options.onProgress?.(doneFiles);
     }
@@ -71,35 +78,22 @@ export async function analyzeFiles(
 async function analyzeFile(
   file: string,
   compactor: Compactor,
-  { format, recencyRetention, workspaceRoot, skipsUnreadable, signal }: AnalyzeOptions,
+  { format, skipsUnreadable, signal }: AnalyzeOptions,
+  play: ReplayOptions,
 ): Promise<SessionAnalysis | UnreadFile> {
   try {
     const transcript = await readTranscript(file, {
       ...(signal !== undefined && { signal }),
       ...(format !== undefined && { format }),
     });
-    const analysis = await analyze(transcript, compactor, { recencyRetention, workspaceRoot });
+    const recording = await replayIn(compactor, file, transcript, play);
     signal?.throwIfAborted();
-    const { format: found, warnings } = transcript;
-    return { file, format: found, ...analysis, warnings: groupWarnings(warnings) };
+    const { warnings } = recording.report;
+    return { file, format: transcript.format, ...analyzeRecording(recording), warnings };
   } catch (error) {
     signal?.throwIfAborted();
     if (!skipsUnreadable || !isUnreadable(error)) throw error;
     return { file, code: error.code, reason: error.message };
-  }
-}
-
-async function analyze(
-  transcript: Transcript,
-  compactor: Compactor,
-  options: Pick<AnalyzeOptions, 'recencyRetention' | 'workspaceRoot'>,
-): Promise<HistoryAnalysis> {
-  const session = await compactor.createSession();
-  try {
-    const countEach: CountEach = (contents) => session.history.countEach(contents);
-    return await analyzeHistory(transcript, { ...options, countEach });
-  } finally {
-    await session.close();
   }
 }
 

@@ -60,6 +60,7 @@ async function analyze(
   try {
     const { sessions, unread } = await analyzeFiles(files, {
       format: given.format,
+      contextLimit: given.contextLimit,
       recencyRetention: given.recency,
       workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
       threads: given.threads,
@@ -72,7 +73,7 @@ async function analyze(
       path,
       isFolder,
       settings: {
-        contextLimit: given.contextLimit,
+        contextLimit: given.contextLimit ?? null,
         recencyRetention: given.recency ?? null,
       },
       sessions,

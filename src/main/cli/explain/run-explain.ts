@@ -1,13 +1,12 @@
-// One run of `analyze --explain`: reads a session, and prints why one of its entries stays or goes.
+// One run of `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { explainDensity } from '../../../density.js';
 import { readTranscript } from '../../../transcripts.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
-import { historyAround } from '../measure/contexts.js';
-import { densityConfigOf } from '../measure/density-config.js';
+import { replaySession } from '../replay/replay-session.js';
 import { EXIT } from '../terminal/exit-codes.js';
+import { explainEntry } from './explain-entry.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
 import { contentLabel } from '../terminal/content-label.js';
@@ -40,16 +39,27 @@ export async function runExplain(
   if (index >= length) {
     return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
   }
-  const config = densityConfigOf(transcript, {
+  const recording = await replaySession(path, transcript, {
+    contextLimit: given.contextLimit,
+    offload: 'auto',
+    strategy: 'high-density',
     recencyRetention: given.recency,
     workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
+    threads: given.threads,
+    signal,
+    explains: true,
   });
+  const explained = explainEntry(recording, index);
+  if (explained === null) {
+    const { playedEntries } = recording.report;
+    return misused(`--explain ${index}: the session could be played up to entry ${playedEntries}.`);
+  }
   const report: ExplanationReport = {
     reportVersion: 1,
     file: path,
     format: transcript.format,
     entries: length,
-    explanation: explainDensity(historyAround(transcript, index), config).explain(index),
+    ...explained,
   };
   process.stdout.write(
     given.json === true

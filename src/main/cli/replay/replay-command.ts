@@ -35,6 +35,9 @@ export interface ReplayArguments extends PlayArguments {
 export const JSON_HELP: string =
   'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
   'no texts, parameters or working directory, and a tag for each path';
+/** What `--context-limit` is. */
+export const CONTEXT_LIMIT_HELP: string =
+  'context window of the model (default: by the model that the session names, 128000 where that is not known)';
 export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
 
 const EXAMPLES_HELP = `
@@ -86,7 +89,7 @@ export function addPlayOptions(command: Command): Command {
         .choices(STRATEGY_CHOICES)
         .default('high-density'),
     )
-    .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
+    .option('--context-limit <tokens>', CONTEXT_LIMIT_HELP, wholeNumber(1))
     .option(
       '--threshold <share>',
       'compress at this share of the context window (default: the strategy’s)',

@@ -72,7 +72,7 @@ export async function interruptible<Result>(
 }
 
 /** What goes with the playing of a file. */
-export interface PlayFileOptions extends Pick<ReplayOptions, 'edits' | 'explains'> {
+export interface PlayFileOptions extends Pick<ReplayOptions, 'session' | 'explains'> {
   readonly signal: AbortSignal;
   /** Shows no progress. */
   readonly isQuiet?: boolean;
@@ -87,7 +87,7 @@ export async function playFile(
   file: string,
   given: PlayArguments,
   model: ModelChoice | null,
-  { signal, isQuiet = false, edits, explains }: PlayFileOptions,
+  { signal, isQuiet = false, session, explains }: PlayFileOptions,
 ): Promise<Recording> {
   const { format } = given;
   const transcript = await readTranscript(file, {
@@ -119,7 +119,7 @@ export async function playFile(
             },
       signal,
       onProgress: progress?.update,
-      edits,
+      session,
       explains,
     });
   } finally {

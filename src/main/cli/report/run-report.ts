@@ -90,7 +90,7 @@ async function* playFiles(
 }
 
 /** The one that a replay goes by comes first. */
-const POLICIES: readonly EditPolicy[] = ['every-turn', 'batched', 'at-birth'];
+const POLICIES: readonly EditPolicy[] = ['batched', 'every-turn', 'at-birth'];
 
 /** Longer sessions are not played again. */
 const MAX_COMPARED_ENTRIES = 3_000;
@@ -112,7 +112,7 @@ async function comparePolicies(
   for (const policy of others) {
     const played = await playFile(file, { ...quietly, offload: 'inline' }, null, {
       ...{ signal, isQuiet: true },
-      edits: policy,
+      session: { edits: policy },
     });
     const tokensAtEnd = played.report.end.tokens.with;
     figures.push({ policy, requests: played.requests, tokensAtEnd });
