@@ -1,11 +1,12 @@
 // What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
 // made from. Nothing is worked out here.
 
-import type { ErrorCode, Speaker } from '../../../index.js';
+import type { Speaker } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import type { Category } from '../measure/composition.js';
 import type { TokenPair, WarningGroup } from '../replay/replay-report.js';
+import type { UnreadFile } from '../replay/session-files.js';
 
 /** Why something stays, in the order in which reports list it. */
 export const STAY_REASONS = [
@@ -134,13 +135,6 @@ export interface SessionAnalysis extends HistoryAnalysis {
   readonly file: string;
   readonly format: TranscriptFormat;
   readonly warnings: readonly WarningGroup[];
-}
-
-/** A file that is no session, or a damaged one. */
-export interface UnreadFile {
-  readonly file: string;
-  readonly code: ErrorCode;
-  readonly reason: string;
 }
 
 /** The whole outcome of an analysis. */

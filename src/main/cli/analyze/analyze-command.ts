@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/option-values.js';
-import { CONTEXT_LIMIT_HELP, JSON_HELP, NO_REDACT_HELP } from '../replay/replay-command.js';
+import { CONTEXT_LIMIT_HELP, JSON_HELP, NO_REDACT_HELP, SESSION_HELP } from '../replay/replay-command.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options of `analyze` as the command line gives them. */
@@ -14,6 +14,7 @@ export interface AnalyzeArguments {
   readonly contextLimit?: number;
   readonly recency?: number;
   readonly explain?: number;
+  readonly suggest?: boolean;
   readonly workspace?: string;
   readonly threads?: number;
   readonly json?: boolean;
@@ -27,6 +28,7 @@ Examples:
   ctxfold analyze ~/.claude/projects
   ctxfold analyze rollout.jsonl --recency 3 --context-limit 128000
   ctxfold analyze rollout.jsonl --explain 41
+  ctxfold analyze rollout.jsonl --recency 3 --suggest
   ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
 
 Of a folder, all files in it and in the folders below are tried; those that are
@@ -42,7 +44,7 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
         'by tool, what each rule takes away, and what stays and why. Tokens are counted, not ' +
         'estimated. Nothing leaves the machine.',
     )
-    .argument('<path>', 'a recorded session, or a folder of them')
+    .argument('<path>', SESSION_HELP)
     .addOption(
       new Option('--format <name>', 'format of the files (default: found out)').choices(
         TRANSCRIPT_FORMATS,
@@ -59,6 +61,7 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       'tell of one entry of a session why it stays or goes, and nothing else; entries count from 0',
       wholeNumber(0),
     )
+    .option('--suggest', 'print the configuration that reaches these figures, ready to paste')
     .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
     .option(
       '--threads <n>',

@@ -2,14 +2,15 @@
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import { CtxfoldError } from '../../../index.js';
-import { readTranscript } from '../../../transcripts.js';
 import type { Compactor, OffloadMode } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { createReplayCompactor, replayIn } from '../replay/replay-session.js';
 import type { ReplayOptions } from '../replay/replay-session.js';
 import { analyzeRecording } from './analysis.js';
-import type { SessionAnalysis, UnreadFile } from './analysis-report.js';
+import { isUnreadable, readSession } from '../replay/session-files.js';
+import type { UnreadFile } from '../replay/session-files.js';
+import type { Progress } from '../terminal/progress-bar.js';
+import type { SessionAnalysis } from './analysis-report.js';
 
 /** How to analyze files. */
 export interface AnalyzeOptions {
@@ -28,8 +29,8 @@ export interface AnalyzeOptions {
   readonly skipsUnreadable: boolean;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Told after each file how many are done. */
-  readonly onProgress?: ((doneFiles: number) => void) | undefined;
+  /** Shows how far it has come: files, or of a single one its entries. */
+  readonly progress?: Progress | undefined;
 }
 
 /** What came of the files. */
@@ -54,15 +55,17 @@ export async function analyzeFiles(
     strategy: 'high-density',
   };
   await using compactor = createReplayCompactor(play);
+  const isSingle = files.length === 1;
+  const update = isSingle ? undefined : options.progress?.begin(files.length, 'analyzing', 'files');
   const outcomes: (SessionAnalysis | UnreadFile)[] = [];
   const rest = files.entries();
   let doneFiles = 0;
   const work = async (): Promise<void> => {
     // All draw from one iterator, so that each file goes to one of them.
     for (const [at, file] of rest) {
-      outcomes[at] = await analyzeFile(file, compactor, options, play);
+      outcomes[at] = await analyzeFile(file, compactor, options, play, isSingle ? options.progress : undefined);
       doneFiles += 1;
-      options.onProgress?.(doneFiles);
+      update?.(doneFiles);
     }
   };
   // One more than there are threads: while they count, this one parses.
@@ -80,13 +83,12 @@ async function analyzeFile(
   compactor: Compactor,
   { format, skipsUnreadable, signal }: AnalyzeOptions,
   play: ReplayOptions,
+  progress: Progress | undefined,
 ): Promise<SessionAnalysis | UnreadFile> {
   try {
-    const transcript = await readTranscript(file, {
-      ...(signal !== undefined && { signal }),
-      ...(format !== undefined && { format }),
-    });
-    const recording = await replayIn(compactor, file, transcript, play);
+    const transcript = await readSession(file, { format, signal, progress });
+    const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
+    const recording = await replayIn(compactor, file, transcript, { ...play, onProgress });
     signal?.throwIfAborted();
     const { warnings } = recording.report;
     return { file, format: transcript.format, ...analyzeRecording(recording), warnings };
@@ -95,12 +97,4 @@ async function analyzeFile(
     if (!skipsUnreadable || !isUnreadable(error)) throw error;
     return { file, code: error.code, reason: error.message };
   }
-}
-
-/** Whether it is the file's fault. */
-export function isUnreadable(error: unknown): error is CtxfoldError {
-  return (
-    error instanceof CtxfoldError &&
-    (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')
-  );
 }

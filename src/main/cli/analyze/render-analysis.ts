@@ -9,8 +9,9 @@ import {
   renderStays,
   renderTools,
 } from './analysis-tables.js';
-import type { AnalysisReport, SessionAnalysis, UnreadFile } from './analysis-report.js';
+import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
 import { groupBy } from '../measure/group-by.js';
+import { renderUnread } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
 import { reportWidth } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
@@ -41,7 +42,7 @@ export function renderAnalysis(report: AnalysisReport, options: RenderOptions): 
       ? [['There are no entries: there is nothing to analyze.']]
       : figureSections(report, width, paint)),
     renderWarnings(warningsOf(report), width, paint),
-    renderUnread(report, width, paint),
+    renderUnread(report.path, report.unread, width, paint),
   ].filter((lines) => lines.length > 0);
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -131,33 +132,4 @@ function warningsOf({ isFolder, sessions }: AnalysisReport): Parameters<typeof r
     // Lines of which file nobody could tell.
     places: isFolder ? [] : group.flatMap(({ places }) => places),
   }));
-}
-
-/** Files of one reason that are named. */
-const MAX_UNREAD = 20;
-
-/** Files that are no sessions, by reason. */
-function renderUnread(
-  { path, unread }: AnalysisReport,
-  width: number,
-  paint: Paint,
-): readonly string[] {
-  if (unread.length === 0) return [];
-  const groups = groupBy(unread, ({ reason }: UnreadFile) => printable(reason));
-  return [
-    paint('yellow', `${formatNumberOf(unread.length, 'file')} left out`),
-    ...Array.from(groups).flatMap(([reason, files]) => [
-      ...wrap(`- ${reason}`, width - 4).map((line, at) => (at === 0 ? `  ${line}` : `    ${line}`)),
-      ...files
-        .slice(0, MAX_UNREAD)
-        .map(({ file }) =>
-          paint('dim', `      ${shortenStart(printable(relative(path, file)), width - 6)}`),
-        ),
-      ...(files.length > MAX_UNREAD
-        ? wrap(`and ${formatCount(files.length - MAX_UNREAD)} more; --json lists all`, width - 6).map(
-            (line) => `      ${line}`,
-          )
-        : []),
-    ]),
-  ];
 }

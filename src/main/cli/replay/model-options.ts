@@ -9,7 +9,7 @@ import { createChatCompletionsModel } from './chat-completions-model.js';
 /** The options about a model as the command line gives them. */
 export interface ModelArguments {
   readonly strategy: CompressionStrategyName;
-  readonly contextLimit?: number;
+  readonly contextLimit?: number | undefined;
   readonly baseUrl?: string;
   readonly model?: string;
   readonly apiKeyEnv?: string;

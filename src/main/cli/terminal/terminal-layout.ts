@@ -25,7 +25,8 @@ export function terminalLayout(): RenderOptions {
 export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
   const asked = Number(/^\d{1,4}$/.exec(process.env['COLUMNS'] ?? '')?.[0] ?? 0);
   if (asked > 0) return Math.max(MIN_WIDTH, asked);
-  return isTTY ? Math.max(MIN_WIDTH, columns) : undefined;
+  // Some terminals do not tell.
+  return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
 }
 
 /** Columns of a report: longer lines are hard to read. */

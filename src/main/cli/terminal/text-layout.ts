@@ -91,12 +91,22 @@ function piecesOf(word: string, width: number): readonly string[] {
 export function fitLines(text: string, width: number): string {
   return text
     .split('\n')
-    .flatMap((line) => {
-      if (stripVTControlCharacters(line).length <= width) return [line];
-      const plain = stripVTControlCharacters(line);
-      const indent = /^ */.exec(plain)?.[0].slice(0, Math.floor(width / 4)) ?? '';
-      const words = plain.trim().split(/ +/).join(' ');
-      return wrap(words, width - indent.length - 2).map((part, at) => `${indent}${at === 0 ? '' : '  '}${part}`);
-    })
+    .flatMap((line) =>
+      stripVTControlCharacters(line).length <= width
+        ? [line]
+        : fitLine(stripVTControlCharacters(line), width),
+    )
     .join('\n');
+}
+
+/** An indent, and what stands before two spaces or more: a term, which gets a line of its own. */
+const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
+
+function fitLine(line: string, width: number): readonly string[] {
+  const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
+  const indent = spaces.slice(0, Math.floor(width / 4));
+  const rest = wrap(line.slice(head.length).trim().split(/ +/).join(' '), width - indent.length - 2);
+  if (term === undefined) return rest.map((part, at) => indent + (at === 0 ? part : `  ${part}`));
+  const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
+  return [...ofTerm, ...rest.map((part) => `${indent}  ${part}`)];
 }
