@@ -7,6 +7,7 @@ import { asObject, assertString, isInstance, isObject, assertTokens } from '../s
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
 import { RemovedReads } from './preflight/removed-reads.js';
@@ -48,6 +49,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #preflight: Preflight;
   readonly #removed: RemovedReads;
   readonly #telemetry: SessionTelemetry;
+  readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
   /** Settles when the preflight that is under way has ended. Those of one session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
@@ -64,6 +66,8 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#preflight = new Preflight(this.#parts);
     this.#removed = new RemovedReads(options.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
+    const { ownCatalog, logger } = options;
+    this.#catalogCheck = ownCatalog && new CatalogCheck(ownCatalog, logger);
   }
 
   /** Whether content was added (not by compaction) that no density pass has seen, or in which one found edits that are held. */
@@ -218,6 +222,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { promptId, pendingTokens, source, signal } = details;
     signal?.throwIfAborted();
     this.history.assertOpen();
+    this.#catalogCheck?.look(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
     const steps = this.#preflight.run(promptId, pendingTokens, { signal });
     return this.#telemetry.watchPreflight(details, this.#tellEach(steps));
