@@ -16,7 +16,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/main/cli/commands.js';
 import { COMMAND, runCommand, spawnCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
 
@@ -318,7 +317,11 @@ describe('a folder', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { sessions, totals, unread } = JSON.parse(stdout) as {
       readonly sessions: readonly (Report & { readonly file: string })[];
-      readonly totals: { readonly modelCalls: number; readonly input: Tokens; readonly end: Tokens };
+      readonly totals: {
+        readonly modelCalls: number;
+        readonly input: Tokens;
+        readonly end: Tokens;
+      };
       readonly unread: readonly { readonly file: string }[];
     };
     expect(sessions.map(({ file }) => path.relative(folder, file)).sort()).toEqual([
@@ -353,7 +356,7 @@ describe('a terminal of 40 columns', () => {
   test.each([
     [[]],
     [['--help']],
-    ...COMMANDS.map(({ name }) => [[name, '--help']]),
+    ...['replay', 'report', 'analyze', 'mcp'].map((name) => [[name, '--help']]),
     [['replay']],
     [['replay', path.join(scratch, 'missing.json')]],
     [['replay', SWE_AGENT, '--recency', 'x']],
@@ -391,11 +394,23 @@ describe('a run that somebody looks at', () => {
   }
 
   test.each([
-    [['replay', SWE_AGENT], ['reading', 'replaying']],
+    [
+      ['replay', SWE_AGENT],
+      ['reading', 'replaying'],
+    ],
     [['replay', FIXTURES], ['playing']],
-    [['report', SWE_AGENT, '-o', path.join(scratch, 'page.html')], ['reading', 'replaying']],
-    [['analyze', SWE_AGENT], ['reading', 'replaying']],
-    [['analyze', SWE_AGENT, '--explain', '2'], ['reading', 'replaying']],
+    [
+      ['report', SWE_AGENT, '-o', path.join(scratch, 'page.html')],
+      ['reading', 'replaying'],
+    ],
+    [
+      ['analyze', SWE_AGENT],
+      ['reading', 'replaying'],
+    ],
+    [
+      ['analyze', SWE_AGENT, '--explain', '2'],
+      ['reading', 'replaying'],
+    ],
     [['analyze', FIXTURES], ['analyzing']],
   ])('shows a bar for each stage from its start: %j', async (args, stages) => {
     const shown = await shownBy(...args);

@@ -87,7 +87,9 @@ async function adapted(file: string) {
   const { entries, workspaceRoot } = await readTranscript(file);
   await using compactor = createCompactor({ workspaceRoot });
   const opened: Session[] = [];
-  const compact = messageCompactor(compactor, { onSession: (session) => void opened.push(session) });
+  const compact = messageCompactor(compactor, {
+    onSession: (session) => void opened.push(session),
+  });
   const messages: never[] = [];
   for (const entry of entries) {
     const modelName = entry.metadata?.['model'] as string | undefined;

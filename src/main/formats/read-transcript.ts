@@ -3,7 +3,13 @@
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
-import { assertFunction, assertSignal, assertString, kindOf, readOptions } from '../../shared/misuse.js';
+import {
+  assertFunction,
+  assertSignal,
+  assertString,
+  kindOf,
+  readOptions,
+} from '../../shared/misuse.js';
 import type { DocumentFormat, Format, LineFormat } from './format.js';
 import { detectDocumentFormat, detectRecordFormat, FORMATS, isLineFormat } from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';

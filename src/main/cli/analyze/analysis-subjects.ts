@@ -51,7 +51,9 @@ export function subjectOfBlock(
 }
 
 /** The start of a text. */
-export function excerptOf<Text extends string | null>(text: Text): Text extends string ? string : string | null;
+export function excerptOf<Text extends string | null>(
+  text: Text,
+): Text extends string ? string : string | null;
 export function excerptOf(text: string | null): string | null {
   return text === null ? null : copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
 }

@@ -13,7 +13,14 @@ import { itemsOf } from '../measure/attribution.js';
 import type { Category } from '../measure/composition.js';
 import { renderTable } from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
-import { formatCompact, formatCount, formatShare, shortenEnd, shortenStart, wrap } from '../terminal/text-layout.js';
+import {
+  formatCompact,
+  formatCount,
+  formatShare,
+  shortenEnd,
+  shortenStart,
+  wrap,
+} from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
 const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
@@ -112,7 +119,10 @@ export function renderRules(
       formatShare(report.tokens, tokens.without),
     ],
     ...report.examples.map((example) => [
-      paint('dim', `  ${aboutExample(example, Math.max(width - EXAMPLE_MARGIN, MIN_SUBJECT_LENGTH))}`),
+      paint(
+        'dim',
+        `  ${aboutExample(example, Math.max(width - EXAMPLE_MARGIN, MIN_SUBJECT_LENGTH))}`,
+      ),
       '',
       paint('dim', formatCount(example.tokens)),
       '',
@@ -227,10 +237,7 @@ export function renderSessions(
   width: number,
   paint: Paint,
 ): readonly string[] {
-  const row = (
-    format: string,
-    { entries, tokens, input }: AnalysisFigures,
-  ): readonly string[] => [
+  const row = (format: string, { entries, tokens, input }: AnalysisFigures): readonly string[] => [
     format,
     formatCount(entries),
     formatCount(tokens.without),

@@ -5,7 +5,12 @@ import { Command, Option } from 'commander';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/option-values.js';
-import { CONTEXT_LIMIT_HELP, JSON_HELP, NO_REDACT_HELP, SESSION_HELP } from '../replay/replay-command.js';
+import {
+  CONTEXT_LIMIT_HELP,
+  JSON_HELP,
+  NO_REDACT_HELP,
+  SESSION_HELP,
+} from '../replay/replay-command.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options of `analyze` as the command line gives them. */

@@ -63,7 +63,13 @@ export async function analyzeFiles(
   const work = async (): Promise<void> => {
     // All draw from one iterator, so that each file goes to one of them.
     for (const [at, file] of rest) {
-      outcomes[at] = await analyzeFile(file, compactor, options, play, isSingle ? options.progress : undefined);
+      outcomes[at] = await analyzeFile(
+        file,
+        compactor,
+        options,
+        play,
+        isSingle ? options.progress : undefined,
+      );
       doneFiles += 1;
       update?.(doneFiles);
     }

@@ -72,7 +72,9 @@ function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): stri
     `Over ${formatNumberOf(modelCalls, 'model call')}, ${formatCount(input.with)} tokens are sent ` +
       `instead of ${formatCount(input.without)}: ${formatShare(input.without - input.with, input.without)} saved.`,
     ...(isFolder ? windowsOf(sessions, settings.contextLimit) : sessions.flatMap(windowOf)),
-    ...sessions.flatMap(({ stop }) => (stop === null || isFolder ? [] : [`Stopped: ${printable(stop)}`])),
+    ...sessions.flatMap(({ stop }) =>
+      stop === null || isFolder ? [] : [`Stopped: ${printable(stop)}`],
+    ),
   ];
   return sentences.join(' ');
 }

@@ -24,7 +24,9 @@ export function renderSuggestion(
     `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of ` +
       `${isFolder ? formatNumberOf(sessions.length, 'session') : printable(path)}.`,
     ...(limits.size > 1
-      ? ['The context limit is that of the model: adapters name it, others by session.history.nameModel.']
+      ? [
+          'The context limit is that of the model: adapters name it, others by session.history.nameModel.',
+        ]
       : []),
   ];
   const code = settingsSnippet({

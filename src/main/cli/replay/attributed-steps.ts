@@ -58,7 +58,7 @@ export function attributeSteps(
   const steps = taken.map((step) => attributor.take(step));
   const last = attributor.endContext();
   const ended = steps.flatMap((step) => (step.kind === 'context' ? [step.ended] : []));
-  const [first = last, ...others] = [...ended, last];
+  const [first, ...others] = [...ended, last] as const;
   return { steps, contexts: [first, ...others], landed: attributor.landed };
 }
 
@@ -116,9 +116,7 @@ class Attributor {
     }
     const byIndex = new Map(changes.map(({ index, after }) => [index, after]));
     const stays = (_: unknown, index: number): boolean => byIndex.get(index) !== null;
-    this.#known = before
-      .map((entry, index) => byIndex.get(index) ?? entry)
-      .filter(stays);
+    this.#known = before.map((entry, index) => byIndex.get(index) ?? entry).filter(stays);
     this.#origins = this.#origins.filter(stays);
     return {
       kind: 'edit',

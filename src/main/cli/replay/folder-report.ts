@@ -37,7 +37,10 @@ export function folderReport(
     totals: {
       entries: sum(({ entries }) => entries),
       modelCalls: sum(({ modelCalls }) => modelCalls.length),
-      end: { without: sum(({ end }) => end.tokens.without), with: sum(({ end }) => end.tokens.with) },
+      end: {
+        without: sum(({ end }) => end.tokens.without),
+        with: sum(({ end }) => end.tokens.with),
+      },
       input: { without: sum(({ input }) => input.without), with: sum(({ input }) => input.with) },
     },
     unread,

@@ -85,7 +85,9 @@ export function renderUnread(
   if (unread.length === 0) return [];
   const groups = groupBy(unread, ({ reason }: UnreadFile) => printable(reason));
   const more = (count: number): readonly string[] =>
-    wrap(`and ${formatCount(count)} more; --json lists all`, width - 6).map((line) => `      ${line}`);
+    wrap(`and ${formatCount(count)} more; --json lists all`, width - 6).map(
+      (line) => `      ${line}`,
+    );
   return [
     paint('yellow', `${formatNumberOf(unread.length, 'file')} left out`),
     ...Array.from(groups).flatMap(([reason, files]) => [

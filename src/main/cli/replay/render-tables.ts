@@ -16,11 +16,7 @@ import {
 import type { Paint } from '../terminal/text-layout.js';
 
 /** Tokens at the end and over all calls, without and with ctxfold. */
-export function renderTokens(
-  report: ReplayReport,
-  width: number,
-  paint: Paint,
-): readonly string[] {
+export function renderTokens(report: ReplayReport, width: number, paint: Paint): readonly string[] {
   const { end, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
     name,

@@ -2,7 +2,12 @@
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { addPlayOptions, assertOwnFile, readModel, SESSION_HELP } from '../replay/replay-command.js';
+import {
+  addPlayOptions,
+  assertOwnFile,
+  readModel,
+  SESSION_HELP,
+} from '../replay/replay-command.js';
 import type { PlayArguments } from '../replay/replay-command.js';
 import type { ModelPrice } from '../../../index.js';
 

@@ -105,7 +105,10 @@ const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
 function fitLine(line: string, width: number): readonly string[] {
   const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
   const indent = spaces.slice(0, Math.floor(width / 4));
-  const rest = wrap(line.slice(head.length).trim().split(/ +/).join(' '), width - indent.length - 2);
+  const rest = wrap(
+    line.slice(head.length).trim().split(/ +/).join(' '),
+    width - indent.length - 2,
+  );
   if (term === undefined) return rest.map((part, at) => indent + (at === 0 ? part : `  ${part}`));
   const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
   return [...ofTerm, ...rest.map((part) => `${indent}  ${part}`)];

@@ -49,7 +49,8 @@ function render(
   const { explain } = explainDensity(entries, { ...CONFIG, ...config });
   const explanation = explain(index);
   const about = { file: 's.jsonl', format: 'claude-code', entries: entries.length } as const;
-  const landed = explanation.verdict === 'kept' ? null : ({ modelCall: 2, step: 'pruned' } as const);
+  const landed =
+    explanation.verdict === 'kept' ? null : ({ modelCall: 2, step: 'pruned' } as const);
   return renderExplanation({ reportVersion: 1, ...about, explanation, landed }, options);
 }
 
