@@ -4,6 +4,7 @@
 import type { ContentBlock, IContent, ToolCatalog } from '../../../index.js';
 import type { Subject } from './analysis-report.js';
 import { subjectOfCall } from '../measure/call-subject.js';
+import type { CallSubject } from '../measure/call-subject.js';
 
 const EXCERPT_LENGTH = 160;
 
@@ -18,11 +19,7 @@ export function subjectsOfCalls(
   const subjects = new Map<string, Subject>();
   for (const block of entries.flatMap(({ blocks }) => blocks)) {
     if (block.type !== 'tool_call') continue;
-    const { path, parameter } = subjectOfCall(block, catalog);
-    subjects.set(block.id, {
-      path: path === null ? null : copyOf(path),
-      excerpt: excerptOf(parameter),
-    });
+    subjects.set(block.id, copiedSubject(subjectOfCall(block, catalog)));
   }
   return subjects;
 }
@@ -50,12 +47,17 @@ export function subjectOfBlock(
   }
 }
 
-/** The start of a text. */
-export function excerptOf<Text extends string | null>(
-  text: Text,
-): Text extends string ? string : string | null;
-export function excerptOf(text: string | null): string | null {
-  return text === null ? null : copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
+/** What a call is about, as a copy. */
+export function copiedSubject(subject: CallSubject | null): Subject {
+  const { path = null, parameter = null } = subject ?? {};
+  return {
+    path: path === null ? null : copyOf(path),
+    excerpt: parameter === null ? null : excerptOf(parameter),
+  };
+}
+
+function excerptOf(text: string): string {
+  return copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
 }
 
 function copyOf(text: string): string {

@@ -23,7 +23,7 @@ import type {
   ToolFigures,
 } from './analysis-report.js';
 import { Retention } from './analysis-retention.js';
-import { NO_SUBJECT, excerptOf, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
+import { copiedSubject, NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
 
 const EXAMPLES_PER_RULE = 3;
 const LARGEST_STAYING = 5;
@@ -145,8 +145,7 @@ function ruleReports(rows: readonly EditRow[]): readonly RuleReport[] {
           .slice(0, EXAMPLES_PER_RULE)
           .map((row) => ({
             tool: row.tool,
-            path: row.subject?.path ?? null,
-            excerpt: excerptOf(row.subject?.parameter ?? null),
+            ...copiedSubject(row.subject),
             tokens: reclaimedBy(row),
           })),
       },

@@ -78,6 +78,9 @@ export async function readSession(
   const isPiped = file === STANDARD_STREAM;
   const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
   const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
+  // What is waited for may never come.
+  const hangUp = (): void => void process.stdin.destroy();
+  if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
   return readTranscript(isPiped ? process.stdin : file, {
     ...(signal !== undefined && { signal }),
     ...(format !== undefined && { format }),
