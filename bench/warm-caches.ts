@@ -7,7 +7,7 @@ import { CtxfoldError, createCompactor } from '../src/index.js';
 import { readTranscript } from '../src/transcripts.js';
 import type { Compactor, IContent, Session } from '../src/index.js';
 import type { Transcript } from '../src/transcripts.js';
-import { findSources } from '../src/main/cli/analyze/analyze-sources.js';
+import { findSessionFiles } from '../src/main/cli/replay/session-files.js';
 import { ContextMeter } from './fidelity/context-meter.js';
 import { percentText } from './fidelity/policy-table.js';
 
@@ -38,7 +38,7 @@ if (positionals.length === 0) throw new RangeError('Expected files or folders wi
 
 const rows: Row[] = [];
 for (const path of positionals) {
-  for (const file of (await findSources(path)).files) {
+  for (const file of (await findSessionFiles(path)).files) {
     try {
       rows.push(await measure(file, await readTranscript(file)));
     } catch (error) {

@@ -76,7 +76,7 @@ ${edited.map((at) => `<circle class="edit" cx="${x(at)}" cy="${y(withIt[at])}" r
 <text class="name blue" x="${x(end) + 10}" y="${y(last.withIt) + 4}">with ctxfold: ${thousands(last.withIt)}</text>
 <text x="${x(0)}" y="${HEIGHT - 12}">call 1</text>
 <text x="${x(end)}" y="${HEIGHT - 12}" text-anchor="end">call ${modelCalls.length}</text>
-<text x="${(x(0) + x(end)) / 2}" y="${HEIGHT - 12}" text-anchor="middle">● pruned: reads that a later write made stale</text>
+<text x="${(x(0) + x(end)) / 2}" y="${HEIGHT - 12}" text-anchor="middle">● results left that the agent no longer works with</text>
 </svg>
 `;
 

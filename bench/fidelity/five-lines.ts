@@ -1,7 +1,9 @@
-// Plays recorded sessions through the adapters as a newcomer has them: a compactor, an adapter, and not one option.
+// Plays recorded sessions through the adapters as a newcomer has them: a compactor where the agent worked, an adapter, and not
+// one option.
 // Each call hands over the whole list, as SDKs do; what comes back is read again and measured as any policy is.
 
 import { createCompactor } from '../../src/index.js';
+import { modelOfEntry } from '../../src/main/cli/replay/session-player.js';
 import { PROVIDER_PROFILES, validate } from '../../src/validate.js';
 import type { IContent } from '../../src/index.js';
 import type { Policy } from './policies.js';
@@ -21,7 +23,7 @@ export async function playFiveLines<Message extends object>(
   { transcript }: RecordedSession,
   { name, write, read, connect }: SdkRoute<Message>,
 ): Promise<FiveLines> {
-  await using compactor = createCompactor();
+  await using compactor = createCompactor({ workspaceRoot: transcript.workspaceRoot });
   const compact = connect(compactor);
   const messages: Message[] = [];
   /** By message, the entry that it is; an edited one is read once. */
@@ -38,8 +40,7 @@ export async function playFiveLines<Message extends object>(
   let validityErrors = 0;
   for (const [at, entry] of transcript.entries.entries()) {
     if (entry.speaker === 'ai') {
-      const model = entry.metadata?.model;
-      const returned = await compact(messages, model);
+      const returned = await compact(messages, modelOfEntry(entry));
       const context = returned.map((message) => {
         const known = entryOf.get(message) ?? readOnce(message);
         entryOf.set(message, known);
@@ -59,12 +60,14 @@ export async function playFiveLines<Message extends object>(
 
 /** Plays a session through a session of its own, with its defaults. */
 export async function playSession({ transcript }: RecordedSession): Promise<FiveLines> {
-  await using compactor = createCompactor();
+  await using compactor = createCompactor({ workspaceRoot: transcript.workspaceRoot });
   const session = await compactor.createSession();
   const sent: (readonly IContent[])[] = [];
   let validityErrors = 0;
   for (const [at, entry] of transcript.entries.entries()) {
     if (entry.speaker === 'ai') {
+      const model = modelOfEntry(entry);
+      if (model !== undefined) session.history.nameModel(model);
       await session.ensureCompressionBeforeSend(`call ${at}`);
       const context = session.history.getAll();
       const isEdited = context.some((each, index) => each !== transcript.entries[index]);

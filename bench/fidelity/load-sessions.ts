@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { CtxfoldError } from '../../src/index.js';
 import { readTranscript } from '../../src/transcripts.js';
-import { findSources } from '../../src/main/cli/analyze/analyze-sources.js';
+import { findSessionFiles } from '../../src/main/cli/replay/session-files.js';
 import { recordContexts } from './recorded-session.js';
 import type { RecordedSession } from './recorded-session.js';
 import { readTrace } from './trace.js';
@@ -19,7 +19,7 @@ export async function loadSessions(paths: readonly string[]): Promise<LoadedSess
   const contexts: RecordedSession[] = [];
   const skipped: string[] = [];
   for (const path of paths) {
-    for (const file of (await findSources(path)).files) {
+    for (const file of (await findSessionFiles(path)).files) {
       const found = await contextsIn(file);
       if (found === undefined) skipped.push(file);
       else contexts.push(...found);

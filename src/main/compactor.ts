@@ -150,7 +150,7 @@ interface SessionOffload {
 type SessionBasics = CompleteEditOptions &
   Pick<
     SessionInit,
-    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'overheadTokens'
+    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'ownCatalog' | 'overheadTokens'
   >;
 
 class ThreadedCompactor implements Compactor {
@@ -217,6 +217,7 @@ class ThreadedCompactor implements Compactor {
         settings,
         runtimeContext,
         densityOptions,
+        ownCatalog: options.density?.toolCatalog,
         overheadTokens,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);

@@ -1,11 +1,13 @@
 // One session, as its user sees it: the calls into it, and the one place that tells what became of them. What happens to
 // a history before each send stands in preflight/; nobody else applies edits.
 
+import type { DensityConfig } from '../shared/density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { asObject, assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
 import { RemovedReads } from './preflight/removed-reads.js';
@@ -21,6 +23,7 @@ import {
   readAbortOptions,
   readCall,
   createParts,
+  currentDensityConfig,
   explainEntry,
 } from './preflight/session-parts.js';
 import { SafeEmitter } from './safe-emitter.js';
@@ -46,6 +49,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #preflight: Preflight;
   readonly #removed: RemovedReads;
   readonly #telemetry: SessionTelemetry;
+  readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
   /** Settles when the preflight that is under way has ended. Those of one session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
@@ -62,11 +66,23 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#preflight = new Preflight(this.#parts);
     this.#removed = new RemovedReads(options.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
+    const { ownCatalog, logger } = options;
+    this.#catalogCheck = ownCatalog && new CatalogCheck(ownCatalog, logger);
   }
 
   /** Whether content was added (not by compaction) that no density pass has seen, or in which one found edits that are held. */
   get densityDirty(): boolean {
     return this.#preflight.pruner.isDirty;
+  }
+
+  /** What a density pass goes by now: the settings, and what is known of the agent. */
+  get densityConfig(): DensityConfig {
+    return currentDensityConfig(this.#parts);
+  }
+
+  /** Tokens that the model is taken to accept: as given, or by the name of the model that the session talks to. */
+  get contextLimit(): number {
+    return this.#parts.gauge.contextLimit;
   }
 
   /**
@@ -206,6 +222,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { promptId, pendingTokens, source, signal } = details;
     signal?.throwIfAborted();
     this.history.assertOpen();
+    this.#catalogCheck?.look(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
     const steps = this.#preflight.run(promptId, pendingTokens, { signal });
     return this.#telemetry.watchPreflight(details, this.#tellEach(steps));

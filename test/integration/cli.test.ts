@@ -4,6 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
+  createReadStream,
   createWriteStream,
   mkdirSync,
   mkdtempSync,
@@ -129,7 +130,7 @@ describe('ctxfold replay', () => {
   test('prints a report that fits 80 columns and has no colours when piped', async () => {
     const { code, stdout, stderr } = await run('replay', SWE_AGENT);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('context window 200,000');
+    expect(stdout).toContain('context window 128,000');
     expect(stdout).not.toContain(String.fromCharCode(27));
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
@@ -179,7 +180,6 @@ describe('ctxfold replay', () => {
 
   test.each([
     ['a missing file', () => path.join(scratch, 'missing.json'), /cannot be read/],
-    ['a folder', () => scratch, /cannot be read/],
     [
       'a damaged document',
       () => scratchFile('cut.traj', readFileSync(SWE_AGENT, 'utf8').slice(0, 9_000)),
@@ -258,17 +258,201 @@ describe('ctxfold replay', () => {
   });
 });
 
+/** Runs the command with what a file holds as its standard input. */
+async function pipe(file: string, ...args: readonly string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [COMMAND, ...args]);
+  createReadStream(file).pipe(child.stdin);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await closed;
+  return { code, stdout, stderr };
+}
+
+describe('a dash', () => {
+  test('is standard input for whoever reads a session', async () => {
+    const commands = [
+      ['replay', '--json'],
+      ['analyze', '--json'],
+      ['analyze', '--json', '--explain', '2'],
+    ];
+    for (const [command = '', ...options] of commands) {
+      const [piped, named] = await Promise.all([
+        pipe(SWE_AGENT, command, '-', ...options),
+        run(command, SWE_AGENT, ...options),
+      ]);
+      expect(piped).toMatchObject({ code: 0, stderr: '' });
+      const figures = ({ stdout }: Outcome): unknown => {
+        const { input, totals, explanation } = JSON.parse(stdout) as Readonly<
+          Record<string, unknown>
+        >;
+        return JSON.stringify({ input, totals, explanation }).replaceAll(/#[0-9a-f]{6}/g, '#');
+      };
+      expect(figures(piped)).toBe(figures(named));
+    }
+  });
+
+  test('is standard output for the page, which says nothing else', async () => {
+    const { code, stdout, stderr } = await pipe(SWE_AGENT, 'report', '-', '-o', '-');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^<!doctype html>[^]*<\/html>\s*$/);
+  });
+
+  test.each([
+    [['replay', SWE_AGENT, '--removal-log', '-'], /--removal-log/],
+    [['mcp', '--removal-log', '-'], /--removal-log: standard input/],
+  ])('is refused where a file is kept or followed: %j', async (args, message) => {
+    const { code, stderr } = await run(...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe('a folder', () => {
+  test('is replayed session by session, and summed up', async () => {
+    const folder = path.join(scratch, 'sessions');
+    cpSync(path.join(FIXTURES, 'cline'), folder, { recursive: true });
+    cpSync(SWE_AGENT, path.join(folder, 'deeper/session.traj'));
+    writeFileSync(path.join(folder, 'notes.txt'), 'no session');
+    const { code, stdout, stderr } = await run('replay', folder, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { sessions, totals, unread } = JSON.parse(stdout) as {
+      readonly sessions: readonly (Report & { readonly file: string })[];
+      readonly totals: {
+        readonly modelCalls: number;
+        readonly input: Tokens;
+        readonly end: Tokens;
+      };
+      readonly unread: readonly { readonly file: string }[];
+    };
+    expect(sessions.map(({ file }) => path.relative(folder, file)).sort()).toEqual([
+      'deeper/session.traj',
+      'session.messages.json',
+    ]);
+    expect(unread.map(({ file }) => path.relative(folder, file))).toEqual(['notes.txt']);
+    for (const side of ['without', 'with'] as const) {
+      const of = (tokens: (report: Report) => Tokens): number =>
+        sessions.reduce((total, report) => total + tokens(report)[side], 0);
+      expect(totals.input[side]).toBe(of(({ input }) => input));
+      expect(totals.end[side]).toBe(of(({ end }) => end.tokens));
+    }
+    const alone = JSON.parse((await run('replay', SWE_AGENT, '--json')).stdout) as Report;
+    expect(sessions.find(({ format }) => format === 'swe-agent')?.input).toEqual(alone.input);
+    const shown = await run('replay', folder);
+    expect(shown.stdout).toMatch(/\nall sessions +21 /);
+    expect(shown.stdout).toContain('1 file left out');
+  });
+
+  test.each(['replay', 'analyze', 'report'])(
+    'without a session is told with code 3, in one line: %s',
+    async (command) => {
+      const { code, stderr } = await run(command, path.join(FIXTURES, 'LICENSES'));
+      expect(code).toBe(3);
+      expect(stderr).toMatch(/^ctxfold: No file of the folder [^\n]*\n$/);
+    },
+  );
+});
+
+describe('a terminal of 40 columns', () => {
+  test.each([
+    [[]],
+    [['--help']],
+    ...['replay', 'report', 'analyze', 'mcp'].map((name) => [[name, '--help']]),
+    [['replay']],
+    [['replay', path.join(scratch, 'missing.json')]],
+    [['replay', SWE_AGENT, '--recency', 'x']],
+    [['replay', SWE_AGENT]],
+    [['replay', SWE_AGENT, '--context-limit', '100']],
+    [['replay', FIXTURES]],
+    [['report', SWE_AGENT, '-o', path.join(scratch, 'a-rather-long-name-of-a-page.html')]],
+    [['analyze', SWE_AGENT]],
+    [['analyze', SWE_AGENT, '--explain', '4']],
+    [['analyze', SWE_AGENT, '--explain', '400']],
+    [['analyze', SWE_AGENT, '--suggest']],
+    [['analyze', FIXTURES]],
+    [['analyze', FIXTURES, '--suggest']],
+  ])('has no wider line: %j', async (args) => {
+    const { stdout, stderr } = await runCommand(args, { COLUMNS: '40' });
+    expect(stdout + stderr).not.toBe('');
+    for (const line of `${stdout}\n${stderr}`.split('\n')) {
+      expect(line.length, line).toBeLessThanOrEqual(40);
+    }
+  });
+});
+
+describe('a run that somebody looks at', () => {
+  /** Runs a command here as if its stderr were a terminal, and returns what that was shown. */
+  async function shownBy(...args: readonly string[]): Promise<string> {
+    const { stderr } = process;
+    const described = Object.getOwnPropertyDescriptor(stderr, 'isTTY');
+    Object.defineProperty(stderr, 'isTTY', { value: true, configurable: true });
+    try {
+      return (await run(...args)).stderr;
+    } finally {
+      if (described === undefined) Reflect.deleteProperty(stderr, 'isTTY');
+      else Object.defineProperty(stderr, 'isTTY', described);
+    }
+  }
+
+  test.each([
+    [
+      ['replay', SWE_AGENT],
+      ['reading', 'replaying'],
+    ],
+    [['replay', FIXTURES], ['playing']],
+    [
+      ['report', SWE_AGENT, '-o', path.join(scratch, 'page.html')],
+      ['reading', 'replaying'],
+    ],
+    [
+      ['analyze', SWE_AGENT],
+      ['reading', 'replaying'],
+    ],
+    [
+      ['analyze', SWE_AGENT, '--explain', '2'],
+      ['reading', 'replaying'],
+    ],
+    [['analyze', FIXTURES], ['analyzing']],
+  ])('shows a bar for each stage from its start: %j', async (args, stages) => {
+    const shown = await shownBy(...args);
+    for (const stage of stages) expect(shown).toMatch(new RegExp(`${stage} [█░]+ 0/`));
+  });
+
+  test('shows none where the figures are for a program', async () => {
+    expect(await shownBy('replay', SWE_AGENT, '--json')).toBe('');
+  });
+});
+
 describe.skipIf(process.platform !== 'linux')('output that cannot be written', () => {
-  test('is told in one line, with code 1', () => {
-    const script = '"$0" "$1" analyze "$2" > /dev/full';
-    const { status, stderr } = spawnSync(
-      'sh',
-      ['-c', script, process.execPath, COMMAND, SWE_AGENT],
-      {
-        encoding: 'utf8',
-      },
-    );
+  const shell = (script: string, ...args: readonly string[]) =>
+    spawnSync('sh', ['-c', script, process.execPath, COMMAND, ...args], { encoding: 'utf8' });
+
+  test.each(['analyze', 'replay', 'report -o -', 'analyze --suggest', 'analyze --json'])(
+    'is told in one line, with code 1: %s',
+    (command) => {
+      const { status, stderr } = shell(`"$0" "$1" ${command} "$2" > /dev/full`, SWE_AGENT);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^ctxfold: What there is to print cannot be written: .*ENOSPC.*\n$/);
+    },
+  );
+
+  test.each([
+    ['a folder', scratch, /EISDIR/],
+    ['a place that is none', path.join(scratch, 'nowhere/page.html'), /ENOENT/],
+    ['a full disk', '/dev/full', /ENOSPC/],
+  ])('is told in one line, with code 1, of a page to %s', (_, place, message) => {
+    const { status, stderr } = shell('"$0" "$1" report "$2" -o "$3"', SWE_AGENT, place);
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^ctxfold: What there is to print cannot be written: .*ENOSPC.*\n$/);
+    expect(stderr).toMatch(/^ctxfold: [^\n]*\n$/);
+    expect(stderr).toMatch(message);
+  });
+
+  test('is no reason for a stack where messages have nowhere to go either', () => {
+    const { status, stderr } = shell('"$0" "$1" analyze missing.json 2> /dev/full; echo $? >&2');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '3\n' });
+  });
+
+  test('leaves the exit code of a reader that went away', () => {
+    const { stdout, stderr } = shell('"$0" "$1" analyze "$2" --json | head -c 10', SWE_AGENT);
+    expect({ length: stdout.length, stderr }).toEqual({ length: 10, stderr: '' });
   });
 });

@@ -8,7 +8,6 @@ import {
   toolContent,
   toolResponse,
 } from '../../src/index.js';
-import { DEFAULT_WORKING_SET } from '../../src/density.js';
 import type { IContent, ModelPrice } from '../../src/index.js';
 import type { WorkingSetRules } from '../../src/density.js';
 import type { Transcript } from '../../src/transcripts.js';
@@ -25,18 +24,12 @@ const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,
   offload: 'inline',
   strategy: 'high-density',
-  edits: 'every-turn',
 };
 
 /** A session of entries, recorded by Claude Code. */
-export function transcriptOf(
-  entries: readonly IContent[],
-  workingSet: WorkingSetRules = DEFAULT_WORKING_SET,
-): Transcript {
+export function transcriptOf(entries: readonly IContent[]): Transcript {
   const format = 'claude-code';
-  // Results of equal lines would be shrunk before they leave.
-  const preset = { ...agentPreset(format), workingSet, shrink: 'off' };
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
 }
 
 /** A call and its response. */
@@ -63,14 +56,19 @@ export function longSession(modelCalls: number): IContent[] {
 /** How to play a session. */
 export type RecordOptions = Partial<ReplayOptions> & { readonly workingSet?: WorkingSetRules };
 
-/** Plays a session, and records it. */
+/** Plays a session with edits as soon as there are any, and records it. */
 export function record(
   entries: readonly IContent[],
   { workingSet, ...options }: RecordOptions = {},
 ): Promise<Recording> {
   const file = '/home/secret/session.jsonl';
-  const given = { ...OPTIONS, explains: true, ...options };
-  return replaySession(file, transcriptOf(entries, workingSet), given);
+  const session: ReplayOptions['session'] = {
+    edits: 'every-turn',
+    // Results of equal lines would be shrunk before they leave.
+    density: { shrink: 'off', ...(workingSet !== undefined && { workingSet }) },
+  };
+  const given = { ...OPTIONS, explains: true, session, ...options };
+  return replaySession(file, transcriptOf(entries), given);
 }
 
 /** How to make a page. */

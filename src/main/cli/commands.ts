@@ -18,8 +18,8 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'replay',
-    summary: 'show what ctxfold saves on a recorded session',
-    arguments: '<file>',
+    summary: 'show what ctxfold saves on recorded sessions',
+    arguments: '<path>',
     load: async () => (await import('./replay/replay-command.js')).createReplayCommand,
   },
   {

@@ -4,11 +4,14 @@
 // there are stands in commands.ts; nothing here may load the public API.
 
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
 import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
-import { printableLines } from './terminal/terminal-text.js';
+import { printText, tell, tellLines } from './terminal/print.js';
+import { terminalLayout } from './terminal/terminal-layout.js';
+import { printable } from './terminal/terminal-text.js';
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
@@ -45,7 +48,12 @@ async function createProgram(args: readonly string[]): Promise<Command> {
       .exitOverride()
       .showHelpAfterError('(--help tells what is possible)')
       .configureOutput({
-        writeErr: (text) => void process.stderr.write(printableLines(text)),
+        writeOut: printText,
+        writeErr: (text) => {
+          tellLines(text.trimEnd());
+        },
+        getOutHelpWidth: () => terminalLayout().width,
+        getErrHelpWidth: () => terminalLayout().width,
       });
   }
   return program;
@@ -63,18 +71,28 @@ async function main(): Promise<void> {
     }
     const { describeError, exitCodeOf } = await import('./terminal/print-error.js');
     const { debug } = program.opts<{ readonly debug?: boolean }>();
-    console.error(describeError(error, debug === true));
+    tellLines(describeError(error, debug === true));
     process.exitCode = exitCodeOf(error);
   }
 }
 
-// Whoever reads has read enough, as in `| head`.
+/** What nobody waits for may fail as well, and ends in one line too. */
+function failAtOnce(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  if (process.argv.includes('--debug')) tellLines(inspect(error));
+  else tell(printable(message));
+  process.exit(EXIT.failed);
+}
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads has read enough, as in `| head`.
   if (error.code === 'EPIPE') return;
-  console.error(
-    `ctxfold: What there is to print cannot be written: ${printableLines(error.message)}`,
-  );
+  tell(`What there is to print cannot be written: ${printable(error.message)}`);
   process.exit(EXIT.failed);
 });
+// There is nowhere left to say it.
+process.stderr.on('error', () => undefined);
+// Where the command is not the process, this is its host's.
+if (process.listenerCount('uncaughtException') === 0) process.on('uncaughtException', failAtOnce);
 
 await main();

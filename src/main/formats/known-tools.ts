@@ -1,6 +1,7 @@
 // The tools of all agents in one catalog: what sessions go by when nobody says which agent they are of. A name means
 // something only together with the parameters of a call; where these do not fit, nothing is known of it.
 
+import { fileKeysOf } from '../../shared/density/index/call-use.js';
 import {
   runsCommands,
   searches,
@@ -71,8 +72,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
 /** A use that only counts for calls in which a file is named as it says. */
 function fitting(use: ToolUse): ToolUse {
   if (use.has !== undefined || use.access === 'search' || use.access === 'run') return use;
-  const { pathKeys = [], pathListKeys = [], patchKeys = [] } = use;
-  return { ...use, has: [...pathKeys, ...pathListKeys, ...patchKeys] };
+  return { ...use, has: fileKeysOf(use) };
 }
 
 function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {

@@ -3,7 +3,13 @@
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
-import { assertSignal, assertString, kindOf, readOptions } from '../../shared/misuse.js';
+import {
+  assertFunction,
+  assertSignal,
+  assertString,
+  kindOf,
+  readOptions,
+} from '../../shared/misuse.js';
 import type { DocumentFormat, Format, LineFormat } from './format.js';
 import { detectDocumentFormat, detectRecordFormat, FORMATS, isLineFormat } from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';
@@ -24,6 +30,8 @@ export interface ReadTranscriptOptions {
   readonly format?: TranscriptFormat;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Told after each piece how much was read so far: bytes, or characters where the source gives text. */
+  readonly onRead?: (length: number) => void;
 }
 
 /** A transcript that was read as a whole. */
@@ -51,23 +59,23 @@ const PROBED_LINES = 50;
 const MAX_DOCUMENT_LENGTH = 256 * 1024 * 1024;
 
 /**
- * Reads a recorded session.
+ * Reads a recorded session, from a path or from chunks of text or UTF-8 bytes.
  *
  * @throws CtxfoldError `UNKNOWN_FORMAT` when the content is of no known format or the
  * named one is not known; `UNREADABLE_TRANSCRIPT` when the file cannot be read, is no text, or is a
  * document whose JSON is damaged.
  */
 export async function readTranscript(
-  path: string,
+  source: string | TranscriptChunks,
   options: ReadTranscriptOptions = {},
 ): Promise<Transcript> {
-  assertString('path', path);
+  if (!isChunks(source)) assertString('path', source);
   let format: TranscriptFormat | undefined;
   let workspaceRoot: string | undefined;
   const entries: IContent[] = [];
   const contextStarts: number[] = [];
   const warnings: TranscriptWarning[] = [];
-  for await (const event of streamTranscript(path, options)) {
+  for await (const event of streamTranscript(source, options)) {
     if (event.kind === 'entry') entries.push(event.content);
     else if (event.kind === 'warning') warnings.push(event.warning);
     else if (event.kind === 'context-start') contextStarts.push(entries.length);
@@ -94,13 +102,14 @@ export async function* streamTranscript(
   source: string | TranscriptChunks,
   options: ReadTranscriptOptions = {},
 ): AsyncGenerator<TranscriptEvent> {
-  const { format, signal }: ReadTranscriptOptions = readOptions('options', options);
+  const { format, signal, onRead }: ReadTranscriptOptions = readOptions('options', options);
   assertSignal(signal);
+  if (onRead !== undefined) assertFunction('onRead', onRead);
   if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
     throw unknownFormat(`The format, ${kindOf(format)},`);
   }
   signal?.throwIfAborted();
-  const text = readText(source, signal);
+  const text = readText(source, signal, onRead);
   try {
     const head: string[] = [];
     const found: Format | undefined =
@@ -111,6 +120,10 @@ export async function* streamTranscript(
   } finally {
     await text.return(undefined);
   }
+}
+
+function isChunks(source: unknown): source is TranscriptChunks {
+  return typeof source === 'object' && source !== null && Symbol.asyncIterator in source;
 }
 
 /** Reads as much as it takes to tell a format of JSON Lines, and keeps it in `head`. */

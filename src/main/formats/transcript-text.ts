@@ -18,14 +18,18 @@ const PROBE_LENGTH = 4096;
 export async function* readText(
   source: string | TranscriptChunks,
   signal: AbortSignal | undefined,
+  onRead?: (length: number) => void,
 ): AsyncGenerator<string> {
   const name = typeof source === 'string' ? source : 'The transcript';
   const chunks = typeof source === 'string' ? createReadStream(source) : source;
   const decoder = new TextDecoder();
   let probe: string | undefined = '';
+  let length = 0;
   try {
     for await (const chunk of chunks as TranscriptChunks) {
       signal?.throwIfAborted();
+      length += chunk.length;
+      onRead?.(length);
       const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
       if (probe === undefined) {
         yield text;

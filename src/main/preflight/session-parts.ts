@@ -10,6 +10,7 @@ import type { Logger } from '../host/logger.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { ruleSettings } from '../settings/density-settings.js';
 import type { Settings } from '../settings/settings.js';
 import type {
@@ -49,6 +50,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly settings: Settings;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   readonly densityOptions: DensityOptions;
+  /** A catalog of the host's own, to be held against the calls that come. @default nothing is */
+  readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given beside the history. @default nothing */
   readonly compressionInputs?: (() => CompressionInputs) | undefined;
   /** Keeps what edits take away. The session closes it. @default nothing is kept */

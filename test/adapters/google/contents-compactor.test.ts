@@ -22,6 +22,7 @@ import {
 import type { IContent } from '../../../src/shared/content.js';
 import { findRequestViolations } from '../../../src/shared/providers/validate.js';
 import { readGeminiRequest } from '../../support/requests/gemini.js';
+import { frameOf, groupOf } from '../../support/inclusions.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
 import { runs, sightings } from '../../support/scale.js';
@@ -54,6 +55,43 @@ const WORK: readonly IContent[] = [
 ];
 
 describe('contentsCompactor', () => {
+  it.each([
+    [
+      'parts, as Gemini CLI records them',
+      (words: string, file: string): Part[] =>
+        [words, ...groupOf(['src/a.ts', file])].map((text) => ({ text })),
+    ],
+    [
+      'one text, as the words before it ask for',
+      (words: string, file: string): Part[] => [{ text: `${words}\n${frameOf('src/a.ts', file)}` }],
+    ],
+  ] as const)(
+    'knows included files by default, and sends the newest alone: %s',
+    async (_, include) => {
+      await using host = createCompactor({ offload: 'inline' });
+      const compact = contentsCompactor(host);
+      const contents: Content[] = [];
+      const fileOf = (at: number): string => `version ${at}\n${LONG.repeat(20)}`;
+      let sent: readonly Content[] = [];
+      for (let at = 0; at < 11; at += 1) {
+        const parts = include(`${at}. What does @src/a.ts do now?`, fileOf(at));
+        contents.push({ role: 'user', parts });
+        sent = await compact(contents, { modelName: MODEL });
+        contents.push({ role: 'model', parts: [{ text: `It does ${at}.` }] });
+      }
+      const text = JSON.stringify(sent);
+      const versions = Array.from({ length: 11 }, (__, at) => at).filter((at) =>
+        text.includes(`version ${at}\\n`),
+      );
+      expect(versions).toEqual([10]);
+      // What the user said stays, and what was included last does as it was given.
+      for (let at = 0; at < 11; at += 1)
+        expect(text).toContain(`${at}. What does @src/a.ts do now?`);
+      expect(sent.at(-1)).toBe(contents.at(-2));
+      expect(breaches(sent)).toEqual([]);
+    },
+  );
+
   it('drops a stale reading with its call, and keeps all other contents as they are', async () => {
     const contents = geminiContents(WORK);
     const compact = contentsCompactor(compactor, { edits: 'every-turn' });

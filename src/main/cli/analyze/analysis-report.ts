@@ -1,11 +1,12 @@
 // What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
 // made from. Nothing is worked out here.
 
-import type { ErrorCode, Speaker } from '../../../index.js';
-import type { RuleName } from '../../../density.js';
+import type { Speaker } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
+import type { ReclaimRule } from '../measure/attribution.js';
 import type { Category } from '../measure/composition.js';
 import type { TokenPair, WarningGroup } from '../replay/replay-report.js';
+import type { UnreadFile } from '../replay/session-files.js';
 
 /** Why something stays, in the order in which reports list it. */
 export const STAY_REASONS = [
@@ -19,6 +20,7 @@ export const STAY_REASONS = [
   'newest-result',
   'recent-result',
   'small-result',
+  'waiting-result',
   'shortened-result',
   'pruned-result',
   'other-call',
@@ -41,19 +43,12 @@ export interface CategoryFigures {
   readonly category: Category;
   readonly blocks: number;
   readonly tokens: number;
-  /** Tokens of it that pruning reclaims. */
+  /** Tokens of it that are gone at the end; below 0 where summaries took the place of other things. */
   readonly reclaimedTokens: number;
 }
 
 /** One result of a tool. */
 export interface ResultFigures extends Subject {
-  readonly tokens: number;
-}
-
-/** What one rule reclaims: pairs of call and response, inclusions or results. */
-export interface RuleFigures {
-  readonly rule: RuleName;
-  readonly items: number;
   readonly tokens: number;
 }
 
@@ -63,24 +58,26 @@ export interface ToolFigures {
   readonly calls: number;
   readonly callTokens: number;
   readonly resultTokens: number;
-  /** By rule; rules that reclaim nothing here are left out. */
-  readonly reclaimed: readonly RuleFigures[];
+  /** Tokens of its calls that are gone at the end; never more than these have. */
+  readonly reclaimedCallTokens: number;
+  /** The same of its results. */
+  readonly reclaimedResultTokens: number;
   /** `null` when no result is there. */
   readonly largestResult: ResultFigures | null;
 }
 
-/** Something that a rule reclaims. */
+/** Something that a rule reclaimed. */
 export interface RuleExample extends Subject {
   readonly tool: string | null;
   readonly tokens: number;
 }
 
-/** What one rule reclaims, with the largest examples. */
-export interface RuleReport extends RuleFigures {
-  /** Whether the rule is on. Otherwise the figures tell what it would reclaim besides. */
-  readonly isOn: boolean;
-  /** Results kept per tool by the figures of `recency`; `null` for the other rules. */
-  readonly recencyRetention: number | null;
+/** What one rule reclaimed, with the largest examples. */
+export interface RuleReport {
+  readonly rule: ReclaimRule;
+  /** Pairs of call and response, inclusions, results or entries. */
+  readonly items: number;
+  readonly tokens: number;
   readonly examples: readonly RuleExample[];
 }
 
@@ -94,8 +91,8 @@ export interface StayFigures {
 
 /** An entry that stays. */
 export interface StayingEntry extends Subject {
-  /** Index in the transcript's entries. */
-  readonly entry: number;
+  /** Index in the transcript's entries; `null` for what a compression put in. */
+  readonly entry: number | null;
   readonly speaker: Speaker;
   /** That of the entry's largest block, as `tool` and `reason` are. */
   readonly category: Category;
@@ -107,8 +104,11 @@ export interface StayingEntry extends Subject {
 /** The sums that one session has, and a folder of them. */
 export interface AnalysisFigures {
   readonly entries: number;
-  /** Tokens of all entries, and of what pruning leaves. */
+  readonly modelCalls: number;
+  /** Tokens of all that was said, and of what was left of it. */
   readonly tokens: TokenPair;
+  /** Tokens that all model calls were sent. */
+  readonly input: TokenPair;
   readonly categories: readonly CategoryFigures[];
   /** Most tokens of results first. */
   readonly tools: readonly ToolFigures[];
@@ -119,6 +119,12 @@ export interface AnalysisFigures {
 
 /** What one history consists of. */
 export interface HistoryAnalysis extends AnalysisFigures {
+  /** Tokens of the history at the end: of the last context, where the agent had compacted. */
+  readonly end: TokenPair;
+  /** What was given, or the window of the model that the session names. */
+  readonly contextLimit: number;
+  /** Why the session could be played no further, or `null`. */
+  readonly stop: string | null;
   /** The largest entries that stay, largest first. */
   readonly largestStaying: readonly StayingEntry[];
 }
@@ -130,13 +136,6 @@ export interface SessionAnalysis extends HistoryAnalysis {
   readonly warnings: readonly WarningGroup[];
 }
 
-/** A file that is no session, or a damaged one. */
-export interface UnreadFile {
-  readonly file: string;
-  readonly code: ErrorCode;
-  readonly reason: string;
-}
-
 /** The whole outcome of an analysis. */
 export interface AnalysisReport {
   /** Grows when the shape changes in a way that readers notice. */
@@ -145,7 +144,8 @@ export interface AnalysisReport {
   readonly path: string;
   readonly isFolder: boolean;
   readonly settings: {
-    readonly contextLimit: number;
+    /** `null`: by the model of each session. */
+    readonly contextLimit: number | null;
     /** Results kept per tool; `null` when recency pruning was off. */
     readonly recencyRetention: number | null;
   };

@@ -1,4 +1,4 @@
-// Why what pruning leaves of a history stays: the explanations of the pass in the words of the report.
+// Why what is left of a history stays: the explanations of one more pass in the words of the report.
 
 import { explainDensity } from '../../../density.js';
 import type {
@@ -10,37 +10,33 @@ import type {
 import type { ContentBlock, IContent } from '../../../index.js';
 import type { StayReason } from './analysis-report.js';
 import { categoryOf } from '../measure/composition.js';
+import type { RecordedContext } from '../replay/attributed-steps.js';
 
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
-/** Why each block of an entry stays. */
+/** Why each block of an entry stays that is left of a context. */
 export class Retention {
   readonly #explain: DensityExplanation['explain'];
   readonly #config: DensityConfig;
+  readonly #said: ReadonlySet<ContentBlock>;
+  readonly #left: readonly IContent[];
 
-  /**
-   * @param explain that of the pass which pruned the history
-   * @param config what it went by
-   */
-  constructor(explain: DensityExplanation['explain'], config: DensityConfig) {
-    this.#explain = explain;
+  /** @param config what a pass over what is left goes by */
+  constructor({ said, left }: RecordedContext, config: DensityConfig) {
+    this.#explain = explainDensity(left, config).explain;
     this.#config = config;
+    this.#left = left;
+    this.#said = new Set(said.flatMap(({ blocks }) => blocks));
   }
 
-  /**
-   * Returns the reasons of the blocks that pruning has left of an entry. A call and its response stay for the same.
-   *
-   * @param entry the entry as it was left
-   * @param index its index before
-   */
+  /** Returns the reasons of the blocks of an entry, given its index among those that are left. A call and its response stay for the same. */
   reasonsOf(entry: IContent, index: number): readonly StayReason[] {
-    const left = this.#explain(index).blocks.filter(({ verdict }) => verdict !== 'dropped');
+    const explained = this.#explain(index).blocks;
     const including = entry.speaker === 'human' ? this.#including(entry) : NO_BLOCKS;
     return entry.blocks.map((block, at) => {
-      // Only human entries have blocks that are explained more than once, and no calls.
-      const explained = entry.speaker === 'human' ? undefined : left[at];
       if (block.type === 'tool_call' || block.type === 'tool_response') {
-        return explained === undefined ? 'other-call' : this.#reasonOfCall(explained);
+        const found = explained.find((each) => each.block === at);
+        return found === undefined ? 'other-call' : this.#reasonOfCall(found, block);
       }
       return reasonOfOther(block, entry, including.has(at));
     });
@@ -52,24 +48,25 @@ export class Retention {
     return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
   }
 
-  #reasonOfCall(explained: BlockExplanation): StayReason {
+  #reasonOfCall(explained: BlockExplanation, block: ContentBlock): StayReason {
     const { partner, purpose, type } = explained;
     if (partner === null) return 'open-call';
     if (purpose === 'write') return 'write';
-    if (type !== 'tool_call') return reasonOfResult(explained);
-    const result = this.#explain(partner.entry).blocks.find(({ block }) => block === partner.block);
-    return result === undefined ? 'other-call' : reasonOfResult(result);
+    if (type !== 'tool_call') return this.#reasonOfResult(explained, block);
+    const result = this.#explain(partner.entry).blocks.find((each) => each.block === partner.block);
+    const answer = this.#left[partner.entry]?.blocks[partner.block];
+    return result && answer ? this.#reasonOfResult(result, answer) : 'other-call';
   }
-}
 
-function reasonOfResult(result: BlockExplanation): StayReason {
-  if (result.verdict === 'excerpt') return 'shortened-result';
-  if (result.verdict === 'placeholder') return 'pruned-result';
-  if (result.reason === 'gone') return 'pruned-result';
-  if (result.rule === 'working-set') {
-    return REASONS_IN_USE[result.reason] ?? 'other-call';
+  #reasonOfResult(result: BlockExplanation, block: ContentBlock): StayReason {
+    if (result.verdict !== 'kept') return 'waiting-result';
+    if (result.reason === 'gone') return 'pruned-result';
+    if (!this.#said.has(block)) return 'shortened-result';
+    if (result.rule === 'working-set') {
+      return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
+    }
+    return REASONS_BY_RULE[result.rule] ?? 'other-call';
   }
-  return REASONS_BY_RULE[result.rule] ?? 'other-call';
 }
 
 /** Of rules that let a result stay. */

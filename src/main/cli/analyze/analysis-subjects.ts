@@ -4,6 +4,7 @@
 import type { ContentBlock, IContent, ToolCatalog } from '../../../index.js';
 import type { Subject } from './analysis-report.js';
 import { subjectOfCall } from '../measure/call-subject.js';
+import type { CallSubject } from '../measure/call-subject.js';
 
 const EXCERPT_LENGTH = 160;
 
@@ -18,11 +19,7 @@ export function subjectsOfCalls(
   const subjects = new Map<string, Subject>();
   for (const block of entries.flatMap(({ blocks }) => blocks)) {
     if (block.type !== 'tool_call') continue;
-    const { path, parameter } = subjectOfCall(block, catalog);
-    subjects.set(block.id, {
-      path: path === null ? null : copyOf(path),
-      excerpt: parameter === null ? null : excerptOf(parameter),
-    });
+    subjects.set(block.id, copiedSubject(subjectOfCall(block, catalog)));
   }
   return subjects;
 }
@@ -48,6 +45,15 @@ export function subjectOfBlock(
     case 'opaque':
       return { path: null, excerpt: block.kind };
   }
+}
+
+/** What a call is about, as a copy. */
+export function copiedSubject(subject: CallSubject | null): Subject {
+  const { path = null, parameter = null } = subject ?? {};
+  return {
+    path: path === null ? null : copyOf(path),
+    excerpt: parameter === null ? null : excerptOf(parameter),
+  };
 }
 
 function excerptOf(text: string): string {

@@ -1,23 +1,26 @@
 // The tables of an analysis: by category, tool, rule, reason and session. Prints nothing.
 
-import { PRUNING_RULES } from '../../../density.js';
-import type { RuleName } from '../../../density.js';
 import type {
   AnalysisFigures,
   CategoryFigures,
-  RuleReport,
   SessionAnalysis,
   StayFigures,
   StayingEntry,
   StayReason,
   Subject,
-  ToolFigures,
 } from './analysis-report.js';
 import { itemsOf } from '../measure/attribution.js';
 import type { Category } from '../measure/composition.js';
 import { renderTable } from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
-import { formatCount, formatShare, shortenEnd, shortenStart } from '../terminal/text-layout.js';
+import {
+  formatCompact,
+  formatCount,
+  formatShare,
+  shortenEnd,
+  shortenStart,
+  wrap,
+} from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
 const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
@@ -37,6 +40,7 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /** What a history consists of; categories without blocks are left out. */
 export function renderCategories(
   { categories, tokens }: AnalysisFigures,
+  width: number,
   paint: Paint,
 ): readonly string[] {
   const rows = categories
@@ -50,7 +54,8 @@ export function renderCategories(
       zeroAsDash(figures.reclaimedTokens),
     ]);
   const head = ['what it consists of', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
-  return renderTable(head, rows, ['left', 'right', 'right', 'right', 'left', 'right'], paint);
+  const aligns = ['left', 'right', 'right', 'right', 'left', 'right'] as const;
+  return renderTable(head, rows, aligns, width, paint);
 }
 
 /** A bar in eighths of a column. */
@@ -63,25 +68,14 @@ const MAX_TOOLS = 15;
 const MAX_TOOL_LENGTH = 18;
 const MIN_SUBJECT_LENGTH = 10;
 
-/** What each tool comes to, and what pruning reclaims of it. */
+/** What each tool comes to, and what of its results was reclaimed. */
 export function renderTools(
   { tools, tokens }: AnalysisFigures,
   width: number,
   paint: Paint,
 ): readonly string[] {
   if (tools.length === 0) return [];
-  // The first one always, so that a table in which nothing is reclaimed says so.
-  const shown = PRUNING_RULES.filter(
-    ({ name }, at) => at === 0 || tools.some((tool) => reclaimedBy(tool, name) !== 0),
-  );
-  const head = [
-    'by tool',
-    'calls',
-    'results',
-    'of all',
-    ...shown.map(({ name }) => name),
-    'largest',
-  ];
+  const head = ['by tool', 'calls', 'results', 'of all', 'reclaimed', 'largest'];
   const rows = tools
     .slice(0, MAX_TOOLS)
     .map((tool) => [
@@ -89,7 +83,7 @@ export function renderTools(
       formatCount(tool.calls),
       formatCount(tool.resultTokens),
       formatShare(tool.resultTokens, tokens.without),
-      ...shown.map(({ name }) => zeroAsDash(reclaimedBy(tool, name))),
+      zeroAsDash(tool.reclaimedResultTokens),
       zeroAsDash(tool.largestResult?.tokens ?? 0),
     ]);
   const more = tools.length - MAX_TOOLS;
@@ -101,48 +95,44 @@ export function renderTools(
       width,
       paint,
     ),
-    ...(more > 0 ? [paint('dim', `and ${formatCount(more)} more tools; --json lists all`)] : []),
+    ...(more > 0
+      ? wrap(`and ${formatCount(more)} more tools; --json lists all`, width).map((line) =>
+          paint('dim', line),
+        )
+      : []),
   ];
 }
 
-function reclaimedBy({ reclaimed }: ToolFigures, rule: RuleName): number {
-  return reclaimed.find((figures) => figures.rule === rule)?.tokens ?? 0;
-}
-
-/** What each rule reclaims, with examples. */
+/** What each rule reclaimed, with examples. */
 export function renderRules(
   { rules, tokens }: AnalysisFigures,
   width: number,
   paint: Paint,
 ): readonly string[] {
+  if (rules.length === 0) return wrap('Nothing was stale: all of it stays.', width);
   const head = ['what pruning reclaims', 'times', 'tokens', 'of all'];
   const rows = rules.flatMap((report) => [
     [
-      ruleName(report),
+      itemsOf(report.rule),
       formatCount(report.items),
       formatCount(report.tokens),
       formatShare(report.tokens, tokens.without),
     ],
     ...report.examples.map((example) => [
-      paint('dim', `  ${aboutExample(example, width - EXAMPLE_MARGIN)}`),
+      paint(
+        'dim',
+        `  ${aboutExample(example, Math.max(width - EXAMPLE_MARGIN, MIN_SUBJECT_LENGTH))}`,
+      ),
       '',
       paint('dim', formatCount(example.tokens)),
       '',
     ]),
   ]);
-  return renderTable(head, rows, ['left', 'right', 'right', 'right'], paint);
+  return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
 /** Columns for the indent and the numbers beside an example. */
 const EXAMPLE_MARGIN = 32;
-
-function ruleName({ rule, isOn, recencyRetention }: RuleReport): string {
-  const items = itemsOf(rule);
-  if (recencyRetention === null) return items;
-  return isOn
-    ? `${items}: all but the newest ${recencyRetention} of a tool`
-    : `off now: all but the newest ${recencyRetention} (--recency ${recencyRetention})`;
-}
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {
   const tool = example.tool === null ? '' : `${printable(example.tool)} `;
@@ -160,6 +150,7 @@ const REASON_NAMES: Readonly<Record<StayReason, string>> = {
   'newest-result': 'the newest results of other tools',
   'recent-result': 'calls whose result is new',
   'small-result': 'calls whose result is too small to prune',
+  'waiting-result': 'calls whose unused result waits for an edit',
   'shortened-result': 'calls whose old result is an excerpt',
   'pruned-result': 'calls whose old result is a pointer',
   'other-call': 'other tools: no write makes them stale',
@@ -179,6 +170,7 @@ const SHORT_REASONS: Readonly<Record<StayReason, string>> = {
   'newest-result': 'among the newest',
   'recent-result': 'new result',
   'small-result': 'small result',
+  'waiting-result': 'waits for an edit',
   'shortened-result': 'an excerpt',
   'pruned-result': 'pruned already',
   'other-call': 'no rule applies',
@@ -188,7 +180,11 @@ const SHORT_REASONS: Readonly<Record<StayReason, string>> = {
 };
 
 /** What stays, and why. */
-export function renderStays({ stays, tokens }: AnalysisFigures, paint: Paint): readonly string[] {
+export function renderStays(
+  { stays, tokens }: AnalysisFigures,
+  width: number,
+  paint: Paint,
+): readonly string[] {
   const rows = stays.map((figures: StayFigures) => [
     REASON_NAMES[figures.reason],
     formatCount(figures.items),
@@ -206,6 +202,7 @@ export function renderStays({ stays, tokens }: AnalysisFigures, paint: Paint): r
     head,
     [...rows, total.map((cell) => paint('bold', cell))],
     ['left', 'right', 'right', 'right'],
+    width,
     paint,
   );
 }
@@ -219,7 +216,7 @@ export function renderLargestStaying(
   if (entries.length === 0) return [];
   const rows = entries.map((entry) => [
     formatCount(entry.tokens),
-    formatCount(entry.entry),
+    entry.entry === null ? '–' : formatCount(entry.entry),
     shortenEnd(
       entry.tool === null ? CATEGORY_NAMES[entry.category] : printable(entry.tool),
       MAX_TOOL_LENGTH,
@@ -238,14 +235,15 @@ export function renderSessions(
   width: number,
   paint: Paint,
 ): readonly string[] {
-  const row = (format: string, { entries, tokens }: AnalysisFigures): readonly string[] => [
+  const row = (format: string, { entries, tokens, input }: AnalysisFigures): readonly string[] => [
     format,
     formatCount(entries),
     formatCount(tokens.without),
-    formatCount(tokens.without - tokens.with),
     formatShare(tokens.without - tokens.with, tokens.without),
+    formatCompact(input.without),
+    formatShare(input.without - input.with, input.without),
   ];
-  const head = ['format', 'entries', 'tokens', 'reclaimed', 'of all'];
+  const head = ['format', 'entries', 'tokens', 'reclaimed', 'sent', 'saved'];
   const rows = sessions.map((session) => row(session.format, session));
   const total = row('', totals);
   const left = Math.max(MIN_SUBJECT_LENGTH, width - widthOf([head, ...rows, total]));
@@ -260,7 +258,8 @@ export function renderSessions(
       ]),
       ['all sessions', ...total].map((cell) => paint('bold', cell)),
     ],
-    ['left', 'left', 'right', 'right', 'right', 'right'],
+    ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
+    width,
     paint,
   );
 }
@@ -275,11 +274,12 @@ function renderWithSubjects(
   aligns: readonly ('left' | 'right')[] = head.map((_, at) => (at === 0 ? 'left' : 'right')),
 ): readonly string[] {
   const left = width - widthOf([head, ...rows]);
-  if (left < MIN_SUBJECT_LENGTH) return renderTable(head, rows, [...aligns], paint);
+  const room = left < MIN_SUBJECT_LENGTH ? width - STACKED_MARGIN : left;
   return renderTable(
     [...head, 'about'],
-    rows.map((row, at) => [...row, subjectText(subjects[at] ?? null, left)]),
+    rows.map((row, at) => [...row, subjectText(subjects[at] ?? null, room)]),
     [...aligns, 'left'],
+    width,
     paint,
   );
 }
@@ -294,6 +294,9 @@ function widthOf(rows: readonly (readonly string[])[]): number {
 }
 
 const GAP = 2;
+
+/** Columns beside a subject where a table does not fit, and its rows are set one below the other. */
+const STACKED_MARGIN = 10;
 
 function subjectText(subject: Subject | null, maxLength: number): string {
   if (subject === null) return '';

@@ -1,17 +1,17 @@
 // Sums the analyses of several sessions up into one. Adds and sorts, nothing else.
 
-import { PRUNING_RULES } from '../../../density.js';
-import type { RuleName } from '../../../density.js';
 import { STAY_REASONS } from './analysis-report.js';
 import type {
   AnalysisFigures,
-  RuleFigures,
   RuleReport,
   SessionAnalysis,
   ToolFigures,
 } from './analysis-report.js';
+import { RECLAIM_RULES } from '../measure/attribution.js';
+import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import { groupBy } from '../measure/group-by.js';
+import type { TokenPair } from '../replay/replay-report.js';
 
 const EXAMPLES_PER_RULE = 3;
 
@@ -19,10 +19,9 @@ const EXAMPLES_PER_RULE = 3;
 export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigures {
   return {
     entries: sumOf(sessions, ({ entries }) => entries),
-    tokens: {
-      without: sumOf(sessions, ({ tokens }) => tokens.without),
-      with: sumOf(sessions, ({ tokens }) => tokens.with),
-    },
+    modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls),
+    tokens: sumPairs(sessions.map(({ tokens }) => tokens)),
+    input: sumPairs(sessions.map(({ input }) => input)),
     categories: CATEGORIES.map((category) => {
       const those = sessions
         .flatMap(({ categories }) => categories)
@@ -35,7 +34,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
       };
     }),
     tools: sumTools(sessions.flatMap(({ tools }) => tools)),
-    rules: PRUNING_RULES.flatMap(({ name }) => sumRule(name, sessions)),
+    rules: RECLAIM_RULES.flatMap((rule) => sumRule(rule, sessions)),
     stays: STAY_REASONS.flatMap((reason) => {
       const those = sessions
         .flatMap(({ stays }) => stays)
@@ -56,7 +55,8 @@ function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
       calls: sumOf(those, ({ calls }) => calls),
       callTokens: sumOf(those, ({ callTokens }) => callTokens),
       resultTokens: sumOf(those, ({ resultTokens }) => resultTokens),
-      reclaimed: sumRules(those.flatMap(({ reclaimed }) => reclaimed)),
+      reclaimedCallTokens: sumOf(those, (each) => each.reclaimedCallTokens),
+      reclaimedResultTokens: sumOf(those, (each) => each.reclaimedResultTokens),
       largestResult:
         those
           .flatMap(({ largestResult }) => largestResult ?? [])
@@ -66,17 +66,7 @@ function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
   ).sort((a, b) => b.resultTokens - a.resultTokens);
 }
 
-function sumRules(figures: readonly RuleFigures[]): readonly RuleFigures[] {
-  const groups = groupBy(figures, ({ rule }) => rule);
-  return PRUNING_RULES.flatMap(({ name: rule }) => {
-    const those = groups.get(rule) ?? [];
-    if (those.length === 0) return [];
-    const items = sumOf(those, (each) => each.items);
-    return [{ rule, items, tokens: sumOf(those, ({ tokens }) => tokens) }];
-  });
-}
-
-function sumRule(rule: RuleName, sessions: readonly SessionAnalysis[]): readonly RuleReport[] {
+function sumRule(rule: ReclaimRule, sessions: readonly SessionAnalysis[]): readonly RuleReport[] {
   const those = sessions.flatMap(({ rules }) => rules).filter((report) => report.rule === rule);
   const [first] = those;
   if (first === undefined) return [];
@@ -91,6 +81,13 @@ function sumRule(rule: RuleName, sessions: readonly SessionAnalysis[]): readonly
         .slice(0, EXAMPLES_PER_RULE),
     },
   ];
+}
+
+function sumPairs(pairs: readonly TokenPair[]): TokenPair {
+  return {
+    without: sumOf(pairs, ({ without }) => without),
+    with: sumOf(pairs, (pair) => pair.with),
+  };
 }
 
 function sumOf<Value>(values: readonly Value[], of: (value: Value) => number): number {

@@ -1,18 +1,15 @@
-// Analyzes one history: what it consists of, what pruning reclaims, and what stays and why. Pure but
-// for the counting of tokens, which it is given; reads and prints nothing.
+// What a replay of one session tells of its content: what it consists of, what each rule took, and what stays and why.
+// Pure; reads, plays and prints nothing.
 
-import {
-  applyDensityResult,
-  DEFAULT_DENSITY_CONFIG,
-  explainDensity,
-  listRuleEdits,
-  PRUNING_RULES,
-} from '../../../density.js';
 import type { ContentBlock, IContent } from '../../../index.js';
-import type { DensityConfig, DensityExplanation } from '../../../density.js';
-import type { Transcript } from '../../../transcripts.js';
-import { countAttributions, figuresByRule, largestExamples } from './analysis-reclaim.js';
-import type { CountedAttribution, CountEach } from './analysis-reclaim.js';
+import type { ReclaimRule } from '../measure/attribution.js';
+import { RECLAIM_RULES } from '../measure/attribution.js';
+import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
+import { groupBy } from '../measure/group-by.js';
+import { reclaimedBy } from '../replay/edit-row.js';
+import type { EditRow } from '../replay/edit-row.js';
+import type { Recording } from '../replay/recording.js';
+import { stopMessage } from '../replay/replay-report.js';
 import { STAY_REASONS } from './analysis-report.js';
 import type {
   CategoryFigures,
@@ -26,154 +23,60 @@ import type {
   ToolFigures,
 } from './analysis-report.js';
 import { Retention } from './analysis-retention.js';
-import { NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
-import { attributePass } from '../measure/attribution.js';
-import type { Attribution } from '../measure/attribution.js';
-import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
-import { densityConfigAtRest } from '../measure/density-config.js';
-import type { PruningOptions } from '../measure/density-config.js';
-import { groupBy } from '../measure/group-by.js';
-import { contextAt, contextsOf } from '../measure/contexts.js';
-import type { Context } from '../measure/contexts.js';
-
-/** How to analyze a history. */
-export interface AnalysisOptions extends PruningOptions {
-  readonly countEach: CountEach;
-}
+import { copiedSubject, NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
 
 const EXAMPLES_PER_RULE = 3;
 const LARGEST_STAYING = 5;
 
-/** One history as pruning leaves it. */
-interface PrunedHistory {
-  readonly entries: readonly IContent[];
-  /** Indices of these at which a context begins, but for the first. */
-  readonly contextStarts: readonly number[];
-  /** By entry of these, its index in the whole history. */
-  readonly indices: readonly number[];
-  readonly attributions: readonly Attribution[];
-  /** Why the rest stays. */
-  readonly retention: Retention;
+type TokensOf = Recording['tokensOf'];
+
+/** An entry that is left, and why each of its blocks stays. */
+interface LeftEntry {
+  readonly entry: IContent;
+  /** Index in the transcript; `null` for what a compression put in. */
+  readonly origin: number | null;
+  readonly reasons: readonly StayReason[];
 }
 
-interface PrunedContext extends Context, Pick<PrunedHistory, 'attributions'> {
-  readonly left: readonly IContent[];
-  /** By entry of these, its index in the context. */
-  readonly indices: readonly number[];
-  readonly explain: DensityExplanation['explain'];
-}
-
-/** A pruned history whose tokens are known. */
-interface CountedHistory extends PrunedHistory {
-  /** By entry that is left. */
-  readonly tokens: readonly number[];
-  readonly reclaimed: readonly CountedAttribution[];
-}
-
-/** Analyzes a transcript. @throws what counting throws. */
-export async function analyzeHistory(
-  transcript: Pick<Transcript, 'entries' | 'contextStarts' | 'preset' | 'workspaceRoot'>,
-  options: AnalysisOptions,
-): Promise<HistoryAnalysis> {
-  const { entries, preset } = transcript;
-  const { countEach, recencyRetention } = options;
-  const counts = await countEach(entries);
-  const known = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
-  const config = densityConfigAtRest(transcript, options);
-  const pruned = await countPruned(pruneHistory(transcript, config), known, countEach);
-  const untried =
-    recencyRetention === undefined ? await countOldResults(pruned, config, countEach) : undefined;
-  const subjects = subjectsOfCalls(entries, preset.toolCatalog);
-  const before = compose(entries, counts);
-  return {
-    entries: entries.length,
-    tokens: { without: sum(counts), with: sum(pruned.tokens) },
-    categories: categoryFigures(before, compose(pruned.entries, pruned.tokens)),
-    tools: toolFigures(before, pruned.reclaimed, largestResults(entries, counts, subjects)),
-    rules: ruleReports(pruned.reclaimed, untried, recencyRetention, subjects),
-    stays: stayFigures(pruned),
-    largestStaying: largestStaying(pruned, subjects),
-  };
-}
-
-/** Prunes each context by itself. */
-function pruneHistory(
-  transcript: Pick<Transcript, 'entries' | 'contextStarts'>,
-  config: DensityConfig,
-): PrunedHistory {
-  const prune = (context: Context): PrunedContext => pruneContext(context, config);
-  const [first, ...others] = contextsOf(transcript);
-  const contexts = [prune(first), ...others.map(prune)] as const;
-  let left = 0;
-  const starts = contexts.map((context) => (left += context.left.length) - context.left.length);
-  return {
-    entries: contexts.flatMap((context) => context.left),
-    contextStarts: starts.slice(1),
-    indices: contexts.flatMap(({ start, indices }) => indices.map((index) => start + index)),
-    attributions: contexts.flatMap(({ attributions }) => attributions),
-    retention: new Retention((index) => {
-      const { start, explain } = contextAt(contexts, index);
-      return explain(index - start);
-    }, config),
-  };
-}
-
-function pruneContext(context: Context, config: DensityConfig): PrunedContext {
-  const { entries } = context;
-  const { result, explain } = explainDensity(entries, config);
-  const left = [...entries];
-  applyDensityResult(left, result);
-  const removed = new Set(result.removals);
-  return {
-    ...context,
-    left,
-    indices: Array.from(entries.keys()).filter((index) => !removed.has(index)),
-    attributions: attributePass(
-      entries.flatMap((before, index) => {
-        const after = result.replacements.get(index) ?? null;
-        return after === null && !removed.has(index) ? [] : [{ index, before, after }];
-      }),
-      result.rows === undefined
-        ? []
-        : listRuleEdits(result.rows, (index) => entries[index]?.blocks),
-    ),
-    explain,
-  };
-}
-
-async function countPruned(
-  pruned: PrunedHistory,
-  known: ReadonlyMap<IContent, number>,
-  countEach: CountEach,
-): Promise<CountedHistory> {
-  const fresh = pruned.entries.filter((entry) => !known.has(entry));
-  const counts = await countEach(fresh);
-  const ofFresh = new Map(fresh.map((entry, at) => [entry, counts[at] ?? 0]));
-  return {
-    ...pruned,
-    tokens: pruned.entries.map((entry) => known.get(entry) ?? ofFresh.get(entry) ?? 0),
-    reclaimed: await countAttributions(pruned.attributions, countEach),
-  };
-}
-
-/** What recency pruning would take of a history besides, that was pruned without it. */
-function countOldResults(
-  history: PrunedHistory,
-  config: DensityConfig,
-  countEach: CountEach,
-): Promise<readonly CountedAttribution[]> {
-  const { attributions } = pruneHistory(history, { ...config, recencyPruning: true });
-  return countAttributions(
-    attributions.filter(({ rule }) => rule === 'recency'),
-    countEach,
-  );
-}
-
-function compose(entries: readonly IContent[], tokens: readonly number[]): Composition {
-  const composition = new Composition();
-  entries.forEach((entry, at) => {
-    composition.add(entry, tokens[at] ?? 0);
+/** Returns what a session that was played consists of. */
+export function analyzeRecording(recording: Recording): HistoryAnalysis {
+  const { report, rows, contexts, density, tokensOf } = recording;
+  const said = contexts.flatMap((context) => context.said);
+  const left = contexts.flatMap((context): readonly LeftEntry[] => {
+    const retention = new Retention(context, density);
+    return context.left.map((entry, at) => ({
+      entry,
+      origin: context.origins[at] ?? null,
+      reasons: retention.reasonsOf(entry, at),
+    }));
   });
+  const subjects = subjectsOfCalls(said, density.toolCatalog ?? {});
+  const [before, after] = [
+    compose(said, tokensOf),
+    compose(
+      left.map(({ entry }) => entry),
+      tokensOf,
+    ),
+  ];
+  return {
+    entries: report.entries,
+    modelCalls: report.modelCalls.length,
+    tokens: { without: sum(said, tokensOf), with: sum(left, ({ entry }) => tokensOf(entry)) },
+    end: report.end.tokens,
+    input: report.input,
+    contextLimit: report.settings.contextLimit,
+    stop: stopMessage(report),
+    categories: categoryFigures(before, after),
+    tools: toolFigures(before, after, largestResults(said, tokensOf, subjects)),
+    rules: ruleReports(rows),
+    stays: stayFigures(left, tokensOf),
+    largestStaying: largestStaying(left, tokensOf, subjects),
+  };
+}
+
+function compose(entries: readonly IContent[], tokensOf: TokensOf): Composition {
+  const composition = new Composition();
+  for (const entry of entries) composition.add(entry, tokensOf(entry));
   return composition;
 }
 
@@ -190,28 +93,32 @@ function categoryFigures(before: Composition, after: Composition): readonly Cate
 }
 
 function toolFigures(
-  composition: Composition,
-  reclaimed: readonly CountedAttribution[],
+  before: Composition,
+  after: Composition,
   largest: ReadonlyMap<string, ResultFigures>,
 ): readonly ToolFigures[] {
-  const byTool = groupBy(reclaimed, ({ toolName }) => toolName);
-  return Array.from(composition.byTool, ([tool, share]) => ({
-    tool,
-    ...share,
-    reclaimed: figuresByRule(byTool.get(tool) ?? []),
-    largestResult: largest.get(tool) ?? null,
-  })).sort((a, b) => b.resultTokens - a.resultTokens);
+  return Array.from(before.byTool, ([tool, share]) => {
+    const left = after.byTool.get(tool);
+    return {
+      tool,
+      ...share,
+      // What is left of an entry is split anew over its results: one may seem to have grown.
+      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
+      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
+      largestResult: largest.get(tool) ?? null,
+    };
+  }).sort((a, b) => b.resultTokens - a.resultTokens);
 }
 
 function largestResults(
   entries: readonly IContent[],
-  counts: readonly number[],
+  tokensOf: TokensOf,
   subjects: ReadonlyMap<string, Subject>,
 ): ReadonlyMap<string, ResultFigures> {
   const largest = new Map<string, ResultFigures>();
-  for (const [at, entry] of entries.entries()) {
+  for (const entry of entries) {
     if (!entry.blocks.some(({ type }) => type === 'tool_response')) continue;
-    const parts = tokensByBlock(entry, counts[at] ?? 0);
+    const parts = tokensByBlock(entry, tokensOf(entry));
     for (const [place, block] of entry.blocks.entries()) {
       if (block.type !== 'tool_response') continue;
       const tokens = parts[place] ?? 0;
@@ -222,39 +129,40 @@ function largestResults(
   return largest;
 }
 
-function ruleReports(
-  reclaimed: readonly CountedAttribution[],
-  untried: readonly CountedAttribution[] | undefined,
-  recencyRetention: number | undefined,
-  subjects: ReadonlyMap<string, Subject>,
-): readonly RuleReport[] {
-  return PRUNING_RULES.map(({ name: rule }) => {
-    const isOn = rule !== 'recency' || untried === undefined;
-    const counted = isOn ? reclaimed : untried;
-    const figures = figuresByRule(counted).find((found) => found.rule === rule);
-    return {
-      rule,
-      isOn,
-      recencyRetention:
-        rule === 'recency' ? (recencyRetention ?? DEFAULT_DENSITY_CONFIG.recencyRetention) : null,
-      items: figures?.items ?? 0,
-      tokens: figures?.tokens ?? 0,
-      examples: largestExamples(counted, rule, subjects, EXAMPLES_PER_RULE),
-    };
+function ruleReports(rows: readonly EditRow[]): readonly RuleReport[] {
+  const byRule = groupBy<EditRow, ReclaimRule>(rows, ({ rule }) => rule);
+  return RECLAIM_RULES.flatMap((rule) => {
+    const those = byRule.get(rule);
+    if (those === undefined) return [];
+    return [
+      {
+        rule,
+        items: sum(those, ({ items }) => items),
+        tokens: sum(those, reclaimedBy),
+        examples: those
+          .filter((row) => reclaimedBy(row) > 0)
+          .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
+          .slice(0, EXAMPLES_PER_RULE)
+          .map((row) => ({
+            tool: row.tool,
+            ...copiedSubject(row.subject),
+            tokens: reclaimedBy(row),
+          })),
+      },
+    ];
   });
 }
 
-function stayFigures(history: CountedHistory): readonly StayFigures[] {
+function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly StayFigures[] {
   const items = new Map<StayReason, number>();
   const tokens = new Map<StayReason, number>();
   const raise = (sums: Map<StayReason, number>, reason: StayReason, by: number): void => {
     sums.set(reason, (sums.get(reason) ?? 0) + by);
   };
-  for (const [at, entry] of history.entries.entries()) {
-    const total = history.tokens[at] ?? 0;
+  for (const { entry, reasons } of left) {
+    const total = tokensOf(entry);
     if (entry.blocks.length === 0) raise(tokens, 'other', total);
     const parts = tokensByBlock(entry, total);
-    const reasons = history.retention.reasonsOf(entry, history.indices[at] ?? at);
     for (const [place, block] of entry.blocks.entries()) {
       const reason = reasons[place] ?? 'other';
       raise(tokens, reason, parts[place] ?? 0);
@@ -268,29 +176,27 @@ function stayFigures(history: CountedHistory): readonly StayFigures[] {
 }
 
 function largestStaying(
-  history: CountedHistory,
+  left: readonly LeftEntry[],
+  tokensOf: TokensOf,
   subjects: ReadonlyMap<string, Subject>,
 ): readonly StayingEntry[] {
-  return Array.from(history.entries.keys())
-    .sort((a, b) => (history.tokens[b] ?? 0) - (history.tokens[a] ?? 0))
+  return [...left]
+    .sort((a, b) => tokensOf(b.entry) - tokensOf(a.entry))
     .slice(0, LARGEST_STAYING)
-    .flatMap((at) => {
-      const entry = history.entries[at];
-      if (entry === undefined) return [];
-      const tokens = history.tokens[at] ?? 0;
+    .flatMap(({ entry, origin, reasons }) => {
+      const tokens = tokensOf(entry);
       const parts = tokensByBlock(entry, tokens);
       const place = parts.indexOf(Math.max(...parts));
       const block = entry.blocks[place];
       if (block === undefined) return [];
-      const index = history.indices[at] ?? at;
       return [
         {
-          entry: index,
+          entry: origin,
           speaker: entry.speaker,
           category: categoryOf(block, entry),
           tool: toolOf(block),
           tokens,
-          reason: history.retention.reasonsOf(entry, index)[place] ?? 'other',
+          reason: reasons[place] ?? 'other',
           ...subjectOfBlock(block, subjects),
         },
       ];
@@ -302,6 +208,6 @@ function toolOf(block: ContentBlock): string | null {
   return block.type === 'tool_response' ? block.toolName : null;
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function sum<Value>(values: readonly Value[], of: (value: Value) => number): number {
+  return values.reduce((total, value) => total + of(value), 0);
 }

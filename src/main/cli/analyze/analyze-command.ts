@@ -5,15 +5,21 @@ import { Command, Option } from 'commander';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/option-values.js';
-import { JSON_HELP, NO_REDACT_HELP } from '../replay/replay-command.js';
+import {
+  CONTEXT_LIMIT_HELP,
+  JSON_HELP,
+  NO_REDACT_HELP,
+  SESSION_HELP,
+} from '../replay/replay-command.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options of `analyze` as the command line gives them. */
 export interface AnalyzeArguments {
   readonly format?: TranscriptFormat;
-  readonly contextLimit: number;
+  readonly contextLimit?: number;
   readonly recency?: number;
   readonly explain?: number;
+  readonly suggest?: boolean;
   readonly workspace?: string;
   readonly threads?: number;
   readonly json?: boolean;
@@ -27,6 +33,7 @@ Examples:
   ctxfold analyze ~/.claude/projects
   ctxfold analyze rollout.jsonl --recency 3 --context-limit 128000
   ctxfold analyze rollout.jsonl --explain 41
+  ctxfold analyze rollout.jsonl --recency 3 --suggest
   ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
 
 Of a folder, all files in it and in the folders below are tried; those that are
@@ -38,20 +45,20 @@ ${EXIT_CODES_HELP}`;
 export function createAnalyzeCommand(onExit: (code: number) => void): Command {
   return new Command('analyze')
     .description(
-      'Tells what recorded agent sessions consist of, by category and by tool, what each rule of ' +
-        'pruning would reclaim of them, and what stays and why. Tokens are counted, not estimated. ' +
-        'Nothing leaves the machine.',
+      'Plays recorded agent sessions as replay does, and tells what they consist of, by category and ' +
+        'by tool, what each rule takes away, and what stays and why. Tokens are counted, not ' +
+        'estimated. Nothing leaves the machine.',
     )
-    .argument('<path>', 'a recorded session, or a folder of them')
+    .argument('<path>', SESSION_HELP)
     .addOption(
       new Option('--format <name>', 'format of the files (default: found out)').choices(
         TRANSCRIPT_FORMATS,
       ),
     )
-    .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
+    .option('--context-limit <tokens>', CONTEXT_LIMIT_HELP, wholeNumber(1))
     .option(
       '--recency <n>',
-      'keep only the newest n results of each tool (default: off; what 3 would do is told)',
+      'keep only the newest n results of each tool (default: off)',
       wholeNumber(1),
     )
     .option(
@@ -59,6 +66,7 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       'tell of one entry of a session why it stays or goes, and nothing else; entries count from 0',
       wholeNumber(0),
     )
+    .option('--suggest', 'print the configuration that reaches these figures, ready to paste')
     .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
     .option(
       '--threads <n>',

@@ -1,24 +1,27 @@
-// Reads and analyzes many sessions, a few at a time, so that parsing here and counting on worker
+// Reads and plays many sessions, a few at a time, so that parsing here and counting on worker
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import { CtxfoldError, createCompactor } from '../../../index.js';
-import { readTranscript } from '../../../transcripts.js';
 import type { Compactor, OffloadMode } from '../../../index.js';
-import type { Transcript, TranscriptFormat } from '../../../transcripts.js';
-import { analyzeHistory } from './analysis.js';
-import type { CountEach } from './analysis-reclaim.js';
-import type { HistoryAnalysis, SessionAnalysis, UnreadFile } from './analysis-report.js';
-import { groupWarnings } from '../measure/warning-groups.js';
+import type { TranscriptFormat } from '../../../transcripts.js';
+import { createReplayCompactor, replayIn } from '../replay/replay-session.js';
+import type { ReplayOptions } from '../replay/replay-session.js';
+import { analyzeRecording } from './analysis.js';
+import { isUnreadable, readSession } from '../replay/session-files.js';
+import type { UnreadFile } from '../replay/session-files.js';
+import type { Progress } from '../terminal/progress-bar.js';
+import type { SessionAnalysis } from './analysis-report.js';
 
 /** How to analyze files. */
 export interface AnalyzeOptions {
   readonly format?: TranscriptFormat | undefined;
+  /** @default by the model that each transcript names */
+  readonly contextLimit?: number | undefined;
   /** Results to keep per tool; switches recency pruning on. */
   readonly recencyRetention?: number | undefined;
   /** @default what each transcript recorded, else the working directory */
   readonly workspaceRoot?: string | undefined;
-  /** Where tokens are counted. @default 'auto' */
+  /** Where work runs. @default 'auto' */
   readonly offload?: OffloadMode | undefined;
   /** @default as many as the machine runs at once, up to 8 */
   readonly threads?: number | undefined;
@@ -26,8 +29,8 @@ export interface AnalyzeOptions {
   readonly skipsUnreadable: boolean;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Told after each file how many are done. */
-  readonly onProgress?: ((doneFiles: number) => void) | undefined;
+  /** Shows how far it has come: files, or of a single one its entries. */
+  readonly progress?: Progress | undefined;
 }
 
 /** What came of the files. */
@@ -46,16 +49,29 @@ export async function analyzeFiles(
   options: AnalyzeOptions,
 ): Promise<AnalyzedFiles> {
   const threads = options.threads ?? Math.min(MAX_THREADS, availableParallelism());
-  await using compactor = createCompactor({ threads, offload: options.offload });
+  const { contextLimit, recencyRetention, workspaceRoot, offload = 'auto', signal } = options;
+  const play: ReplayOptions = {
+    ...{ contextLimit, recencyRetention, workspaceRoot, offload, threads, signal },
+    strategy: 'high-density',
+  };
+  await using compactor = createReplayCompactor(play);
+  const isSingle = files.length === 1;
+  const update = isSingle ? undefined : options.progress?.begin(files.length, 'analyzing', 'files');
   const outcomes: (SessionAnalysis | UnreadFile)[] = [];
   const rest = files.entries();
   let doneFiles = 0;
   const work = async (): Promise<void> => {
     // All draw from one iterator, so that each file goes to one of them.
     for (const [at, file] of rest) {
-      outcomes[at] = await analyzeFile(file, compactor, options);
+      outcomes[at] = await analyzeFile(
+        file,
+        compactor,
+        options,
+        play,
+        isSingle ? options.progress : undefined,
+      );
       doneFiles += 1;
-      options.onProgress?.(doneFiles);
+      update?.(doneFiles);
     }
   };
   // One more than there are threads: while they count, this one parses.
@@ -71,42 +87,20 @@ export async function analyzeFiles(
 async function analyzeFile(
   file: string,
   compactor: Compactor,
-  { format, recencyRetention, workspaceRoot, skipsUnreadable, signal }: AnalyzeOptions,
+  { format, skipsUnreadable, signal }: AnalyzeOptions,
+  play: ReplayOptions,
+  progress: Progress | undefined,
 ): Promise<SessionAnalysis | UnreadFile> {
   try {
-    const transcript = await readTranscript(file, {
-      ...(signal !== undefined && { signal }),
-      ...(format !== undefined && { format }),
-    });
-    const analysis = await analyze(transcript, compactor, { recencyRetention, workspaceRoot });
+    const transcript = await readSession(file, { format, signal, progress });
+    const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
+    const recording = await replayIn(compactor, file, transcript, { ...play, onProgress });
     signal?.throwIfAborted();
-    const { format: found, warnings } = transcript;
-    return { file, format: found, ...analysis, warnings: groupWarnings(warnings) };
+    const { warnings } = recording.report;
+    return { file, format: transcript.format, ...analyzeRecording(recording), warnings };
   } catch (error) {
     signal?.throwIfAborted();
     if (!skipsUnreadable || !isUnreadable(error)) throw error;
     return { file, code: error.code, reason: error.message };
   }
-}
-
-async function analyze(
-  transcript: Transcript,
-  compactor: Compactor,
-  options: Pick<AnalyzeOptions, 'recencyRetention' | 'workspaceRoot'>,
-): Promise<HistoryAnalysis> {
-  const session = await compactor.createSession();
-  try {
-    const countEach: CountEach = (contents) => session.history.countEach(contents);
-    return await analyzeHistory(transcript, { ...options, countEach });
-  } finally {
-    await session.close();
-  }
-}
-
-/** Whether it is the file's fault. */
-export function isUnreadable(error: unknown): error is CtxfoldError {
-  return (
-    error instanceof CtxfoldError &&
-    (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')
-  );
 }

@@ -9,10 +9,12 @@ import {
   renderStays,
   renderTools,
 } from './analysis-tables.js';
-import type { AnalysisReport, UnreadFile } from './analysis-report.js';
+import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
 import { groupBy } from '../measure/group-by.js';
+import { renderUnread } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
-import type { RenderOptions } from '../replay/render-report.js';
+import { reportWidth } from '../terminal/terminal-layout.js';
+import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   createPaint,
@@ -25,13 +27,11 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
-const MIN_WIDTH = 80;
-const MAX_WIDTH = 100;
 const MAX_LIST_WIDTH = 160;
 
 /** Returns the analysis as text that ends with a line break. */
 export function renderAnalysis(report: AnalysisReport, options: RenderOptions): string {
-  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, options.width));
+  const width = reportWidth(options);
   // Names of files tell most by their length.
   const listWidth = Math.min(MAX_LIST_WIDTH, options.width);
   const paint = createPaint(options.isColoured);
@@ -42,7 +42,7 @@ export function renderAnalysis(report: AnalysisReport, options: RenderOptions): 
       ? [['There are no entries: there is nothing to analyze.']]
       : figureSections(report, width, paint)),
     renderWarnings(warningsOf(report), width, paint),
-    renderUnread(report, width, paint),
+    renderUnread(report.path, report.unread, width, paint),
   ].filter((lines) => lines.length > 0);
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -63,26 +63,38 @@ function headline(report: AnalysisReport, width: number, paint: Paint): readonly
   ];
 }
 
-/** What it comes to, in a sentence. */
+/** What it comes to, in a few sentences. */
 function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): string {
-  const { without, with: left } = totals.tokens;
-  const limit = settings.contextLimit;
-  const saving =
-    `Pruning reclaims ${formatShare(without - left, without)}: ` +
-    `${formatCount(without - left)} tokens go, ${formatCount(left)} stay.`;
-  if (!isFolder) {
-    return (
-      `${saving} That is ${formatShare(without, limit)} of a window of ${formatCount(limit)} ` +
-      `without pruning, ${formatShare(left, limit)} with it.`
-    );
-  }
+  const { tokens, input, modelCalls } = totals;
+  const sentences = [
+    `Pruning reclaims ${formatShare(tokens.without - tokens.with, tokens.without)}: ` +
+      `${formatCount(tokens.without - tokens.with)} tokens go, ${formatCount(tokens.with)} stay.`,
+    `Over ${formatNumberOf(modelCalls, 'model call')}, ${formatCount(input.with)} tokens are sent ` +
+      `instead of ${formatCount(input.without)}: ${formatShare(input.without - input.with, input.without)} saved.`,
+    ...(isFolder ? windowsOf(sessions, settings.contextLimit) : sessions.flatMap(windowOf)),
+    ...sessions.flatMap(({ stop }) =>
+      stop === null || isFolder ? [] : [`Stopped: ${printable(stop)}`],
+    ),
+  ];
+  return sentences.join(' ');
+}
+
+function windowOf({ end, contextLimit: limit }: SessionAnalysis): readonly string[] {
+  return [
+    `At the end that is ${formatShare(end.without, limit)} of a window of ${formatCount(limit)} ` +
+      `without pruning, ${formatShare(end.with, limit)} with it.`,
+  ];
+}
+
+function windowsOf(sessions: readonly SessionAnalysis[], limit: number | null): readonly string[] {
   const over = (side: 'without' | 'with'): number =>
-    sessions.filter(({ tokens }) => tokens[side] > limit).length;
-  if (over('without') === 0) return `${saving} All fit a window of ${formatCount(limit)}.`;
-  return (
-    `${saving} A window of ${formatCount(limit)} is too small for ${formatCount(over('without'))} ` +
-    `of the sessions without pruning, for ${formatCount(over('with'))} with it.`
-  );
+    sessions.filter(({ end, contextLimit }) => end[side] > contextLimit).length;
+  const window = limit === null ? 'the window of its model' : `a window of ${formatCount(limit)}`;
+  if (over('without') === 0) return [`All fit ${window.replace('its', 'their')}.`];
+  return [
+    `${window.replace(/^./, (first) => first.toUpperCase())} is too small for ` +
+      `${formatCount(over('without'))} of the sessions without pruning, for ${formatCount(over('with'))} with it.`,
+  ];
 }
 
 function figureSections(
@@ -92,10 +104,10 @@ function figureSections(
 ): readonly (readonly string[])[] {
   const [session] = sessions;
   return [
-    renderCategories(totals, paint),
+    renderCategories(totals, width, paint),
     renderTools(totals, width, paint),
     renderRules(totals, width, paint),
-    renderStays(totals, paint),
+    renderStays(totals, width, paint),
     ...(isFolder || session === undefined
       ? []
       : [renderLargestStaying(session.largestStaying, width, paint)]),
@@ -122,31 +134,4 @@ function warningsOf({ isFolder, sessions }: AnalysisReport): Parameters<typeof r
     // Lines of which file nobody could tell.
     places: isFolder ? [] : group.flatMap(({ places }) => places),
   }));
-}
-
-/** Files of one reason that are named. */
-const MAX_UNREAD = 20;
-
-/** Files that are no sessions, by reason. */
-function renderUnread(
-  { path, unread }: AnalysisReport,
-  width: number,
-  paint: Paint,
-): readonly string[] {
-  if (unread.length === 0) return [];
-  const groups = groupBy(unread, ({ reason }: UnreadFile) => printable(reason));
-  return [
-    paint('yellow', `${formatNumberOf(unread.length, 'file')} left out`),
-    ...Array.from(groups).flatMap(([reason, files]) => [
-      ...wrap(`- ${reason}`, width - 2).map((line, at) => (at === 0 ? `  ${line}` : `    ${line}`)),
-      ...files
-        .slice(0, MAX_UNREAD)
-        .map(({ file }) =>
-          paint('dim', `      ${shortenStart(printable(relative(path, file)), width - 6)}`),
-        ),
-      ...(files.length > MAX_UNREAD
-        ? [`      and ${formatCount(files.length - MAX_UNREAD)} more; --json lists all`]
-        : []),
-    ]),
-  ];
 }

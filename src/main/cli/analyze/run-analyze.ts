@@ -1,50 +1,43 @@
-// One run of `analyze`: finds the files, has them analyzed, prints. The only file that touches the
-// terminal and the signals of the process while that goes on.
+// One run of `analyze`: finds the files, has them analyzed, prints.
 
 import { resolve } from 'node:path';
+import { runExplain } from '../explain/run-explain.js';
+import { tellEmpty } from '../replay/run-replay.js';
+import { findSessionFiles } from '../replay/session-files.js';
+import { contentLabel } from '../terminal/content-label.js';
+import { interruptible } from '../terminal/interruptible.js';
+import { openProgress } from '../terminal/progress-bar.js';
+import { printText } from '../terminal/print.js';
+import { terminalLayout } from '../terminal/terminal-layout.js';
+import { jsonText } from '../terminal/terminal-text.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import type { AnalysisReport } from './analysis-report.js';
 import { sumAnalyses } from './analysis-totals.js';
 import { analyzeFiles } from './analyze-sessions.js';
-import { findSources } from './analyze-sources.js';
-import { EXIT } from '../terminal/exit-codes.js';
-import { InterruptedError } from '../terminal/interrupted-error.js';
-import { openProgressBar } from '../terminal/progress-bar.js';
 import { renderAnalysis } from './render-analysis.js';
-import { runExplain } from '../explain/run-explain.js';
-import { contentLabel } from '../terminal/content-label.js';
-import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText } from '../terminal/terminal-text.js';
+import { renderSuggestion } from './suggestion.js';
 
 /**
  * Analyzes a file or folder and prints what came of it; or explains one entry of a file.
  *
  * @returns the exit code
- * @throws InterruptedError on SIGINT; what reading a single file or counting throws.
+ * @throws InterruptedError on SIGINT; what reading a single file or playing throws.
  */
-export async function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
-  const interruption = new AbortController();
-  // Once only: a second SIGINT ends the process at once.
-  const onInterrupt = (): void => {
-    interruption.abort(new InterruptedError());
-  };
-  process.once('SIGINT', onInterrupt);
-  try {
-    if (given.explain !== undefined) {
-      return await runExplain(path, given.explain, given, interruption.signal);
-    }
-    const report = await analyze(path, given, interruption.signal);
-    process.stdout.write(
-      given.json === true
-        ? jsonText(report, contentLabel(given.redact))
-        : renderAnalysis(report, terminalLayout()),
-    );
-    if (report.sessions.length > 0) return EXIT.done;
-    console.error('ctxfold: No file of the folder is a session that can be read.');
-    return EXIT.transcript;
-  } finally {
-    process.removeListener('SIGINT', onInterrupt);
-  }
+export function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
+  return interruptible(async (signal) => {
+    const { explain } = given;
+    if (explain !== undefined) return runExplain(path, explain, given, signal);
+    const report = await analyze(path, given, signal);
+    const layout = terminalLayout();
+    if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
+    else if (given.suggest !== true) printText(renderAnalysis(report, layout));
+    else printText(renderSuggestion(report, layout.width, rootOf(given)));
+    return tellEmpty(report.sessions);
+  });
+}
+
+function rootOf({ workspace }: AnalyzeArguments): string | undefined {
+  return workspace === undefined ? undefined : resolve(workspace);
 }
 
 async function analyze(
@@ -52,27 +45,25 @@ async function analyze(
   given: AnalyzeArguments,
   signal: AbortSignal,
 ): Promise<AnalysisReport> {
-  const { isFolder, files } = await findSources(path, signal);
-  const isWatched = process.stderr.isTTY && given.json !== true && files.length > 1;
-  const progress = isWatched
-    ? await openProgressBar(files.length, 'analyzing', 'files')
-    : undefined;
+  const progress = await openProgress(given.json === true);
   try {
+    const { isFolder, files } = await findSessionFiles(path, signal);
     const { sessions, unread } = await analyzeFiles(files, {
       format: given.format,
+      contextLimit: given.contextLimit,
       recencyRetention: given.recency,
-      workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
+      workspaceRoot: rootOf(given),
       threads: given.threads,
       skipsUnreadable: isFolder,
       signal,
-      onProgress: progress?.update,
+      progress,
     });
     return {
       reportVersion: 1,
       path,
       isFolder,
       settings: {
-        contextLimit: given.contextLimit,
+        contextLimit: given.contextLimit ?? null,
         recencyRetention: given.recency ?? null,
       },
       sessions,
@@ -80,6 +71,6 @@ async function analyze(
       unread,
     };
   } finally {
-    progress?.close();
+    progress.close();
   }
 }

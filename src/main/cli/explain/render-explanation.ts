@@ -2,7 +2,9 @@
 
 import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
-import type { RenderOptions } from '../replay/render-report.js';
+import type { ExplainedEntry } from './explain-entry.js';
+import { reportWidth } from '../terminal/terminal-layout.js';
+import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   createPaint,
@@ -23,10 +25,9 @@ export interface ExplanationReport {
   /** How many the session has. */
   readonly entries: number;
   readonly explanation: EntryExplanation;
+  readonly landed: ExplainedEntry['landed'];
 }
 
-const MIN_WIDTH = 60;
-const MAX_WIDTH = 100;
 const INDENT = '  ';
 
 const VERDICTS: Readonly<Record<BlockExplanation['verdict'], string>> = {
@@ -47,24 +48,37 @@ const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {
 
 /** Returns the explanation as text that ends with a line break. */
 export function renderExplanation(report: ExplanationReport, options: RenderOptions): string {
-  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, options.width));
+  const width = reportWidth(options);
   const paint = createPaint(options.isColoured);
   const { index, speaker, verdict, blocks } = report.explanation;
   const facts = [
     report.format,
     `entry ${formatCount(index)} of ${formatCount(report.entries)}, counted from 0`,
     speaker,
-    ENTRY_VERDICTS[verdict],
+    `${ENTRY_VERDICTS[verdict]}${whenOf(report)}`,
   ];
   const sections = [
     [
       paint('bold', `ctxfold analyze ${shortenStart(printable(report.file), width - 16)}`),
       ...joined(facts, width).map((line) => paint('dim', line)),
     ],
-    ...(blocks.length === 0 ? [['The entry holds nothing.']] : []),
+    ...(blocks.length === 0
+      ? [
+          report.landed?.step === 'compressed'
+            ? wrap('A compression took it, or what it held.', width)
+            : ['The entry holds nothing.'],
+        ]
+      : []),
     ...blocks.map((block) => renderBlock(block, width, paint)),
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** When that was, or what it waits for. */
+function whenOf({ explanation, landed }: ExplanationReport): string {
+  if (landed === null) return explanation.verdict === 'kept' ? '' : ' once that is worth an edit';
+  const { modelCall } = landed;
+  return modelCall === null ? ' at the end' : ` before model call ${formatCount(modelCall)}`;
 }
 
 function renderBlock(block: BlockExplanation, width: number, paint: Paint): readonly string[] {

@@ -1,13 +1,13 @@
-// One run of `analyze --explain`: reads a session, and prints why one of its entries stays or goes.
+// One run of `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { explainDensity } from '../../../density.js';
-import { readTranscript } from '../../../transcripts.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
-import { historyAround } from '../measure/contexts.js';
-import { densityConfigAtRest } from '../measure/density-config.js';
+import { replaySession } from '../replay/replay-session.js';
+import { findSessionFiles, readSession } from '../replay/session-files.js';
+import { openProgress } from '../terminal/progress-bar.js';
+import { printText, tell } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
+import { explainEntry } from './explain-entry.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
 import { contentLabel } from '../terminal/content-label.js';
@@ -26,40 +26,48 @@ export async function runExplain(
   given: AnalyzeArguments,
   signal: AbortSignal,
 ): Promise<number> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  const { isFolder } = await findSessionFiles(path, signal);
   if (isFolder) return misused('--explain takes one session, and this is a folder.');
-  const { format } = given;
-  const transcript = await readTranscript(path, {
-    signal,
-    ...(format !== undefined && { format }),
-  });
-  const { length } = transcript.entries;
-  if (index >= length) {
-    return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
+  const progress = await openProgress(given.json === true);
+  try {
+    const transcript = await readSession(path, { format: given.format, signal, progress });
+    const { length } = transcript.entries;
+    if (index >= length) {
+      return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
+    }
+    const recording = await replaySession(path, transcript, {
+      contextLimit: given.contextLimit,
+      offload: 'auto',
+      strategy: 'high-density',
+      recencyRetention: given.recency,
+      workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
+      threads: given.threads,
+      signal,
+      onProgress: progress.begin(length, 'replaying', 'entries'),
+      explains: true,
+    });
+    progress.close();
+    const explained = explainEntry(recording, index);
+    if (explained === null) {
+      const { playedEntries } = recording.report;
+      return misused(
+        `--explain ${index}: the session could be played up to entry ${playedEntries}.`,
+      );
+    }
+    print({ file: path, format: transcript.format, entries: length, ...explained }, given);
+    return EXIT.done;
+  } finally {
+    progress.close();
   }
-  const config = densityConfigAtRest(transcript, {
-    recencyRetention: given.recency,
-    workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
-  });
-  const report: ExplanationReport = {
-    reportVersion: 1,
-    file: path,
-    format: transcript.format,
-    entries: length,
-    explanation: explainDensity(historyAround(transcript, index), config).explain(index),
-  };
-  process.stdout.write(
-    given.json === true
-      ? jsonText(report, contentLabel(given.redact))
-      : renderExplanation(report, terminalLayout()),
-  );
-  return EXIT.done;
+}
+
+function print(told: Omit<ExplanationReport, 'reportVersion'>, given: AnalyzeArguments): void {
+  const report: ExplanationReport = { reportVersion: 1, ...told };
+  if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
+  else printText(renderExplanation(report, terminalLayout()));
 }
 
 function misused(message: string): number {
-  console.error(`ctxfold: ${printable(message)}`);
+  tell(printable(message));
   return EXIT.usage;
 }

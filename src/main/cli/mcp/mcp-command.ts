@@ -63,6 +63,8 @@ export function createMcpCommand(): Command {
     .action(async ({ removalLog: paths, session, allSessions }: McpArguments, command: Command) => {
       if (session === '') command.error('error: --session: expected the id of a session.');
       for (const path of paths) {
+        if (path === '-')
+          command.error('error: --removal-log: standard input is for the protocol.');
         if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) continue;
         command.error(`error: --removal-log: ${path} is no file.`);
       }

@@ -6,6 +6,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describeError } from '../terminal/print-error.js';
 import { createRecallServer } from './recall-server.js';
 import type { RecallSource } from './recall-choice.js';
+import { tell, tellLines } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 
 /** Serves until standard input ends; the process ends then, as nothing else keeps it alive. */
@@ -15,11 +16,11 @@ export function runMcp(source: RecallSource): void {
   ) as { readonly version: string };
   for (const path of source.paths) {
     // A session makes the file with the first edit: it may well come later.
-    if (!existsSync(path)) console.error(`ctxfold: ${printable(path)} does not exist yet`);
+    if (!existsSync(path)) tell(`${printable(path)} does not exist yet`);
   }
   serveStdio(() => createRecallServer(source, version), {
     onerror: (error) => {
-      console.error(describeError(error, false));
+      tellLines(describeError(error, false));
     },
   });
 }

@@ -9,7 +9,7 @@ import { createChatCompletionsModel } from './chat-completions-model.js';
 /** The options about a model as the command line gives them. */
 export interface ModelArguments {
   readonly strategy: CompressionStrategyName;
-  readonly contextLimit: number;
+  readonly contextLimit?: number | undefined;
   readonly baseUrl?: string;
   readonly model?: string;
   readonly apiKeyEnv?: string;
@@ -60,10 +60,13 @@ export function readModelChoice(
   return {
     baseUrl,
     model,
-    contextLimit: given.summarizerContextLimit ?? given.contextLimit,
+    contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
     apiKey: readKey(given.apiKeyEnv, environment, fail),
   };
 }
+
+/** What a model is taken to accept that writes summaries, when nobody says it. */
+const UNKNOWN_CONTEXT_LIMIT = 128_000;
 
 function namesOf(given: ModelArguments): readonly string[] {
   return [

@@ -2,22 +2,24 @@
 // result lived, and what the requests came to. Both renderers read this value, and neither looks at a session.
 
 import { explainDensity } from '../../../density.js';
+import type { DensityConfig, EntryExplanation } from '../../../density.js';
 import type { IContent, ToolCatalog, ToolCallBlock } from '../../../index.js';
-import type { DensityConfig } from '../../../density.js';
-import { attributeCompression, attributePass } from '../measure/attribution.js';
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
 import type { Category, ToolShare } from '../measure/composition.js';
 import type { ReplayReport } from './replay-report.js';
+import { attributeSteps, entriesOf, placedIn } from './attributed-steps.js';
+import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
 import { rowsOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import { requestsOf } from './recorded-requests.js';
 import type { RecordedRequest } from './recorded-requests.js';
 import { ResultLives } from './result-lives.js';
 import type { ResultLife } from './result-lives.js';
-import type { EditCause, RecordedStep, SessionRecorder } from './session-recorder.js';
+import { modelOfEntry } from './session-player.js';
+import type { EditCause, SessionRecorder } from './session-recorder.js';
 
 /** A part of an edit, with what it weighs. */
 export interface RecordedEdit {
@@ -59,6 +61,14 @@ export interface Recorded {
   readonly requests: readonly RecordedRequest[];
   /** The model that answered most often, by its id. */
   readonly model: string | null;
+  /** The contexts of the agent, in their order. */
+  readonly contexts: readonly [RecordedContext, ...RecordedContext[]];
+  /** By index in the transcript, the newest edit of the entry. */
+  readonly landed: ReadonlyMap<number, LandedExplanation>;
+  /** By what passes went in the end. */
+  readonly density: DensityConfig;
+  /** Tokens of an entry, of the transcript or in a context as it was left. */
+  readonly tokensOf: (entry: IContent) => number;
 }
 
 /** A session that was played: the figures that `--json` prints, and what only pages show. */
@@ -68,9 +78,10 @@ export interface Recording extends Recorded {
 
 /** What a recording is worked out with. */
 export interface RecordingOptions {
-  readonly catalog: ToolCatalog;
-  /** By what the passes were made. Where it is given, edits say why: that takes as long as a pass for each of them. */
-  readonly density?: DensityConfig | undefined;
+  /** By what passes are made. */
+  readonly density: DensityConfig;
+  /** Whether edits say why: that takes as long as a pass for each of them. */
+  readonly explains: boolean;
   /** Counts the tokens of entries. */
   readonly countEach: (entries: readonly IContent[]) => Promise<readonly number[]>;
 }
@@ -78,95 +89,32 @@ export interface RecordingOptions {
 /** Works out what was recorded. @throws what counting throws. */
 export async function recordingOf(
   { steps: taken, windows }: SessionRecorder,
-  { catalog, density, countEach }: RecordingOptions,
+  { density, explains, countEach }: RecordingOptions,
 ): Promise<Recorded> {
-  const steps = attribute(taken, density);
+  const { steps, contexts, landed } = attributeSteps(taken, explains ? density : undefined);
   const entries = Array.from(new Set(steps.flatMap(entriesOf)));
   const counts = await countEach(entries);
   const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
-  const walk = new RecordingWalk(catalog, (entry) => tokens.get(entry) ?? 0);
+  const tokensOf = (entry: IContent): number => tokens.get(entry) ?? 0;
+  const walk = new RecordingWalk(density.toolCatalog ?? {}, tokensOf);
   for (const step of steps) walk.take(step);
+  const last = contexts.at(-1) ?? contexts[0];
   return {
     ...walk.result(),
+    shares: { without: walk.sharesOf(last.said), with: walk.sharesOf(last.left) },
     requests: requestsOf(windows, walk.added),
     model: modelOf(walk.added),
+    ...{ contexts, landed, density, tokensOf },
   };
 }
 
-/** A step, an edit taken apart. */
-type AttributedStep =
-  | Extract<RecordedStep, { kind: 'entry' | 'window' | 'context' }>
-  | {
-      readonly kind: 'edit';
-      readonly cause: EditCause;
-      readonly attributions: readonly Attribution[];
-      readonly removed: readonly IContent[];
-      readonly added: readonly IContent[];
-    };
-
-function attribute(
-  steps: readonly RecordedStep[],
-  density: DensityConfig | undefined,
-): readonly AttributedStep[] {
-  /** Entries that compressions put in. */
-  const putIn = new Set<IContent>();
-  let known: IContent[] = [];
-  return steps.map((step): AttributedStep => {
-    if (step.kind === 'entry') known.push(step.entry);
-    if (step.kind === 'context') known = [];
-    if (step.kind === 'entry' || step.kind === 'window' || step.kind === 'context') return step;
-    const before = known;
-    const { cause } = step;
-    if (step.kind === 'pass') {
-      const { changes, edits } = step.pass;
-      const attributions = attributePass(
-        changes,
-        edits,
-        density && explainDensity(before, density).explain,
-      );
-      const byIndex = new Map(changes.map(({ index, after }) => [index, after]));
-      known = before.flatMap((entry, index) => {
-        const after = byIndex.get(index);
-        return after === undefined ? entry : (after ?? []);
-      });
-      const added = changes.flatMap(({ after }) => after ?? []);
-      const removed = changes.map(({ index, before: entry }) => before[index] ?? entry);
-      return { kind: 'edit', cause, attributions, removed, added };
-    }
-    known = [...step.after];
-    const isByModel = cause.step === 'compressed' && cause.isByModel;
-    const attributions = attributeCompression(before, known, {
-      isByModel,
-      putIn: new Set(putIn),
-    });
-    for (const each of attributions) {
-      if (each.before === null && each.after !== null) putIn.add(each.after);
-    }
-    const removed = without(before, known);
-    return { kind: 'edit', cause, attributions, removed, added: without(known, before) };
-  });
-}
-
-/** What is in one list and not in the other; an object that stands twice counts twice. */
-function without(entries: readonly IContent[], others: readonly IContent[]): readonly IContent[] {
-  const left = new Map<IContent, number>();
-  for (const entry of others) left.set(entry, (left.get(entry) ?? 0) + 1);
-  return entries.filter((entry) => {
-    const count = left.get(entry) ?? 0;
-    left.set(entry, count - 1);
-    return count <= 0;
-  });
-}
-
-function entriesOf(step: AttributedStep): readonly IContent[] {
-  if (step.kind === 'entry') return [step.entry];
-  if (step.kind === 'window' || step.kind === 'context') return [];
-  return [
-    ...step.added,
-    ...step.attributions.flatMap(({ before, after }) =>
-      [before, after].filter((entry) => entry !== null),
-    ),
-  ];
+/** Returns why the entries that are left of a context stay, or would go; places are those of the transcript. */
+export function explainLeft(
+  { left, origins }: RecordedContext,
+  density: DensityConfig,
+): (index: number) => EntryExplanation {
+  const { explain } = explainDensity(left, density);
+  return (index) => placedIn(explain(index), origins);
 }
 
 /** Goes through the steps once, and adds up. */
@@ -176,10 +124,6 @@ class RecordingWalk {
   readonly #catalog: ToolCatalog;
   readonly #everything = new Composition();
   readonly #present = new Composition();
-  /** What was added since the context began. */
-  #said: IContent[] = [];
-  /** What is in the history, as often as it is. */
-  readonly #left = new Map<IContent, number>();
   readonly #subjects = new Map<string, CallSubject>();
   readonly #lives = new ResultLives();
   readonly #turns: (readonly number[])[] = [];
@@ -196,32 +140,23 @@ class RecordingWalk {
     else if (step.kind === 'window') {
       const { byCategory } = this.#present;
       this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
-    } else if (step.kind === 'context') this.#beginContext();
-    else {
+    } else if (step.kind === 'context') {
+      for (const entry of step.ended.left) this.#present.remove(entry);
+    } else {
       for (const entry of step.removed) this.#change(entry, -1);
       for (const entry of step.added) this.#change(entry, 1);
       for (const attribution of step.attributions) this.#takeEdit(step.cause, attribution);
     }
   }
 
-  #beginContext(): void {
-    for (const [entry, count] of this.#left) {
-      for (let at = 0; at < count; at += 1) this.#present.remove(entry);
-    }
-    this.#left.clear();
-    this.#said = [];
-  }
-
   #change(entry: IContent, by: 1 | -1): void {
     if (by === 1) this.#present.add(entry, this.#tokensOf(entry));
     else this.#present.remove(entry);
-    this.#left.set(entry, (this.#left.get(entry) ?? 0) + by);
   }
 
   #takeEntry(entry: IContent): void {
     const tokens = this.#tokensOf(entry);
     this.added.push(entry);
-    this.#said.push(entry);
     this.#everything.add(entry, tokens);
     this.#change(entry, 1);
     const parts = tokensByBlock(entry, tokens);
@@ -258,10 +193,10 @@ class RecordingWalk {
     });
   }
 
-  result(): Omit<Recorded, 'requests' | 'model'> {
-    const present = Array.from(this.#left).flatMap(([entry, count]) =>
-      Array.from({ length: count }, () => entry),
-    );
+  result(): Pick<
+    Recorded,
+    'turns' | 'edits' | 'rows' | 'names' | 'toolsWithout' | 'toolsAtEnd' | 'lives'
+  > {
     return {
       turns: this.#turns,
       edits: this.#edits,
@@ -269,12 +204,12 @@ class RecordingWalk {
       names: this.#names,
       toolsWithout: this.#everything.byTool,
       toolsAtEnd: this.#present.byTool,
-      shares: { without: this.#sharesOf(this.#said), with: this.#sharesOf(present) },
       lives: this.#lives.all,
     };
   }
 
-  #sharesOf(entries: readonly IContent[]): readonly WindowShare[] {
+  /** What each block of these entries takes of the window. */
+  sharesOf(entries: readonly IContent[]): readonly WindowShare[] {
     return entries.flatMap((entry) => {
       const parts = tokensByBlock(entry, this.#tokensOf(entry));
       return entry.blocks.map((block, at): WindowShare => {
@@ -294,10 +229,9 @@ class RecordingWalk {
 
 function modelOf(entries: readonly IContent[]): string | null {
   const answers = new Map<string, number>();
-  for (const { metadata } of entries) {
-    const model = metadata?.['model'];
-    // What an agent says in a model's place, as of an error, is `<synthetic>`.
-    if (typeof model !== 'string' || model.startsWith('<')) continue;
+  for (const entry of entries) {
+    const model = modelOfEntry(entry);
+    if (model === undefined) continue;
     answers.set(model, (answers.get(model) ?? 0) + 1);
   }
   return Array.from(answers).sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;

@@ -5,6 +5,8 @@ import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report
 import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
+import { reportWidth } from '../terminal/terminal-layout.js';
+import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   createPaint,
@@ -16,24 +18,14 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
-/** How the report is to look. */
-export interface RenderOptions {
-  /** Columns of the terminal. */
-  readonly width: number;
-  readonly isColoured: boolean;
-}
-
-const MIN_WIDTH = 60;
-const MAX_WIDTH = 100;
-
 /** Returns the report as text that ends with a line break. */
 export function renderReport(report: ReplayReport, options: RenderOptions): string {
-  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, options.width));
+  const width = reportWidth(options);
   const paint = createPaint(options.isColoured);
   const sections = [
     headline(report, width, paint),
     ...(report.entries === 0
-      ? [['The transcript holds no entries: there is nothing to replay.']]
+      ? [wrap('The transcript holds no entries: there is nothing to replay.', width)]
       : []),
     ...(report.entries === 0 ? [] : figures(report, width, paint)),
     renderWarnings(report.warnings, width, paint),
@@ -88,12 +80,12 @@ function figures(
 ): readonly (readonly string[])[] {
   const { reclaimed, largest, end } = report;
   return [
-    renderTokens(report, paint),
+    renderTokens(report, width, paint),
     verdict(report, width, paint),
     chart(report, width, paint),
     ...(reclaimed.length === 0
-      ? [['Nothing was stale, and compression was not due: the history is as it was.']]
-      : [renderTotals(reclaimed, end.tokens.without, paint)]),
+      ? [wrap('Nothing was stale, and compression was not due: the history is as it was.', width)]
+      : [renderTotals(reclaimed, end.tokens.without, width, paint)]),
     ...(largest.length === 0 ? [] : [renderLargest(largest, width, paint)]),
     renderRun(report, width, paint),
   ];
@@ -116,6 +108,9 @@ function verdict(report: ReplayReport, width: number, paint: Paint): readonly st
   return sentences.flatMap((text) => wrap(text, width)).map((line) => paint('yellow', line));
 }
 
+/** Columns of the title and the legend beside each other. */
+const LEGEND_WIDTH = 60;
+
 function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): readonly string[] {
   const lines = renderChart(
     modelCalls.map(({ tokens }) => tokens),
@@ -124,7 +119,8 @@ function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): reado
   );
   if (lines.length === 0) return [];
   const legend = `${paint('cyan', '█')} sent with ctxfold  ${paint('dim', '░')} sent without`;
-  return [`${paint('dim', 'tokens per model call')}   ${legend}`, ...lines];
+  const title = paint('dim', 'tokens per model call');
+  return [...(width < LEGEND_WIDTH ? [title, legend] : [`${title}   ${legend}`]), ...lines];
 }
 
 const MAX_WARNINGS = 8;
@@ -139,13 +135,19 @@ export function renderWarnings(
   const total = groups.reduce((sum, { count }) => sum + count, 0);
   const more = groups.length - MAX_WARNINGS;
   return [
-    paint('yellow', `${formatNumberOf(total, 'warning')} of the transcript's reader`),
+    ...wrap(`${formatNumberOf(total, 'warning')} of the transcript's reader`, width).map((line) =>
+      paint('yellow', line),
+    ),
     ...groups
       .slice(0, MAX_WARNINGS)
       .flatMap((group) =>
         wrap(warningText(group), width - 4).map((line, at) => (at === 0 ? '  - ' : '    ') + line),
       ),
-    ...(more > 0 ? [`  and ${formatCount(more)} more kinds; --json lists all`] : []),
+    ...(more > 0
+      ? wrap(`and ${formatCount(more)} more kinds; --json lists all`, width - 2).map(
+          (line) => `  ${line}`,
+        )
+      : []),
   ];
 }
 

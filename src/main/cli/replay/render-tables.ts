@@ -1,14 +1,22 @@
 // The tables of the report: what was removed by which rule, and the largest items.
 
+import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
 import { printable } from '../terminal/terminal-text.js';
-import { formatCount, formatShare, shortenEnd, shortenStart } from '../terminal/text-layout.js';
+import {
+  formatCount,
+  formatShare,
+  joined,
+  shortenEnd,
+  shortenStart,
+  wrap,
+} from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
 /** Tokens at the end and over all calls, without and with ctxfold. */
-export function renderTokens(report: ReplayReport, paint: Paint): readonly string[] {
+export function renderTokens(report: ReplayReport, width: number, paint: Paint): readonly string[] {
   const { end, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
     name,
@@ -24,13 +32,14 @@ export function renderTokens(report: ReplayReport, paint: Paint): readonly strin
       ? []
       : [row('sent for summaries', { without: 0, with: summarizer.inputTokens })]),
   ];
-  return renderTable(head, [...rows], ['left', 'right', 'right', 'right'], paint);
+  return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
 /** What each rule removed. */
 export function renderTotals(
   totals: readonly RuleTotal[],
   tokensWithout: number,
+  width: number,
   paint: Paint,
 ): readonly string[] {
   const rows = totals.map(({ rule, items, tokens }) => [
@@ -40,7 +49,7 @@ export function renderTotals(
     formatShare(tokens, tokensWithout),
   ]);
   const head = ['reclaimed', 'items', 'tokens', 'of all'];
-  return renderTable(head, rows, ['left', 'right', 'right', 'right'], paint);
+  return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
 const MAX_TOOL_LENGTH = 16;
@@ -72,6 +81,7 @@ export function renderLargest(
       ...items.slice(at, at + 1).map((item) => subjectOf(item, left)),
     ]),
     ['right', 'right', 'left', 'left', 'left'],
+    width,
     paint,
   );
 }
@@ -91,24 +101,54 @@ const NO_LINES = {
   middle: GAP,
 };
 
-/** Lines of a table without borders: a dim head, then the rows. */
+/**
+ * Lines of a table without borders: a dim head, then the rows. Where that is wider than `width`, each row is set as its first
+ * name, and below it what the other columns say.
+ */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  colAligns: Table.HorizontalAlignment[],
+  colAligns: readonly Table.HorizontalAlignment[],
+  width: number,
   paint: Paint,
 ): readonly string[] {
   const table = new Table({
     chars: NO_LINES,
-    colAligns,
+    colAligns: [...colAligns],
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
   table.push(
     head.map((name) => paint('dim', name)),
     ...rows.map((row) => [...row]),
   );
-  return table
+  const lines = table
     .toString()
     .split('\n')
     .map((line) => line.trimEnd());
+  const fits = lines.every((line) => stripVTControlCharacters(line).length <= width);
+  return fits ? lines : stacked(head, rows, Math.max(0, colAligns.indexOf('left')), width, paint);
+}
+
+function stacked(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  nameAt: number,
+  width: number,
+  paint: Paint,
+): readonly string[] {
+  return [
+    ...wrap(head[nameAt] ?? '', width).map((line) => paint('dim', line)),
+    ...rows.flatMap((row) => {
+      const cells = row.map((cell) => stripVTControlCharacters(cell).trim());
+      const facts = cells.flatMap((cell, at) => {
+        // A column without a name is a picture.
+        if (at === nameAt || cell === '' || head[at] === '') return [];
+        return [`${head[at] ?? ''} ${cell}`];
+      });
+      return [
+        ...wrap(cells[nameAt] ?? '', width),
+        ...joined(facts, width - GAP.length).map((line) => paint('dim', GAP + line)),
+      ];
+    }),
+  ];
 }

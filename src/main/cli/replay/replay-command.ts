@@ -35,12 +35,19 @@ export interface ReplayArguments extends PlayArguments {
 export const JSON_HELP: string =
   'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
   'no texts, parameters or working directory, and a tag for each path';
+/** What commands are pointed at. */
+export const SESSION_HELP: string = 'a recorded session, a folder of them, or - for standard input';
+/** What `--context-limit` is. */
+export const CONTEXT_LIMIT_HELP: string =
+  'context window of the model (default: by the model that the session names, 128000 where that is not known)';
 export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
 
 const EXAMPLES_HELP = `
 Examples:
   ctxfold replay ~/.claude/projects/my-project/session.jsonl
   ctxfold replay rollout.jsonl --recency 3 --context-limit 128000
+  ctxfold replay ~/.claude/projects
+  xz -dc session.jsonl.xz | ctxfold replay -
   ctxfold replay chat.json --format openai-chat --json | jq .end.tokens
   ctxfold replay session.jsonl --context-limit 50000 --strategy middle-out \\
     --base-url https://api.openai.com/v1 --model gpt-4.1-mini \\
@@ -60,16 +67,16 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
         'the strategies that ask a model: middle-out and one-shot send the session to --base-url ' +
         'to have it summarized, and to no other place.',
     )
-    .argument('<file>', 'the recorded session');
+    .argument('<path>', SESSION_HELP);
   return addPlayOptions(command)
     .option('--json', JSON_HELP)
     .option('--no-redact', NO_REDACT_HELP)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (file: string, given: ReplayArguments, command: Command) => {
+    .action(async (path: string, given: ReplayArguments, command: Command) => {
       const model = await readModel(given, command);
-      assertOwnFile(file, given.removalLog, command);
+      assertOwnFile(path, given.removalLog, command);
       const { runReplay } = await import('./run-replay.js');
-      onExit(await runReplay(file, given, model));
+      onExit(await runReplay(path, given, model));
     });
 }
 
@@ -86,7 +93,7 @@ export function addPlayOptions(command: Command): Command {
         .choices(STRATEGY_CHOICES)
         .default('high-density'),
     )
-    .option('--context-limit <tokens>', 'context window of the model', wholeNumber(1), 200_000)
+    .option('--context-limit <tokens>', CONTEXT_LIMIT_HELP, wholeNumber(1))
     .option(
       '--threshold <share>',
       'compress at this share of the context window (default: the strategy’s)',
@@ -147,6 +154,9 @@ export function assertOwnFile(
   option: string = '--removal-log',
 ): void {
   if (kept === undefined) return;
+  if (kept === '-' && option === '--removal-log') {
+    command.error('error: --removal-log: it is a file that is read again; name one.');
+  }
   const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
   const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
   if (statistics === undefined || recorded === undefined) return;

@@ -115,6 +115,7 @@ export interface WarningGroup {
 
 /** What the replay was asked to do; `null` where the default of the strategy or library applied. */
 export interface ReplaySettings {
+  /** What was given, or the window of the model that the session names. */
   readonly contextLimit: number;
   readonly strategy: string;
   readonly threshold: number | null;

@@ -4,14 +4,14 @@
 import { createCompactor } from '../../../index.js';
 import { readRemovals } from '../../../removal-log.js';
 import type {
+  Compactor,
   CompressionStrategyName,
   EphemeralSettings,
   OffloadMode,
+  SessionOptions,
   Summarizer,
-  EditPolicy,
 } from '../../../index.js';
 import type { Transcript } from '../../../transcripts.js';
-import { densityConfigOf } from '../measure/density-config.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
 import { SummarizerMeter } from './summarizer-meter.js';
@@ -22,12 +22,13 @@ import { replayTotals } from './replay-totals.js';
 import { SessionRecorder } from './session-recorder.js';
 import { playEntries } from './session-player.js';
 
-/** How to play a transcript. */
-export interface ReplayOptions {
-  readonly contextLimit: number;
+/** What transcripts are played with: the options of a compactor, as far as a command line has them. */
+export interface ReplaySetup {
+  /** @default by the model that the transcript names */
+  readonly contextLimit?: number | undefined;
   readonly offload: OffloadMode;
   readonly strategy: CompressionStrategyName;
-  /** @default what the transcript recorded, else the working directory */
+  /** @default what a transcript recorded, else the working directory */
   readonly workspaceRoot?: string | undefined;
   readonly threshold?: number | undefined;
   readonly preserveThreshold?: number | undefined;
@@ -37,14 +38,18 @@ export interface ReplayOptions {
   readonly threads?: number | undefined;
   /** Needed by strategies that ask a model. */
   readonly summarizer?: SummarizerOptions | undefined;
+}
+
+/** How to play one transcript. */
+export interface ReplayOptions extends ReplaySetup {
   /** A file that what edits take away is appended to. */
   readonly removalsFile?: string | undefined;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Told after each entry how many were played. */
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
-  /** When edits may land. @default the session's */
-  readonly edits?: EditPolicy | undefined;
+  /** What the session is told besides, to compare it with one that is told nothing. @default nothing */
+  readonly session?: Pick<SessionOptions, 'edits' | 'minReclaimTokens' | 'density'> | undefined;
   /** Whether the recording says why each edit was made: that takes as long as a pass for each of them. */
   readonly explains?: boolean | undefined;
 }
@@ -56,6 +61,18 @@ export interface SummarizerOptions {
   readonly model: string;
   /** Whether truncation takes the place of a summary that failed. */
   readonly fallbackToTruncation: boolean;
+}
+
+/** Makes the compactor of one or several replays: `createCompactor` with what was given, and its defaults for all else. */
+export function createReplayCompactor(setup: ReplaySetup): Compactor {
+  return createCompactor({
+    contextLimit: setup.contextLimit,
+    workspaceRoot: setup.workspaceRoot,
+    offload: setup.offload,
+    threads: setup.threads,
+    settings: replaySettings(setup),
+    summarizer: setup.summarizer?.summarizer,
+  });
 }
 
 /**
@@ -70,55 +87,64 @@ export async function replaySession(
   transcript: Transcript,
   options: ReplayOptions,
 ): Promise<Recording> {
-  const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
-  const { strategy, removalsFile, signal, onProgress, edits } = options;
-  const meter =
-    options.summarizer === undefined
-      ? undefined
-      : new SummarizerMeter(options.summarizer.summarizer);
-  await using compactor = createCompactor({
-    contextLimit: options.contextLimit,
-    workspaceRoot,
-    offload: options.offload,
-    threads: options.threads,
-    settings: sessionSettings(options),
-    summarizer: meter,
-  });
-  const session = await compactor.createSession({
-    density: transcript.preset,
-    removalLogPath: removalsFile,
-    edits,
-  });
-  const recorder = new SessionRecorder(session, strategy, meter);
-  const monitor = await LoopMonitor.start();
-  await playEntries(session, transcript, { recorder, signal, onProgress });
-  const eventLoop = await monitor.finish();
-  const offload = session.stats();
-  // From here on the workers count for the report alone.
-  const recorded = await recordingOf(recorder, {
-    catalog: transcript.preset.toolCatalog,
-    density: options.explains === true ? densityConfigOf(transcript, options) : undefined,
-    countEach: (contents) => session.history.countEach(contents),
-  });
-  const report: ReplayReport = {
-    reportVersion: 1,
-    file,
-    format: transcript.format,
-    workspaceRoot: workspaceRoot ?? null,
-    settings: reportedSettings(options),
-    entries: transcript.entries.length,
-    ...replayTotals(recorder, recorded.rows, options.contextLimit),
-    removals:
-      removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
-    mainThread: { ...eventLoop, ...recorder.windowTimes() },
-    offload,
-    failures: recorder.failures,
-    warnings: groupWarnings(transcript.warnings),
-  };
-  return { ...recorded, report };
+  const { summarizer } = options;
+  const meter = summarizer && new SummarizerMeter(summarizer.summarizer);
+  const metered = summarizer && meter && { ...summarizer, summarizer: meter };
+  await using compactor = createReplayCompactor({ ...options, summarizer: metered });
+  return await replayIn(compactor, file, transcript, { ...options, meter });
 }
 
-function sessionSettings(options: ReplayOptions): EphemeralSettings {
+/** The same in a compactor that is there, made by `createReplayCompactor` with the same options. */
+export async function replayIn(
+  compactor: Compactor,
+  file: string,
+  transcript: Transcript,
+  options: ReplayOptions & { readonly meter?: SummarizerMeter | undefined },
+): Promise<Recording> {
+  const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
+  const { removalsFile, signal, onProgress, explains = false, meter } = options;
+  const { density, ...edits } = options.session ?? {};
+  // The root is the compactor's where all sessions have the same; each transcript has its own.
+  const session = await compactor.createSession({
+    ...edits,
+    density: { ...(workspaceRoot !== undefined && { workspaceRoot }), ...density },
+    removalLogPath: removalsFile,
+  });
+  try {
+    const recorder = new SessionRecorder(session, options.strategy, meter);
+    const monitor = await LoopMonitor.start();
+    await playEntries(session, transcript, { recorder, signal, onProgress });
+    const eventLoop = await monitor.finish();
+    const offload = session.stats();
+    // From here on the workers count for the report alone.
+    const recorded = await recordingOf(recorder, {
+      density: session.densityConfig,
+      explains,
+      countEach: (contents) => session.history.countEach(contents),
+    });
+    const { contextLimit } = session;
+    const report: ReplayReport = {
+      reportVersion: 1,
+      file,
+      format: transcript.format,
+      workspaceRoot: workspaceRoot ?? null,
+      settings: { ...reportedSettings(options), contextLimit },
+      entries: transcript.entries.length,
+      ...replayTotals(recorder, recorded.rows, contextLimit),
+      removals:
+        removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
+      mainThread: { ...eventLoop, ...recorder.windowTimes() },
+      offload,
+      failures: recorder.failures,
+      warnings: groupWarnings(transcript.warnings),
+    };
+    return { ...recorded, report };
+  } finally {
+    await session.close();
+  }
+}
+
+function replaySettings(options: ReplaySetup): EphemeralSettings {
   return {
     'compression.strategy': options.strategy,
     'compression.threshold': options.threshold,
@@ -130,10 +156,9 @@ function sessionSettings(options: ReplayOptions): EphemeralSettings {
   };
 }
 
-function reportedSettings(options: ReplayOptions): ReplaySettings {
+function reportedSettings(options: ReplaySetup): Omit<ReplaySettings, 'contextLimit'> {
   const { summarizer } = options;
   return {
-    contextLimit: options.contextLimit,
     strategy: options.strategy,
     threshold: options.threshold ?? null,
     preserveThreshold: options.preserveThreshold ?? null,

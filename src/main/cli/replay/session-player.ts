@@ -1,8 +1,8 @@
 // Plays the entries of a transcript through a session: a preflight before each answer of the
-// model, as the agent would have had it. Reads no file, notes nothing and prints nothing.
+// model, which it names, as the agent would have had it. Reads no file, notes nothing and prints nothing.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Session } from '../../../index.js';
+import type { IContent, Session } from '../../../index.js';
 import type { Transcript } from '../../../transcripts.js';
 import type { SessionRecorder } from './session-recorder.js';
 
@@ -40,6 +40,8 @@ export async function playEntries(
       recorder.noteContext();
     }
     if (entry.speaker === 'ai') {
+      const model = modelOfEntry(entry);
+      if (model !== undefined) session.history.nameModel(model);
       await openWindow();
       if (recorder.hasStopped) return;
     }
@@ -48,4 +50,11 @@ export async function playEntries(
     onProgress?.(at + 1);
   }
   if (entries.length > 0) await openWindow();
+}
+
+/** The model that an entry says it is from. */
+export function modelOfEntry({ metadata }: IContent): string | undefined {
+  const model = metadata?.['model'];
+  // What an agent says in a model's place, as of an error, is `<synthetic>`.
+  return typeof model === 'string' && !model.startsWith('<') ? model : undefined;
 }

@@ -2,7 +2,12 @@
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { addPlayOptions, assertOwnFile, readModel } from '../replay/replay-command.js';
+import {
+  addPlayOptions,
+  assertOwnFile,
+  readModel,
+  SESSION_HELP,
+} from '../replay/replay-command.js';
 import type { PlayArguments } from '../replay/replay-command.js';
 import type { ModelPrice } from '../../../index.js';
 
@@ -36,8 +41,8 @@ export function createReportCommand(onExit: (code: number) => void): Command {
         'numbers, and no content of the session unless --no-redact is given: then only you may read ' +
         'the file.',
     )
-    .argument('<path>', 'the recorded session, or a folder of them')
-    .option('-o, --output <file>', 'where to write the page', 'report.html')
+    .argument('<path>', SESSION_HELP)
+    .option('-o, --output <file>', 'where to write the page; - for standard output', 'report.html')
     .option('--redact', 'hide content and paths', true)
     .option('--no-redact', 'show paths, and the start of what edits took away')
     .option('--title <text>', 'what the page calls the session (default: a tag for its file)')

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 import { CtxfoldError } from '../../../index.js';
 import { EXIT } from './exit-codes.js';
-import { InterruptedError } from './interrupted-error.js';
+import { InterruptedError } from './interruptible.js';
 import { printable, printableLines } from './terminal-text.js';
 
 /** Returns the exit code that says why it failed. */

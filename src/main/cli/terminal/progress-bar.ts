@@ -1,34 +1,42 @@
-// The progress bar of a run, on stderr so that stdout stays the report.
+// How far a run has come, on stderr so that stdout stays the report: one bar for each of its stages.
 
-/** A bar that is shown from its opening to its closing. */
-export interface ProgressBar {
-  /** Told how much is done. */
-  readonly update: (done: number) => void;
+import { widthOf } from './terminal-layout.js';
+
+/** Shows one stage after the other. */
+export interface Progress {
+  /** Begins a stage of so many things, shown at once; what it returns is told how many are done. */
+  readonly begin: (total: number, doing: string, things: string) => (done: number) => void;
   /** Wipes the bar and gives the cursor back. */
   readonly close: () => void;
 }
 
-/** Shows a bar for so many things. The library is loaded only where there is somebody to see it. */
-export async function openProgressBar(
-  total: number,
-  doing: string = 'replaying',
-  things: string = 'entries',
-): Promise<ProgressBar> {
+const SILENT: Progress = { begin: () => () => undefined, close: () => undefined };
+
+const MAX_BAR = 30;
+/** Columns beside the bar. */
+const WORDS = 34;
+
+/** Opens the display where somebody looks at stderr; the library is loaded only then. */
+export async function openProgress(isQuiet: boolean): Promise<Progress> {
+  if (!process.stderr.isTTY || isQuiet) return SILENT;
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
-    format: `${doing} {bar} {value}/{total} ${things}`,
+    format: '{doing} {bar} {value}/{total} {things}',
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: 30,
+    barsize: Math.max(1, Math.min(MAX_BAR, (widthOf(process.stderr) ?? 0) - WORDS)),
     hideCursor: true,
     clearOnComplete: true,
     gracefulExit: false,
   });
-  bar.start(total, 0);
   return {
-    update: (done) => {
-      bar.update(done);
+    begin: (total, doing, things) => {
+      bar.stop();
+      bar.start(total, 0, { doing, things });
+      return (done) => {
+        bar.update(done);
+      };
     },
     close: () => {
       bar.stop();

@@ -1,6 +1,6 @@
 // How numbers, names and colours become text of a known width. Knows nothing of reports.
 
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 /** How a text is shown where colours are allowed; elsewhere it stays as it is. */
 export type Paint = (style: 'bold' | 'dim' | 'cyan' | 'green' | 'yellow', text: string) => string;
@@ -66,15 +66,50 @@ export function joined(facts: readonly string[], width: number): readonly string
   return lines;
 }
 
-/** Breaks a text between words into lines of at most `width`; a longer word stands alone. */
+/** Breaks a text into lines of at most `width`: between words, and within one only where that is longer. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of text.split(' ').flatMap((each) => piecesOf(each, width))) {
     if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, line];
+}
+
+function piecesOf(word: string, width: number): readonly string[] {
+  if (word.length <= width) return [word];
+  const characters = Array.from(word);
+  return Array.from({ length: Math.ceil(characters.length / width) }, (_, at) =>
+    characters.slice(at * width, (at + 1) * width).join(''),
+  );
+}
+
+/** Breaks the lines of a text that are wider than `width`; what follows stands a little further in. */
+export function fitLines(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) =>
+      stripVTControlCharacters(line).length <= width
+        ? [line]
+        : fitLine(stripVTControlCharacters(line), width),
+    )
+    .join('\n');
+}
+
+/** An indent, and what stands before two spaces or more: a term, which gets a line of its own. */
+const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
+
+function fitLine(line: string, width: number): readonly string[] {
+  const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
+  const indent = spaces.slice(0, Math.floor(width / 4));
+  const rest = wrap(
+    line.slice(head.length).trim().split(/ +/).join(' '),
+    width - indent.length - 2,
+  );
+  if (term === undefined) return rest.map((part, at) => indent + (at === 0 ? part : `  ${part}`));
+  const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
+  return [...ofTerm, ...rest.map((part) => `${indent}  ${part}`)];
 }

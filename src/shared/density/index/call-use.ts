@@ -62,6 +62,7 @@ function fileUse(use: FileUse, parameters: unknown): CallUse {
   const isRead = use.access === 'read';
   const file = accessBy(use, parameters);
   if (file === undefined) {
+    if (contradicts(use, parameters)) return UNKNOWN;
     return { ...UNKNOWN, kind: isRead ? CALL_KIND.read : CALL_KIND.write };
   }
   const { paths } = file;
@@ -153,6 +154,27 @@ export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefi
   return paths === undefined || paths.length === 0
     ? undefined
     : { access: use.access, extent: use.extent, paths };
+}
+
+/** The parameters in which a use looks for its files. */
+export function fileKeysOf({
+  pathKeys = [],
+  pathListKeys = [],
+  patchKeys = [],
+}: FileUse): readonly string[] {
+  return [...pathKeys, ...pathListKeys, ...patchKeys];
+}
+
+/**
+ * Whether a call has parameters, and none in which its use looks for files: then the tool is another one than the catalog says.
+ * A tool that runs commands may well be called without one, as to read on what the last one prints.
+ */
+export function contradicts(use: ToolUse, parameters: unknown): use is FileUse {
+  if (use.access === 'search' || use.access === 'run') return false;
+  const values = asRecord(parameters);
+  const keys = fileKeysOf(use);
+  if (values === undefined || keys.length === 0 || Object.keys(values).length === 0) return false;
+  return firstPresent(keys, values) === undefined;
 }
 
 function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean {

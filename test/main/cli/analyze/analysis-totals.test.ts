@@ -8,7 +8,12 @@ const ONE: SessionAnalysis = {
   file: 'one.jsonl',
   format: 'claude-code',
   entries: 4,
+  modelCalls: 3,
   tokens: { without: 1_000, with: 700 },
+  end: { without: 1_000, with: 700 },
+  input: { without: 2_000, with: 1_500 },
+  contextLimit: 200_000,
+  stop: null,
   categories: [
     { category: 'user-text', blocks: 1, tokens: 100, reclaimedTokens: 0 },
     { category: 'tool-result', blocks: 2, tokens: 900, reclaimedTokens: 300 },
@@ -19,15 +24,14 @@ const ONE: SessionAnalysis = {
       calls: 2,
       callTokens: 20,
       resultTokens: 880,
-      reclaimed: [{ rule: 'read-write', items: 1, tokens: 300 }],
+      reclaimedCallTokens: 10,
+      reclaimedResultTokens: 290,
       largestResult: { tokens: 500, path: 'a.ts', excerpt: null },
     },
   ],
   rules: [
     {
       rule: 'read-write',
-      isOn: true,
-      recencyRetention: null,
       items: 1,
       tokens: 300,
       examples: [{ tool: 'Read', path: 'a.ts', excerpt: null, tokens: 300 }],
@@ -45,7 +49,9 @@ const OTHER: SessionAnalysis = {
   ...ONE,
   file: 'other.jsonl',
   entries: 2,
+  modelCalls: 1,
   tokens: { without: 50, with: 50 },
+  input: { without: 40, with: 40 },
   categories: [{ category: 'thinking', blocks: 1, tokens: 50, reclaimedTokens: 0 }],
   tools: [
     {
@@ -53,7 +59,8 @@ const OTHER: SessionAnalysis = {
       calls: 1,
       callTokens: 5,
       resultTokens: 10,
-      reclaimed: [],
+      reclaimedCallTokens: 0,
+      reclaimedResultTokens: 0,
       largestResult: { tokens: 10, path: 'b.ts', excerpt: null },
     },
     {
@@ -61,15 +68,14 @@ const OTHER: SessionAnalysis = {
       calls: 1,
       callTokens: 5,
       resultTokens: 2_000,
-      reclaimed: [],
+      reclaimedCallTokens: 0,
+      reclaimedResultTokens: 0,
       largestResult: null,
     },
   ],
   rules: [
     {
       rule: 'read-write',
-      isOn: true,
-      recencyRetention: null,
       items: 2,
       tokens: 800,
       examples: [
@@ -108,7 +114,8 @@ describe('sumAnalyses', () => {
     expect(totals.tools[1]).toMatchObject({
       calls: 3,
       callTokens: 25,
-      reclaimed: [{ rule: 'read-write', items: 1, tokens: 300 }],
+      reclaimedCallTokens: 10,
+      reclaimedResultTokens: 290,
       largestResult: { path: 'a.ts' },
     });
   });

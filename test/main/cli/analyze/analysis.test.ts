@@ -2,11 +2,10 @@
 
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   agentPreset,
   aiContent,
-  createCompactor,
   humanText,
   toolCall,
   toolContent,
@@ -16,24 +15,34 @@ import { readTranscript } from '../../../../src/transcripts.js';
 import type { IContent } from '../../../../src/index.js';
 import type { Transcript } from '../../../../src/transcripts.js';
 import type { WorkingSetRules } from '../../../../src/density.js';
-import { analyzeHistory } from '../../../../src/main/cli/analyze/analysis.js';
-import type { AnalysisOptions } from '../../../../src/main/cli/analyze/analysis.js';
+import { analyzeRecording } from '../../../../src/main/cli/analyze/analysis.js';
 import type { HistoryAnalysis } from '../../../../src/main/cli/analyze/analysis-report.js';
 import { replaySession } from '../../../../src/main/cli/replay/replay-session.js';
+import type { ReplayOptions } from '../../../../src/main/cli/replay/replay-session.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../../support/arbitrary-history.js';
+import { runs } from '../../../support/scale.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 
-const compactor = createCompactor({ offload: 'inline' });
-const session = await compactor.createSession();
-const countEach: AnalysisOptions['countEach'] = (contents) => session.history.countEach(contents);
-afterAll(() => compactor.close());
+async function analyze(
+  transcript: Transcript,
+  options: Partial<ReplayOptions> = {},
+): Promise<HistoryAnalysis> {
+  const play: ReplayOptions = { offload: 'inline', strategy: 'high-density', ...options };
+  return analyzeRecording(await replaySession('f', transcript, play));
+}
 
-/** Tokens that add up over blocks, as the library's do. */
-const countBlocks: AnalysisOptions['countEach'] = async (contents) =>
-  contents.map(({ blocks }) =>
-    blocks.reduce((total, block) => total + JSON.stringify(block).length, 3),
-  );
+/** The same with edits as soon as there are any, by rules of a working set. */
+function analyzeBy(
+  entries: readonly IContent[],
+  workingSet: WorkingSetRules = KEEPS_ALL,
+  options: Partial<ReplayOptions> = {},
+): Promise<HistoryAnalysis> {
+  return analyze(transcript(entries), {
+    session: { edits: 'every-turn', density: { workingSet, shrink: 'off' } },
+    ...options,
+  });
+}
 
 function sum<Value>(values: readonly Value[], of: (value: Value) => number): number {
   return values.reduce((total, value) => total + of(value), 0);
@@ -41,17 +50,13 @@ function sum<Value>(values: readonly Value[], of: (value: Value) => number): num
 
 function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis): void {
   const saved = tokens.without - tokens.with;
-  const applied = rules.filter(({ isOn }) => isOn);
   expect(sum(categories, (figures) => figures.tokens)).toBe(tokens.without);
   expect(sum(categories, (figures) => figures.reclaimedTokens)).toBe(saved);
-  expect(sum(applied, (report) => report.tokens)).toBe(saved);
+  expect(sum(rules, (report) => report.tokens)).toBe(saved);
   expect(sum(stays, (figures) => figures.tokens)).toBe(tokens.with);
-  for (const { rule, tokens: ofRule } of applied) {
-    if (rule === 'file-dedupe') continue;
-    const ofTools = tools.flatMap(({ reclaimed }) =>
-      reclaimed.filter((each) => each.rule === rule),
-    );
-    expect(sum(ofTools, (figures) => figures.tokens)).toBe(ofRule);
+  for (const tool of tools) {
+    expect(tool.reclaimedResultTokens).toBeLessThanOrEqual(tool.resultTokens);
+    expect(tool.reclaimedCallTokens).toBeLessThanOrEqual(tool.callTokens);
   }
 }
 
@@ -61,13 +66,9 @@ const KEEPS_ALL: WorkingSetRules = {
   ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
 };
 
-function transcript(
-  entries: readonly IContent[],
-  workingSet: WorkingSetRules = KEEPS_ALL,
-): Transcript {
+function transcript(entries: readonly IContent[], workspaceRoot: string = '/w'): Transcript {
   const format = 'claude-code';
-  const preset = { ...agentPreset(format), workingSet };
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
+  return { format, workspaceRoot, entries, warnings: [], preset: agentPreset(format) };
 }
 
 /** A call and its response. */
@@ -91,7 +92,7 @@ const SESSION = [
   aiContent([toolCall('6', 'Bash', { command: 'git push' })]),
 ];
 
-describe('analyzeHistory', () => {
+describe('analyzeRecording', () => {
   test.each([
     'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
     'codex/jdx-mise__71-b56c467073-0.jsonl',
@@ -103,8 +104,8 @@ describe('analyzeHistory', () => {
     'cline/session.messages.json',
   ])('gives figures that add up of %s', async (fixture) => {
     const recorded = await readTranscript(path.join(FIXTURES, fixture));
-    expectSums(await analyzeHistory(recorded, { countEach }));
-    expectSums(await analyzeHistory(recorded, { countEach, recencyRetention: 2 }));
+    expectSums(await analyze(recorded));
+    expectSums(await analyze(recorded, { recencyRetention: 2, contextLimit: 9_000 }));
   });
 
   test('gives figures that add up of any history', async () => {
@@ -113,12 +114,11 @@ describe('analyzeHistory', () => {
         arbitraryHistory({ maxEntries: 60 }),
         fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
         async (history, recencyRetention) => {
-          const preset = agentPreset('openai-chat');
-          const about = { entries: history, preset, workspaceRoot: WORKSPACE_ROOT };
-          const options = { countEach: countBlocks, recencyRetention };
-          expectSums(await analyzeHistory(about, options));
+          const options = { recencyRetention, session: { edits: 'every-turn' } } as const;
+          expectSums(await analyze(transcript(history, WORKSPACE_ROOT), options));
         },
       ),
+      { numRuns: runs(100) },
     );
   });
 
@@ -131,11 +131,13 @@ describe('analyzeHistory', () => {
       aiContent([toolCall('w', 'Write', { file_path: '/w/a.ts' })]),
       toolContent([toolResponse('w', 'Write', 'done')]),
     ];
-    const preset = { ...agentPreset('claude-code'), workingSet: KEEPS_ALL };
     const entries = [...read('1'), humanText('in short'), ...read('2'), ...write];
-    const analyze = (contextStarts: readonly number[]) =>
-      analyzeHistory({ entries, contextStarts, preset, workspaceRoot: '/w' }, { countEach });
-    const [one, two] = [await analyze([]), await analyze([2])];
+    const analyzeWith = (contextStarts: readonly number[]) =>
+      analyze(
+        { ...transcript(entries), contextStarts },
+        { session: { edits: 'every-turn', density: { workingSet: KEEPS_ALL } } },
+      );
+    const [one, two] = [await analyzeWith([]), await analyzeWith([2])];
     const [former, latter] = [one, two].map(({ tokens }) => tokens.without - tokens.with);
     expect(former).toBe((latter ?? 0) * 2);
     expect(latter).toBeGreaterThan(0);
@@ -144,54 +146,17 @@ describe('analyzeHistory', () => {
     expectSums(two);
   });
 
-  test('finds what a replay reclaims that nothing but pruning shortens', async () => {
-    const file = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
-    const read = await readTranscript(file);
-    // A session prunes by what it has seen so far; only what is never of use again is the same at once.
-    const recorded = { ...read, preset: { ...read.preset, workingSet: KEEPS_ALL, shrink: 'off' } };
-    const { report: replayed } = await replaySession(file, recorded, {
-      contextLimit: 10_000_000,
-      offload: 'inline',
-      strategy: 'high-density',
-      edits: 'every-turn',
-    });
-    const { tokens, rules } = await analyzeHistory(recorded, { countEach });
-    expect(tokens).toEqual(replayed.end.tokens);
-    expect(
-      rules
-        .filter((report) => report.isOn && report.items > 0)
-        .map(({ rule, items, tokens: reclaimed }) => ({ rule, items, tokens: reclaimed })),
-    ).toEqual(replayed.reclaimed);
-  });
-
   test('names the files of superseded reads', async () => {
-    const { rules } = await analyzeHistory(transcript(SESSION), { countEach });
+    const { rules } = await analyzeBy(SESSION);
     expect(rules[0]).toMatchObject({
       rule: 'read-write',
-      isOn: true,
       items: 1,
       examples: [{ tool: 'Read', path: 'a.ts' }],
     });
   });
 
-  test('tells what recency pruning would do while it is off, and counts it in nowhere', async () => {
-    const steps = ['1', '2', '3', '4', '5'].flatMap((id) =>
-      step(id, 'Bash', { command: `job ${id}` }, LONG),
-    );
-    const { rules, tokens } = await analyzeHistory(transcript(steps), { countEach });
-    expect(rules[2]).toMatchObject({
-      rule: 'recency',
-      isOn: false,
-      recencyRetention: 3,
-      items: 2,
-      examples: [{ excerpt: 'job 1' }, { excerpt: 'job 2' }],
-    });
-    expect(rules[2]?.tokens).toBeGreaterThan(1_000);
-    expect(tokens.with).toBe(tokens.without);
-  });
-
   test('says why what is left stays', async () => {
-    const { stays } = await analyzeHistory(transcript(SESSION), { countEach });
+    const { stays } = await analyzeBy(SESSION);
     expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
       ['user-text', 1],
       ['assistant-text', 1],
@@ -211,9 +176,9 @@ describe('analyzeHistory', () => {
       aiContent('seen'),
       humanText('thanks'),
     ];
-    const { stays, rules } = await analyzeHistory(transcript(entries), { countEach });
-    expect(rules[1]).toMatchObject({ rule: 'file-dedupe', items: 1 });
-    expect(rules[1]?.examples).toMatchObject([{ tool: null, path: 'a.ts' }]);
+    const { stays, rules } = await analyzeBy(entries);
+    expect(rules[0]).toMatchObject({ rule: 'file-dedupe', items: 1 });
+    expect(rules[0]?.examples).toMatchObject([{ tool: null, path: 'a.ts' }]);
     expect(stays.map(({ reason, items }) => [reason, items])).toEqual([
       ['user-text', 2],
       ['newest-inclusion', 1],
@@ -232,21 +197,18 @@ describe('analyzeHistory', () => {
       ...step('2', 'Write', { file_path: 'a.ts' }, 'done'),
       ...step('3', 'Edit', { file_path: 'c.ts' }, 'done'),
     ];
-    const analysis = await analyzeHistory(transcript(entries), { countEach, recencyRetention: 1 });
+    const analysis = await analyzeBy(entries, KEEPS_ALL, { recencyRetention: 1 });
     expectSums(analysis);
-    const rulesOf = (name: string): readonly string[] =>
-      analysis.tools
-        .filter(({ tool }) => tool === name)
-        .flatMap(({ reclaimed }) => reclaimed.map(({ rule }) => rule));
-    expect(rulesOf('Read')).toEqual(['read-write']);
-    expect(rulesOf('Edit')).toEqual(['recency']);
+    const toolsOf = (name: string): readonly (string | null)[] =>
+      analysis.rules
+        .filter(({ rule }) => rule === name)
+        .flatMap(({ examples }) => examples.map(({ tool }) => tool));
+    expect(toolsOf('read-write')).toEqual(['Read']);
+    expect(toolsOf('recency')).toEqual(['Edit']);
   });
 
   test('says why what recency pruning leaves stays', async () => {
-    const { stays } = await analyzeHistory(transcript(SESSION), {
-      countEach,
-      recencyRetention: 1,
-    });
+    const { stays } = await analyzeBy(SESSION, KEEPS_ALL, { recencyRetention: 1 });
     const items = new Map(stays.map((figures) => [figures.reason, figures.items]));
     expect(items.get('recent-result')).toBe(1);
     expect(items.get('small-result')).toBe(1);
@@ -268,11 +230,10 @@ describe('analyzeHistory', () => {
       ...KEEPS_ALL,
       ...{ readCalls: 1, searchCalls: 1 },
     };
-    const analysis = await analyzeHistory(transcript(entries, workingSet), { countEach });
+    const analysis = await analyzeBy(entries, workingSet);
     expectSums(analysis);
-    expect(analysis.rules.find(({ rule }) => rule === 'working-set')).toMatchObject({
+    expect(analysis.rules[0]).toMatchObject({
       rule: 'working-set',
-      isOn: true,
       items: 3,
       examples: [
         { tool: 'Read', path: 'a.ts' },
@@ -289,18 +250,19 @@ describe('analyzeHistory', () => {
     ]);
   });
 
-  test('tells what recency pruning would take besides the working set', async () => {
-    const steps = ['1', '2', '3', '4', '5'].flatMap((id) =>
-      step(id, 'Bash', { command: `job ${id}` }, id === '1' ? LONG : 'a short output'),
-    );
-    const workingSet = { ...KEEPS_ALL, outputCalls: 0 };
-    const { rules } = await analyzeHistory(transcript(steps, workingSet), { countEach });
-    expect(rules[2]).toMatchObject({ rule: 'recency', isOn: false, items: 1 });
-    expect(rules.find(({ rule }) => rule === 'working-set')).toMatchObject({ items: 1 });
+  test('tells what waits for an edit to be worth it', async () => {
+    const entries = [...step('1', 'Read', { file_path: 'a.ts' }, LONG), aiContent('finished')];
+    const workingSet = {
+      ...KEEPS_ALL,
+      ...{ readCalls: 0, paybackCalls: 0 },
+    };
+    const { stays, tokens } = await analyzeBy(entries, workingSet);
+    expect(stays.map(({ reason }) => reason)).toEqual(['assistant-text', 'waiting-result']);
+    expect(tokens.with).toBe(tokens.without);
   });
 
   test('lists the largest entries that stay by their place in the session', async () => {
-    const { largestStaying } = await analyzeHistory(transcript(SESSION), { countEach });
+    const { largestStaying } = await analyzeBy(SESSION);
     expect(largestStaying).toHaveLength(5);
     expect(
       largestStaying.slice(0, 2).map(({ entry, tool, reason }) => [entry, tool, reason]),
@@ -311,14 +273,14 @@ describe('analyzeHistory', () => {
   });
 
   test('gives the largest result of each tool', async () => {
-    const { tools } = await analyzeHistory(transcript(SESSION), { countEach });
+    const { tools } = await analyzeBy(SESSION);
     const bash = tools.find(({ tool }) => tool === 'Bash');
     expect(bash).toMatchObject({ calls: 3, largestResult: { path: null, excerpt: 'npm test' } });
     expect(tools.map(({ tool }) => tool)).toEqual(['Read', 'Bash', 'Write']);
   });
 
   test('finds nothing in an empty session', async () => {
-    const analysis = await analyzeHistory(transcript([]), { countEach });
+    const analysis = await analyzeBy([]);
     expect(analysis).toMatchObject({ entries: 0, tokens: { without: 0, with: 0 }, tools: [] });
   });
 });

@@ -1,12 +1,11 @@
 // Folders of recorded sessions, counted on the calling thread.
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { analyzeFiles } from '../../../../src/main/cli/analyze/analyze-sessions.js';
 import type { AnalyzeOptions } from '../../../../src/main/cli/analyze/analyze-sessions.js';
-import { findSources } from '../../../../src/main/cli/analyze/analyze-sources.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SMALL = path.join(FIXTURES, 'claude-code/0ccf1a04-subagent-a9cad17.jsonl');
@@ -33,7 +32,10 @@ describe('analyzeFiles', () => {
     const done: number[] = [];
     const { sessions, unread } = await analyzeFiles([text, SMALL, damaged, LARGER], {
       ...OPTIONS,
-      onProgress: (files) => void done.push(files),
+      progress: {
+        begin: () => (files) => void done.push(files),
+        close: () => undefined,
+      },
     });
     expect(sessions.map(({ file, format }) => [file, format])).toEqual([
       [LARGER, 'swe-agent'],
@@ -63,26 +65,5 @@ describe('analyzeFiles', () => {
     expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
     const right = await analyzeFiles([LARGER], { ...OPTIONS, format: 'swe-agent' });
     expect(right.sessions).toMatchObject([{ file: LARGER, format: 'swe-agent' }]);
-  });
-});
-
-describe('findSources', () => {
-  test('lists the files of a folder and of those below, and no others', async () => {
-    const folder = path.join(scratch, 'tree');
-    cpSync(SMALL, path.join(folder, 'b/session.jsonl'));
-    const first = scratchFile('tree/a.json', '{}');
-    scratchFile('tree/.git/config', '');
-    scratchFile('tree/node_modules/package.json', '{}');
-    symlinkSync(folder, path.join(folder, 'c'));
-    symlinkSync(first, path.join(folder, 'd.json'));
-    expect(await findSources(folder)).toEqual({
-      isFolder: true,
-      files: ['a.json', 'b/session.jsonl', 'd.json'].map((name) => path.join(folder, name)),
-    });
-  });
-
-  test('takes anything else for one file', async () => {
-    expect(await findSources(SMALL)).toEqual({ isFolder: false, files: [SMALL] });
-    expect(await findSources('/nowhere')).toEqual({ isFolder: false, files: ['/nowhere'] });
   });
 });

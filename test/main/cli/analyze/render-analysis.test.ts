@@ -31,7 +31,7 @@ async function reportOf(
     reportVersion: 1,
     path: isFolder ? FIXTURES : path.join(FIXTURES, files[0] ?? ''),
     isFolder,
-    settings: { contextLimit: 200_000, recencyRetention: null, ...settings },
+    settings: { contextLimit: null, recencyRetention: null, ...settings },
     sessions,
     totals: sumAnalyses(sessions),
     unread,
@@ -54,10 +54,10 @@ beforeAll(async () => {
 });
 
 describe('renderAnalysis', () => {
-  test.each([80, 93, 100])('keeps to a width of %i', (width) => {
+  test.each([24, 40, 80, 93, 100])('keeps to a width of %i', (width) => {
     for (const report of [single, folder]) {
       for (const line of renderAnalysis(report, { width, isColoured: false }).split('\n')) {
-        expect(line.length).toBeLessThanOrEqual(width);
+        expect(line.length, line).toBeLessThanOrEqual(width);
       }
     }
   });
@@ -86,15 +86,15 @@ describe('renderAnalysis', () => {
     expect(text).toContain('largest that stay');
   });
 
-  test('has a row for what the working set takes, and a column where it takes some', () => {
+  test('has a row for what the working set takes, and a column for what is reclaimed of each tool', () => {
     const text = renderAnalysis(single, PLAIN);
     const { items = 0 } = single.totals.rules.find(({ rule }) => rule === 'working-set') ?? {};
     expect(text).toMatch(new RegExp(`\nunused results +${items} `));
     expect(items).toBeGreaterThan(0);
-    expect(text).toMatch(/\nby tool +calls +results +of all +read-write +working-set +largest/);
+    expect(text).toMatch(/\nby tool +calls +results +of all +reclaimed +largest/);
   });
 
-  test('has a column for old results once recency pruning takes some', async () => {
+  test('has a row for old results once recency pruning takes some', async () => {
     expect(renderAnalysis(single, PLAIN)).not.toContain('old results');
     const report = await reportOf([CLAUDE_CODE], { recencyRetention: 2 });
     expect(renderAnalysis(report, PLAIN)).toContain('old results');
@@ -110,9 +110,13 @@ describe('renderAnalysis', () => {
   });
 
   test('tells how many sessions exceed the window', async () => {
-    const report = { ...folder, settings: { contextLimit: 25_000, recencyRetention: null } };
+    // What the larger session has without pruning does not fit, and what it has with it does.
+    const contextLimit = Math.max(...folder.sessions.map(({ tokens }) => tokens.without)) - 1;
+    const settings = { contextLimit, recencyRetention: null };
+    const sessions = folder.sessions.map((session) => ({ ...session, contextLimit }));
+    const report = { ...folder, settings, sessions };
     expect(renderAnalysis(report, PLAIN).replaceAll('\n', ' ')).toContain(
-      'A window of 25,000 is too small for 1 of the sessions without pruning, for 0 with it.',
+      `A window of ${contextLimit.toLocaleString('en')} is too small for 1 of the sessions without pruning, for 0 with it.`,
     );
     expect(renderAnalysis(folder, PLAIN)).toContain('All fit');
   });

@@ -42,7 +42,9 @@ function render(
   const { explain } = explainDensity(entries, { ...CONFIG, ...config });
   const explanation = explain(index);
   const about = { file: 's.jsonl', format: 'claude-code', entries: entries.length } as const;
-  return renderExplanation({ reportVersion: 1, ...about, explanation }, options);
+  const landed =
+    explanation.verdict === 'kept' ? null : ({ modelCall: 2, step: 'pruned' } as const);
+  return renderExplanation({ reportVersion: 1, ...about, explanation, landed }, options);
 }
 
 const RUN = [
@@ -57,7 +59,8 @@ describe('renderExplanation', () => {
     expect(render(RUN, 2, { workingSet: RULES })).toBe(
       [
         'ctxfold analyze s.jsonl',
-        'claude-code · entry 2 of 4, counted from 0 · tool · stays in part',
+        'claude-code · entry 2 of 4, counted from 0 · tool',
+        'stays in part before model call 2',
         '',
         'block 0, tool response: becomes an excerpt',
         '  Bash · b1',

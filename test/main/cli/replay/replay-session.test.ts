@@ -20,21 +20,24 @@ import type { ReplayOptions } from '../../../../src/main/cli/replay/replay-sessi
 import { scriptedSummarizer, snapshot } from '../../../support/scripted-summarizer.js';
 import type { ScriptedAnswer } from '../../../support/scripted-summarizer.js';
 
+/** There are too few results for it, however many there are. */
+const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
+
+/** Edits as soon as there are any, by rules of a working set. */
+function at(workingSet: WorkingSetRules): ReplayOptions['session'] {
+  return { edits: 'every-turn', density: { workingSet, shrink: 'off' } };
+}
+
 const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,
   offload: 'inline',
   strategy: 'high-density',
+  session: at(TAKES_NOTHING),
 };
 
-const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
-
-function transcript(
-  entries: readonly IContent[],
-  workingSet: WorkingSetRules = TAKES_NOTHING,
-): Transcript {
+function transcript(entries: readonly IContent[]): Transcript {
   const format = 'claude-code';
-  const preset = { ...agentPreset(format), workingSet };
-  return { format, workspaceRoot: '/w', entries, warnings: [], preset };
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
 }
 
 /** A call and its response. */
@@ -121,8 +124,9 @@ describe('replaySession', () => {
       ...DEFAULT_WORKING_SET,
       ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
     };
-    const { report: both } = await replaySession('f', transcript(entries, workingSet), {
+    const { report: both } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
+      session: at(workingSet),
       recencyRetention: 1,
     });
     // Recency takes the first one while there is a newer one, and the model was not sent that yet.
@@ -131,8 +135,9 @@ describe('replaySession', () => {
       { rule: 'working-set', items: 1 },
     ]);
     const late = { ...workingSet, outputCalls: 1, earlyShare: 1 };
-    const { report } = await replaySession('f', transcript(entries, late), {
+    const { report } = await replaySession('f', transcript(entries), {
       ...OPTIONS,
+      session: at(late),
       recencyRetention: 1,
     });
     expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
@@ -141,8 +146,8 @@ describe('replaySession', () => {
   test('a compression is attributed, and its tokens add up', async () => {
     const entries = [
       humanText('look'),
-      ...Array.from({ length: 8 }, (_, at) =>
-        step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
+      ...Array.from({ length: 8 }, (_, n) =>
+        step(`${n}`, 'Bash', { command: `cat ${n}` }, LONG),
       ).flat(),
     ];
     const { report } = await replaySession('f', transcript(entries), {

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
 import { aiContent, humanText, modelPrice } from '../../../../src/index.js';
 import type { IContent } from '../../../../src/index.js';
 import {
@@ -38,7 +39,8 @@ describe('renderPage', () => {
   });
 
   test('shows no content and no path when redacted', async () => {
-    const page = await documentOf(longSession(60), { recencyRetention: 2 });
+    const workingSet = { ...DEFAULT_WORKING_SET, outputCalls: 1, freeTokens: 0 };
+    const page = await documentOf(longSession(60), { recencyRetention: 2, workingSet });
     expect(page).not.toContain('secret');
     expect(page).toContain('<span class="badge">Content of the session is hidden</span>');
     expect(page).toContain('by rule: superseded read');

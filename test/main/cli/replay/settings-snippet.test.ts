@@ -7,7 +7,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Session } from '../../../../src/index.js';
-import { settingsSnippet } from '../../../../src/main/cli/report/settings-section.js';
+import { settingsSnippet } from '../../../../src/main/cli/replay/settings-snippet.js';
 import { longSession, record } from '../../../support/report-documents.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ctxfold-settings-'));
@@ -31,8 +31,8 @@ describe('settingsSnippet', () => {
     { contextLimit: 9_000, strategy: 'top-down-truncation', recencyRetention: 2 },
   ] as const)('makes the session that was played: %j', async (options) => {
     const entries = longSession(40);
-    const { report } = await record(entries, options);
-    const session = await paste(settingsSnippet(report));
+    const { report } = await record(entries, { session: undefined, ...options });
+    const session = await paste(settingsSnippet(report.settings));
     const tokens: number[] = [];
     for (const entry of entries) {
       if (entry.speaker === 'ai') {

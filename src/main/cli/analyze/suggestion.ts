@@ -1,0 +1,44 @@
+// The configuration that reaches the figures of an analysis, as code with the figures above it. Prints nothing.
+
+import { settingsSnippet } from '../replay/settings-snippet.js';
+import { printable } from '../terminal/terminal-text.js';
+import { formatNumberOf, formatShare, wrap } from '../terminal/text-layout.js';
+import type { AnalysisReport } from './analysis-report.js';
+
+/**
+ * Returns code that ends with a line break.
+ *
+ * @param workspaceRoot where relative paths start, when that was said
+ */
+export function renderSuggestion(
+  { path, isFolder, sessions, totals, settings }: AnalysisReport,
+  width: number,
+  workspaceRoot?: string,
+): string {
+  const { input, modelCalls } = totals;
+  const saved = formatShare(input.without - input.with, input.without);
+  // Sessions of one limit are told it: then the model need not be named for the same to come out.
+  const limits = new Set(sessions.map(({ contextLimit }) => contextLimit));
+  const [limit = null] = limits.size === 1 ? limits : [];
+  const comments = [
+    `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of ` +
+      `${isFolder ? formatNumberOf(sessions.length, 'session') : printable(path)}.`,
+    ...(limits.size > 1
+      ? [
+          'The context limit is that of the model: adapters name it, others by session.history.nameModel.',
+        ]
+      : []),
+  ];
+  const code = settingsSnippet({
+    ...{ strategy: 'high-density', threshold: null, preserveThreshold: null },
+    ...{ topPreserveThreshold: null, summarizer: null, workspaceRoot },
+    contextLimit: settings.contextLimit ?? limit,
+    recencyRetention: settings.recencyRetention,
+  });
+  const told = comments.flatMap((comment) =>
+    wrap(comment, width - COMMENT.length).map((line) => COMMENT + line),
+  );
+  return `${[...told, code].join('\n')}\n`;
+}
+
+const COMMENT = '// ';

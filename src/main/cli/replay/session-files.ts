@@ -1,0 +1,104 @@
+// The files that a command is pointed at, and how one is read. Prints nothing but how far reading has come.
+
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CtxfoldError } from '../../../index.js';
+import type { ErrorCode } from '../../../index.js';
+import { readTranscript } from '../../../transcripts.js';
+import type { Transcript, TranscriptFormat } from '../../../transcripts.js';
+import { STANDARD_STREAM } from '../terminal/print.js';
+import type { Progress } from '../terminal/progress-bar.js';
+
+/** What was asked for. */
+export interface SessionFiles {
+  readonly isFolder: boolean;
+  /** In the order of their names. */
+  readonly files: readonly string[];
+}
+
+/** A file that is no session, or a damaged one. */
+export interface UnreadFile {
+  readonly file: string;
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+/** Folders that no agent keeps its sessions in, below the one that was asked for. */
+const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
+
+/**
+ * Lists the file at a path, or all files in the folder there and in the folders below. A path where
+ * nothing is and a folder that cannot be listed count as files: reading them says what is wrong.
+ *
+ * @throws the signal's reason.
+ */
+export async function findSessionFiles(path: string, signal?: AbortSignal): Promise<SessionFiles> {
+  const isFolder = path !== STANDARD_STREAM && (await isThere(path, 'isDirectory'));
+  if (!isFolder) return { isFolder, files: [path] };
+  const files: string[] = [];
+  const pending = [path];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    signal?.throwIfAborted();
+    const listed = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+    if (listed === undefined) files.push(folder);
+    for (const found of listed ?? []) {
+      const place = join(folder, found.name);
+      if (found.isDirectory()) {
+        if (!SKIPPED_FOLDER.test(found.name)) pending.push(place);
+        // Links to folders are left alone: they may lead in a circle.
+      } else if (found.isFile() || (found.isSymbolicLink() && (await isThere(place, 'isFile')))) {
+        files.push(place);
+      }
+    }
+  }
+  return { isFolder, files: files.sort() };
+}
+
+function isThere(place: string, kind: 'isFile' | 'isDirectory'): Promise<boolean> {
+  return stat(place).then(
+    (found) => found[kind](),
+    () => false,
+  );
+}
+
+/** How to read a session. */
+export interface ReadSessionOptions {
+  readonly format?: TranscriptFormat | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: Progress | undefined;
+}
+
+const MEGABYTE = 1_000_000;
+
+/** Reads a file, or stdin. @throws as `readTranscript` does. */
+export async function readSession(
+  file: string,
+  { format, signal, progress }: ReadSessionOptions,
+): Promise<Transcript> {
+  const isPiped = file === STANDARD_STREAM;
+  const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
+  const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
+  // What is waited for may never come.
+  const hangUp = (): void => void process.stdin.destroy();
+  if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
+  return readTranscript(isPiped ? process.stdin : file, {
+    ...(signal !== undefined && { signal }),
+    ...(format !== undefined && { format }),
+    ...(update !== undefined && { onRead: (length) => update(Math.floor(length / MEGABYTE)) }),
+  });
+}
+
+function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** Whether an error is a file's fault. */
+export function isUnreadable(error: unknown): error is CtxfoldError {
+  return (
+    error instanceof CtxfoldError &&
+    (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')
+  );
+}

@@ -1,0 +1,62 @@
+// What sessions were played with, as code to paste. It says what differs from the defaults, and nothing else.
+
+import { SETTINGS_REGISTRY } from '../../../settings.js';
+import type { ReplaySettings } from './replay-report.js';
+
+/** What code is made of. */
+export interface SnippetSettings extends Omit<
+  ReplaySettings,
+  'contextLimit' | 'offload' | 'threads'
+> {
+  /** `null`: by the model. */
+  readonly contextLimit: number | null;
+  /** @default the working directory */
+  readonly workspaceRoot?: string | undefined;
+}
+
+/** Returns code that makes sessions like those that were played. */
+export function settingsSnippet(given: SnippetSettings): string {
+  const settings = Object.entries({
+    'compression.strategy': given.strategy,
+    'compression.threshold': given.threshold,
+    'compression.preserveThreshold': given.preserveThreshold,
+    'compression.topPreserveThreshold': given.topPreserveThreshold,
+    'compression.density.recencyPruning': given.recencyRetention === null ? null : true,
+    'compression.density.recencyRetention': given.recencyRetention,
+  }).filter(([key, value]) => value !== null && value !== defaultOf(key));
+  const options = [
+    ...(given.contextLimit === null ? [] : [`  contextLimit: ${given.contextLimit},`]),
+    ...(given.workspaceRoot === undefined
+      ? []
+      : [`  workspaceRoot: ${JSON.stringify(given.workspaceRoot)},`]),
+    ...(settings.length === 0
+      ? []
+      : [
+          '  settings: {',
+          ...settings.map(([key, value]) => `    '${key}': ${literal(value)},`),
+          '  },',
+        ]),
+    ...(given.summarizer === null
+      ? []
+      : [
+          '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), which this strategy needs',
+        ]),
+  ];
+  return [
+    `import { createCompactor } from 'ctxfold';`,
+    '',
+    ...(options.length === 0
+      ? ['const compactor = createCompactor();']
+      : ['const compactor = createCompactor({', ...options, '});']),
+    '// An adapter takes the compactor itself.',
+    'const session = await compactor.createSession();',
+  ].join('\n');
+}
+
+function defaultOf(key: string): unknown {
+  return SETTINGS_REGISTRY.find((setting) => setting.key === key)?.default;
+}
+
+function literal(value: string | number | boolean | null): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}

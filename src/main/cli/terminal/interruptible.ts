@@ -1,0 +1,30 @@
+// How a run is called off by its user: a first SIGINT ends it in order, a second one at once.
+
+/** Rejects a run that the user interrupted. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('Interrupted.');
+    this.name = 'InterruptedError';
+  }
+}
+
+/**
+ * Runs something that a first SIGINT ends.
+ *
+ * @throws InterruptedError on SIGINT, by way of the signal; what `run` throws.
+ */
+export async function interruptible<Result>(
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const interruption = new AbortController();
+  // Once only: a second SIGINT ends the process at once.
+  const onInterrupt = (): void => {
+    interruption.abort(new InterruptedError());
+  };
+  process.once('SIGINT', onInterrupt);
+  try {
+    return await run(interruption.signal);
+  } finally {
+    process.removeListener('SIGINT', onInterrupt);
+  }
+}

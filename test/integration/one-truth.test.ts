@@ -1,0 +1,166 @@
+// That the command line and the library say the same of one session: the commands as users run them, and the adapter with
+// nothing but its five lines. `npm run build` comes first.
+
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createCompactor } from 'ctxfold';
+import { messageCompactor } from 'ctxfold/ai-sdk';
+import { readTranscript } from 'ctxfold/transcripts';
+import type { Session } from 'ctxfold';
+import { afterAll, describe, expect, test } from 'vitest';
+import { SDK_ROUTES } from '../../bench/fidelity/sdk-routes.js';
+import { runCommand } from '../support/run-command.js';
+
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+const SESSIONS = [
+  'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
+  'codex/jdx-mise__71-b56c467073-0.jsonl',
+  'gemini-cli/session-2025-12-30T06-53-7bc58f7d.json',
+  'openai-chat/openhands-sampled__python__mypy-15976_0.json',
+  'swe-agent/crypto__BabyEncryption.traj',
+  'mini-swe-agent/pydata__xarray-7229.traj.json',
+  'cline/session.messages.json',
+].map((name) => path.join(FIXTURES, name));
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-truth-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+interface Tokens {
+  readonly without: number;
+  readonly with: number;
+}
+
+interface Figures {
+  readonly end: Tokens;
+  readonly input: Tokens;
+}
+
+async function printed(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+async function replayed(file: string): Promise<Figures> {
+  const { end, input } = JSON.parse(await printed('replay', file, '--json')) as {
+    readonly end: { readonly tokens: Tokens };
+    readonly input: Tokens;
+  };
+  return { end: end.tokens, input };
+}
+
+async function analyzed(file: string): Promise<Figures> {
+  const { sessions } = JSON.parse(await printed('analyze', file, '--json')) as {
+    readonly sessions: readonly Figures[];
+  };
+  const [session] = sessions;
+  return { end: session!.end, input: session!.input };
+}
+
+/** The figures of a page are those of its chart. */
+async function reported(file: string): Promise<Figures> {
+  const page = await printed('report', file, '-o', '-');
+  const [, data = ''] = /id="data">(.*?)<\/script>/s.exec(page) ?? [];
+  const { without, layers } = JSON.parse(data) as {
+    readonly without: readonly number[];
+    readonly layers: readonly { readonly tokens: readonly number[] }[];
+  };
+  const left = without.map((_, at) => sum(layers.map(({ tokens }) => tokens[at] ?? 0)));
+  return {
+    end: { without: without.at(-1) ?? 0, with: left.at(-1) ?? 0 },
+    input: { without: sum(without.slice(0, -1)), with: sum(left.slice(0, -1)) },
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Plays a session through the adapter, and returns what all calls were sent. */
+async function adapted(file: string) {
+  const [route] = SDK_ROUTES;
+  const { entries, workspaceRoot } = await readTranscript(file);
+  await using compactor = createCompactor({ workspaceRoot });
+  const opened: Session[] = [];
+  const compact = messageCompactor(compactor, {
+    onSession: (session) => void opened.push(session),
+  });
+  const messages: never[] = [];
+  for (const entry of entries) {
+    const modelName = entry.metadata?.['model'] as string | undefined;
+    if (entry.speaker === 'ai') await compact(messages, { modelName });
+    const message = route?.write(entry);
+    if (message !== undefined) messages.push(message as never);
+  }
+  const [session] = opened;
+  const { sentTokens, uncompacted } = session!.costs();
+  return { without: uncompacted.sentTokens, with: sentTokens };
+}
+
+describe('one session', () => {
+  test.each(SESSIONS)('is told alike by all commands: %s', async (file) => {
+    const replay = await replayed(file);
+    expect(await analyzed(file)).toEqual(replay);
+    expect(await reported(file)).toEqual(replay);
+  });
+
+  test.each(SESSIONS)('comes to the same in the adapter: %s', async (file) => {
+    const { input } = await replayed(file);
+    const adapter = await adapted(file);
+    // What an SDK's messages cannot hold, as an error beside its text, weighs the same with ctxfold and without.
+    expect(input.without - input.with).toBe(adapter.without - adapter.with);
+    expect(adapter.without / input.without).toBeCloseTo(1, 1);
+  });
+});
+
+describe('analyze --suggest', () => {
+  test.each([
+    [SESSIONS[0]!, []],
+    [SESSIONS[0]!, ['--recency', '2']],
+    [SESSIONS[1]!, ['--context-limit', '30_000']],
+    [SESSIONS[6]!, []],
+  ])('reaches the number that it shows when it is pasted: %s %j', async (file, options) => {
+    const code = await printed('analyze', file, ...options, '--suggest');
+    const { sessions } = JSON.parse(await printed('analyze', file, ...options, '--json')) as {
+      readonly sessions: readonly Figures[];
+    };
+    const input = sessions[0]!.input;
+    const saved = `${((1 - input.with / input.without) * 100).toFixed(1)} %`;
+    expect(code).toMatch(new RegExp(`^// ${saved} less input over `));
+    const session = await paste(code);
+    const { entries } = await readTranscript(file);
+    let sent = 0;
+    for (const entry of entries) {
+      if (entry.speaker === 'ai') {
+        sent += (await session.ensureCompressionBeforeSend('p')).totalTokens;
+      }
+      session.history.add(entry);
+    }
+    await session.close();
+    expect(sent).toBe(input.with);
+  });
+
+  test('can be pasted from a narrow terminal', async () => {
+    const { stdout } = await runCommand(['analyze', SESSIONS[0]!, '--recency', '2', '--suggest'], {
+      COLUMNS: '40',
+    });
+    const session = await paste(stdout);
+    expect(session.settings.get('compression.density.recencyRetention')).toBe(2);
+    await session.close();
+  });
+});
+
+/** Pastes code into a module, where `ctxfold` is the build, and runs it. */
+async function paste(code: string): Promise<Session> {
+  const file = path.join(scratch, `${createHash('sha256').update(code).digest('hex')}.mjs`);
+  const built = pathToFileURL(path.resolve('dist/index.js')).href;
+  writeFileSync(file, `${code.replace("'ctxfold'", `'${built}'`)}\nexport { session };`);
+  expect(readFileSync(file, 'utf8')).toContain(built);
+  const { session } = (await import(pathToFileURL(file).href)) as { readonly session: Session };
+  return session;
+}
