@@ -246,7 +246,7 @@ describe('analyzeRecording', () => {
       ['write', 1],
       ['recent-result', 1],
       ['small-result', 1],
-      ['shortened-result', 3],
+      ['pruned-result', 3],
     ]);
   });
 

@@ -39,7 +39,12 @@ describe('renderPage', () => {
   });
 
   test('shows no content and no path when redacted', async () => {
-    const workingSet = { ...DEFAULT_WORKING_SET, outputCalls: 1, freeTokens: 0 };
+    const workingSet = {
+      ...DEFAULT_WORKING_SET,
+      outputCalls: 1,
+      paybackCalls: Infinity,
+      freeTokens: 0,
+    };
     const page = await documentOf(longSession(60), { recencyRetention: 2, workingSet });
     expect(page).not.toContain('secret');
     expect(page).toContain('<span class="badge">Content of the session is hidden</span>');
