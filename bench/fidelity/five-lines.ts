@@ -47,7 +47,7 @@ export async function playFiveLines<Message extends object>(
         return known;
       });
       const isEdited = context.some((each, index) => each !== transcript.entries[index]);
-      if (isEdited) validityErrors += brokenRules(transcript.entries.slice(0, at), context, sent);
+      if (isEdited) validityErrors += brokenRules(transcript.entries.slice(0, at), context);
       sent.push(context);
     }
     const message = write(entry);
@@ -71,7 +71,7 @@ export async function playSession({ transcript }: RecordedSession): Promise<Five
       await session.ensureCompressionBeforeSend(`call ${at}`);
       const context = session.history.getAll();
       const isEdited = context.some((each, index) => each !== transcript.entries[index]);
-      if (isEdited) validityErrors += brokenRules(transcript.entries.slice(0, at), context, sent);
+      if (isEdited) validityErrors += brokenRules(transcript.entries.slice(0, at), context);
       sent.push(context);
     }
     session.history.add(entry);
@@ -88,19 +88,10 @@ function replayOf(name: string, sent: readonly (readonly IContent[])[]): Policy 
   return { name, role: 'own', start };
 }
 
-/** @param sentBefore of the calls before: reasoning is bound to these */
-function brokenRules(
-  before: readonly IContent[],
-  after: readonly IContent[],
-  sentBefore: readonly (readonly IContent[])[],
-): number {
+function brokenRules(before: readonly IContent[], after: readonly IContent[]): number {
   return PROVIDER_PROFILES.reduce((sum, profile) => {
     const known = new Set(validate(before, profile).map(({ rule }) => rule));
-    const last = sentBefore.at(-1) ?? [];
-    const isRewritten = last.some((entry, index) => entry !== after[index]);
-    const broken = new Set(
-      validate(after, profile, isRewritten ? { sentBefore } : {}).map(({ rule }) => rule),
-    );
+    const broken = new Set(validate(after, profile).map(({ rule }) => rule));
     return sum + [...broken].filter((rule) => !known.has(rule)).length;
   }, 0);
 }
