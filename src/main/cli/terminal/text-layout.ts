@@ -87,7 +87,7 @@ function piecesOf(word: string, width: number): readonly string[] {
   );
 }
 
-/** Breaks the lines of a text that are wider than `width`; what follows stands a little further in. */
+/** Breaks the lines of a text that are wider than `width`; of one that is set in, what follows stands a little further in. */
 export function fitLines(text: string, width: number): string {
   return text
     .split('\n')
@@ -109,7 +109,8 @@ function fitLine(line: string, width: number): readonly string[] {
     line.slice(head.length).trim().split(/ +/).join(' '),
     width - indent.length - 2,
   );
-  if (term === undefined) return rest.map((part, at) => indent + (at === 0 ? part : `  ${part}`));
+  const hang = indent === '' ? '' : `${indent}  `;
+  if (term === undefined) return rest.map((part, at) => (at === 0 ? indent : hang) + part);
   const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
   return [...ofTerm, ...rest.map((part) => `${indent}  ${part}`)];
 }
