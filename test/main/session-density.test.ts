@@ -2,12 +2,14 @@
 
 import { describe, expect, it, vi } from 'vitest';
 
+import { createCompactor } from '../../src/main/compactor.js';
 import type { EntryChange } from '../../src/main/entry-change.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { NO_EDITS } from '../../src/shared/density.js';
 import type { DensityConfig } from '../../src/shared/density.js';
+import { explainDensity } from '../../src/shared/density/explain/explain-density.js';
 import { historyOf } from '../support/notation.js';
 import {
   entries,
@@ -47,6 +49,30 @@ describe('Session', () => {
 
     it('throws for an entry that is not there', () => {
       expect(() => openSession({ entries: entries(2) }).explain(2)).toThrow(RangeError);
+    });
+  });
+
+  describe('densityConfig', () => {
+    it('is what the next pass goes by, whatever was set meanwhile', async () => {
+      const session = openSession({ entries: historyOf(STALE) });
+      const { result } = explainDensity(session.history.getAll(), session.densityConfig);
+      const event = await session.ensureDensityOptimized();
+      expect(event?.changes.map(({ index }) => index)).toEqual([...result.removals]);
+      session.settings.set('compression.density.recencyPruning', true);
+      session.settings.set('compression.density.recencyRetention', 7);
+      expect(session.densityConfig).toMatchObject({ recencyPruning: true, recencyRetention: 7 });
+    });
+  });
+
+  describe('contextLimit', () => {
+    it('is what was given, or that of the model that was named last', async () => {
+      await using byModel = createCompactor({ offload: 'inline' });
+      const session = await byModel.createSession();
+      expect(session.contextLimit).toBe(128_000);
+      session.history.nameModel('claude-opus-5-5');
+      expect(session.contextLimit).toBe(1_000_000);
+      await using given = createCompactor({ offload: 'inline', contextLimit: 9_000 });
+      expect((await given.createSession()).contextLimit).toBe(9_000);
     });
   });
 

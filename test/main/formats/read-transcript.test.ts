@@ -45,6 +45,20 @@ describe('readTranscript', () => {
     });
   });
 
+  it('reads chunks as it reads a file, and tells how far it has come', async () => {
+    const text = LINE.repeat(3_000);
+    const name = await file('long.jsonl', text);
+    const told: number[] = [];
+    const onRead = (length: number): void => void told.push(length);
+    const whole = await readTranscript(name, { onRead });
+    expect(told.length).toBeGreaterThan(1);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(told.at(-1)).toBe(Buffer.byteLength(text));
+    expect(await readTranscript(asyncChunks([text.slice(0, 99), text.slice(99)]))).toEqual(whole);
+    await expect(readTranscript(7 as never)).rejects.toThrow(TypeError);
+    await expect(readTranscript(name, { onRead: 'no' as never })).rejects.toThrow(TypeError);
+  });
+
   it('refuses what it cannot open or decode', async () => {
     const missing = await failure(readTranscript(path.join(folder, 'missing')));
     expect(missing).toMatchObject({ code: 'UNREADABLE_TRANSCRIPT', cause: { code: 'ENOENT' } });

@@ -48,7 +48,7 @@ export function settingsSnippet(given: SnippetSettings): string {
     ...(options.length === 0
       ? ['const compactor = createCompactor();']
       : ['const compactor = createCompactor({', ...options, '});']),
-    '// An adapter takes the compactor itself.',
+    '// Adapters take the compactor.',
     'const session = await compactor.createSession();',
   ].join('\n');
 }

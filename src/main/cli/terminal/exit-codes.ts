@@ -17,6 +17,8 @@ export const EXIT_CODES_HELP: string = `Exit codes:
   1    unexpected failure
   2    wrong usage
   3    the transcript cannot be read, or is of no known format
-  4    the session could not be made to fit the context window; what was reached is reported
-  5    a compression failed, as when the model cannot be reached; what was reached is reported
+  4    the session could not be made to fit the context window; what was
+       reached until then is reported all the same
+  5    a compression failed, as when the model cannot be reached or its
+       summary is unfit; what was reached until then is reported all the same
   130  interrupted`;

@@ -87,7 +87,7 @@ function piecesOf(word: string, width: number): readonly string[] {
   );
 }
 
-/** Breaks the lines of a text that are wider than `width`; what follows stands a little further in. */
+/** Breaks the lines of a text that are wider than `width`; of one that is set in, what follows stands a little further in. */
 export function fitLines(text: string, width: number): string {
   return text
     .split('\n')
@@ -104,12 +104,15 @@ const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
 
 function fitLine(line: string, width: number): readonly string[] {
   const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
-  const indent = spaces.slice(0, Math.floor(width / 4));
-  const rest = wrap(
-    line.slice(head.length).trim().split(/ +/).join(' '),
-    width - indent.length - 2,
-  );
-  if (term === undefined) return rest.map((part, at) => indent + (at === 0 ? part : `  ${part}`));
+  const words = line.slice(head.length).trim().split(/ +/);
+  // A word that fits without the indent is not broken for it: it may be code.
+  const room = width - Math.max(...words.map(({ length }) => length)) - HANG.length;
+  const indent = spaces.length > room ? '' : spaces.slice(0, Math.floor(width / 4));
+  const hang = indent === '' ? '' : indent + HANG;
+  const rest = wrap(words.join(' '), width - hang.length);
+  if (term === undefined) return rest.map((part, at) => (at === 0 ? indent : hang) + part);
   const ofTerm = wrap(term, width - indent.length).map((part) => indent + part);
-  return [...ofTerm, ...rest.map((part) => `${indent}  ${part}`)];
+  return [...ofTerm, ...rest.map((part) => hang + part)];
 }
+
+const HANG = '  ';

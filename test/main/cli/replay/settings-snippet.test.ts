@@ -33,6 +33,10 @@ describe('settingsSnippet', () => {
     const entries = longSession(40);
     const { report } = await record(entries, { session: undefined, ...options });
     const session = await paste(settingsSnippet(report.settings));
+    const { recencyRetention } = report.settings;
+    expect(session.settings.get('compression.density.recencyRetention') ?? null).toBe(
+      recencyRetention,
+    );
     const tokens: number[] = [];
     for (const entry of entries) {
       if (entry.speaker === 'ai') {
