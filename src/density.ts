@@ -19,7 +19,6 @@ export type {
 export {
   AGGRESSIVE_WORKING_SET,
   DEFAULT_WORKING_SET,
-  withColdCache,
 } from './shared/density/rules/working-set-rules.js';
 export type { WorkingSetRules } from './shared/density/rules/working-set-rules.js';
 export { explainDensity } from './shared/density/explain/explain-density.js';

@@ -116,11 +116,6 @@ export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as 
 /** What a call is for, which says how long its result is of use. `unknown`: its tool is not in the catalog. */
 export const CALL_KIND = { unknown: 0, read: 1, write: 2, search: 3, command: 4 } as const;
 
-/** Whether a call's result is an output: of a search, or of a command that shows no file. */
-export function isOutput(kind: number): boolean {
-  return kind === CALL_KIND.search || kind === CALL_KIND.command;
-}
-
 /** Whether a call reads known lines of a file. */
 export function readsLines({ kind, firstLine }: CallColumns, call: number): boolean {
   return kind.at(call) === CALL_KIND.read && firstLine.at(call) !== NONE;
