@@ -14,7 +14,6 @@ import {
   sourceOfAll,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import { NO_TEXT } from '../index/unsent-results.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
@@ -130,9 +129,12 @@ function standingRuns(
   if (shown.length === 0) return [];
   const { responses } = index;
   const rowOfText = new Map<number, number>();
-  for (let earlier = Math.max(0, row - MAX_BACK); earlier < row; earlier += 1) {
+  // Most show what the newest ones did, so that few are looked at.
+  const sought = new Set(shown.map(({ text }) => text));
+  const last = Math.max(0, row - MAX_BACK);
+  for (let earlier = row - 1; earlier >= last && sought.size > 0; earlier -= 1) {
     const text = responses.text.at(earlier);
-    if (text === NO_TEXT || marks.responses[earlier] !== 0) continue;
+    if (!sought.delete(text) || marks.responses[earlier] !== 0) continue;
     if (!isGone(responses.flags.at(earlier))) rowOfText.set(text, earlier);
   }
   return shown.flatMap(({ start, end, text }) => {
