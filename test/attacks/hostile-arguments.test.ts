@@ -117,6 +117,16 @@ async function runWith(options: object, change: object): Promise<void> {
 /** What a host lends a compactor: each place is hostile once, and a window is opened with it. */
 const LENT = { settings: { 'compression.strategy': 'one-shot' }, contextLimit: 2_000 } as const;
 
+/** Ends what would wait for ever, with a reason of this library's. */
+function soonAborted(): AbortSignal {
+  const controller = new AbortController();
+  const reason = new ctxfold.CtxfoldError('That took long enough.', 'CLOSED');
+  setTimeout(() => {
+    controller.abort(reason);
+  }, 500).unref();
+  return controller.signal;
+}
+
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   createCompactor: [
     {
@@ -327,7 +337,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   agentPreset: [{ args: () => ['cline'], call: (format) => ctxfold.agentPreset(format) }],
   readTranscript: [
     {
-      args: () => [EMPTY_LOG, { format: 'cline', signal: undefined }],
+      // A source that never has another chunk is waited for until somebody aborts.
+      args: () => [EMPTY_LOG, { format: 'cline', signal: soonAborted() }],
       call: (...args) => ctxfold.readTranscript(...(args as [never])),
     },
   ],

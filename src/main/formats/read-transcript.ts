@@ -9,6 +9,7 @@ import {
   assertString,
   kindOf,
   readOptions,
+  isObject,
 } from '../../shared/misuse.js';
 import type { DocumentFormat, Format, LineFormat } from './format.js';
 import { detectDocumentFormat, detectRecordFormat, FORMATS, isLineFormat } from './formats.js';
@@ -123,7 +124,7 @@ export async function* streamTranscript(
 }
 
 function isChunks(source: unknown): source is TranscriptChunks {
-  return typeof source === 'object' && source !== null && Symbol.asyncIterator in source;
+  return isObject(source) && Symbol.asyncIterator in source;
 }
 
 /** Reads as much as it takes to tell a format of JSON Lines, and keeps it in `head`. */

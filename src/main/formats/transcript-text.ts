@@ -1,6 +1,7 @@
 // Brings a transcript in as text, piece by piece: opens files, decodes, refuses what is no text.
 // Whatever goes wrong is told as UNREADABLE_TRANSCRIPT, an abort excepted.
 
+import { abortable } from '../waiting/abortable.js';
 import { createReadStream } from 'node:fs';
 import { CtxfoldError } from '../../shared/errors.js';
 
@@ -26,7 +27,7 @@ export async function* readText(
   let probe: string | undefined = '';
   let length = 0;
   try {
-    for await (const chunk of chunks as TranscriptChunks) {
+    for await (const chunk of untilAborted(chunks as TranscriptChunks, signal)) {
       signal?.throwIfAborted();
       length += chunk.length;
       onRead?.(length);
@@ -47,6 +48,24 @@ export async function* readText(
     if (error instanceof CtxfoldError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw unreadable(`${name} cannot be read: ${reason}`, error);
+  }
+}
+
+/** The chunks, as long as nobody aborts: a source may never have another one. */
+async function* untilAborted(
+  chunks: TranscriptChunks,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string | Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await abortable(Promise.resolve(iterator.next()), signal);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // Nobody waits for a source that never ends.
+    Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }
 
