@@ -339,6 +339,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     {
       // A source that never has another chunk is waited for until somebody aborts.
       args: () => [EMPTY_LOG, { format: 'cline', signal: soonAborted() }],
+      // The signal among them aborts.
+      mutates: [1],
       call: (...args) => ctxfold.readTranscript(...(args as [never])),
     },
   ],
