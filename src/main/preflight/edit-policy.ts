@@ -132,7 +132,6 @@ export class EditGate {
     if (bound.firstEntry === Infinity) return HELD;
     const sentEntries = sent.intactEntries;
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
-    const { result } = bound;
     const shrinking = bound.shrinkingFrom(sentEntries);
     const tokensOf = (edit: DensityResult): number =>
       reclaimedTokens(edit, history.getRawHistory(), countedTokens);
@@ -141,10 +140,17 @@ export class EditGate {
       isCacheCold: sent.isCacheCold,
       sentEntries,
       // What is free is no reason to pay for the rest.
-      reclaimedTokens: () => tokensOf(result) - tokensOf(shrinking.result),
+      reclaimedTokens: () =>
+        // Where no batch may land, nobody need know: the entries of a held edit are not made.
+        isBatchPoint ? tokensOf(bound.result) - tokensOf(shrinking.result) : 0,
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
       worthwhileFrom: () =>
-        worthwhileFrom({ result, history: history.getRawHistory(), sentEntries, countedTokens }),
+        worthwhileFrom({
+          result: bound.result,
+          history: history.getRawHistory(),
+          sentEntries,
+          countedTokens,
+        }),
     });
     if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
     const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;

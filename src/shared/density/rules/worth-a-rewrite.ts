@@ -14,8 +14,8 @@ import type { WorkingSetRules } from './working-set-rules.js';
 const CALL_TOKENS = 100;
 
 /** What a token costs that the prompt cache answers, and what it costs more to write it there; most models of today ask for that. */
-const READ_PRICE = 0.1;
-const REWRITE_PRICE = 1.15;
+export const READ_PRICE = 0.1;
+export const REWRITE_PRICE = 1.15;
 
 /** What other rules of a pass take away. */
 export type TakenAway = Pick<Marks, 'calls' | 'responses'>;
