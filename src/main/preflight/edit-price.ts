@@ -3,19 +3,9 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
+import { READ_PRICE, REWRITE_PRICE } from '../../shared/density/rules/worth-a-rewrite.js';
 import { shareOf, tokensOf } from './cost-meter.js';
 import type { CountedTokens } from './cost-meter.js';
-
-/** What the input costs, relative to one another. A price table takes the place of this. */
-export interface InputPrices {
-  /** A token that the cache answers. */
-  readonly read: number;
-  /** One that it does not, and that is written to it. */
-  readonly write: number;
-}
-
-/** What most models of today ask for: a tenth for what is read from the cache, a quarter more for what is written to it. */
-export const USUAL_PRICES: InputPrices = { read: 0.1, write: 1.25 };
 
 /** About as many calls as recorded sessions of agents have, from some dozens of them. */
 const USUAL_CALLS = 40;
@@ -37,16 +27,18 @@ export interface PricedEdit {
  * Returns the entry from which on an edit pays best, or `Infinity` when no part of it pays.
  *
  * To keep what is stale is to pay rent: each call reads it from the cache, for `read`. To take it away is to buy: what stands behind
- * it has to be read anew once, for `write - read` more than it would have cost. So an edit that gives back S tokens
- * ahead of T sent ones pays within n calls when `read · S · n > (write - read) · T`. How many calls come nobody knows; as many
+ * it has to be read anew once, for `rewrite` more than it would have cost. So an edit that gives back S tokens
+ * ahead of T sent ones pays within n calls when `read · S · n > rewrite · T`. How many calls come nobody knows; as many
  * as a session of an agent usually has are expected, and more where it has gone on for long already. Of
  * all places the one with the highest gain is taken: results near the end leave soon, as little stands behind
  * them, and those far ahead wait until enough of them has come together.
  */
-export function worthwhileFrom(
-  { result, history, sentEntries, countedTokens }: PricedEdit,
-  { read, write }: InputPrices = USUAL_PRICES,
-): number {
+export function worthwhileFrom({
+  result,
+  history,
+  sentEntries,
+  countedTokens,
+}: PricedEdit): number {
   const removed = new Set(result.removals);
   const calls = history.reduce((sum, { speaker }) => sum + (speaker === 'ai' ? 1 : 0), 0);
   const expectedCalls = Math.max(USUAL_CALLS, SHARE_OF_CALLS * calls);
@@ -65,7 +57,7 @@ export function worthwhileFrom(
     reclaimed += tokens - left;
     if (at < sentEntries) behind += left;
     if (left === tokens && after === undefined) continue;
-    const net = read * reclaimed * expectedCalls - (write - read) * behind;
+    const net = READ_PRICE * reclaimed * expectedCalls - REWRITE_PRICE * behind;
     if (net <= gain) continue;
     gain = net;
     from = at;
