@@ -6,6 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
+import { SILENT_LOGGER, steadyLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import { reasoningOfRequest } from './reasoning-of-request.js';
 import { ReportedUsage } from './reported-usage.js';
@@ -31,7 +32,7 @@ interface ReadyRequest {
  *
  * What is not touched: counting tokens, message batches, and requests of a thread that the server holds,
  * so `toolRunner` needs `thread: false`; the logger is told once. Stands last in the list, behind `betaRefusalFallbackMiddleware`,
- * which writes bodies itself. What a compaction throws, the call throws.
+ * which writes bodies itself. What fails in a compaction becomes of the call as `onError` says.
  *
  * @throws RangeError naming each option that is wrong.
  */
@@ -42,13 +43,15 @@ export function compactionMiddleware(
   const compact = messageCompactor<AnthropicMessage>(compactor, options);
   const usage = new ReportedUsage();
   const ready = new WeakMap<object, ReadyRequest>();
+  // What a host's logger throws fails no call.
+  const logger = options.logger === undefined ? SILENT_LOGGER : steadyLogger(options.logger);
   let isThreadTold = false;
 
   return async (request, next, context) => {
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
     if (isRecord(body['thread'])) {
-      if (!isThreadTold) options.logger?.warn(THREAD_WARNING);
+      if (!isThreadTold) logger.warn(THREAD_WARNING);
       isThreadTold = true;
       return next(request);
     }
