@@ -11,7 +11,7 @@ export interface EditOptions {
    * When density edits land. An edit rewrites what was sent, and the provider's prompt cache with it.
    * Compressing at the threshold and making the history fit are not put off by this. A session that is taken
    * up with answers of a model has the edits of the sessions before it land once more, as far as its history tells
-   * of them, so that it sends what they sent. @default 'every-turn'
+   * of them, so that it sends what they sent. @default 'batched'; 'every-turn' with the preset `specification`
    */
   readonly edits?: EditPolicy | undefined;
   /**
