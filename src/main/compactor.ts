@@ -150,7 +150,13 @@ interface SessionOffload {
 type SessionBasics = CompleteEditOptions &
   Pick<
     SessionInit,
-    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'ownCatalog' | 'overheadTokens'
+    | 'sessionId'
+    | 'settings'
+    | 'runtimeContext'
+    | 'densityOptions'
+    | 'carriesWork'
+    | 'ownCatalog'
+    | 'overheadTokens'
   >;
 
 class ThreadedCompactor implements Compactor {
@@ -217,6 +223,7 @@ class ThreadedCompactor implements Compactor {
         settings,
         runtimeContext,
         densityOptions,
+        carriesWork: defaults.carriesWork,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
       };
