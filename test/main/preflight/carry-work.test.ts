@@ -5,6 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import { withWork } from '../../../src/main/preflight/carry-work.js';
+import type { SessionParts } from '../../../src/main/preflight/session-parts.js';
 import type { Session } from '../../../src/main/session.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../../src/main/strategies/strategy.js';
@@ -111,6 +113,39 @@ describe.each(STRATEGIES)('%s', (strategy) => {
       }),
       { numRuns: runs(200) },
     );
+  });
+});
+
+describe('withWork', () => {
+  const parts = (windowTokens: number): Parameters<typeof withWork>[0] => ({
+    carriesWork: true,
+    densityOptions: { workspaceRoot: '/w' },
+    gauge: { budget: { windowTokens } } as SessionParts['gauge'],
+  });
+
+  it('splits no call from its response', () => {
+    const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a:r2 t:r2 a');
+    const compacted = former.toSpliced(3, 2).with(2, historyOf('t:r1(short)')[0]!);
+    const history = withWork(parts(100_000), former, compacted, 50_000);
+    expect(history.map((entry) => (isWorkNote(entry) ? 'note' : entry.speaker)).join(' ')).toBe(
+      'human note ai tool human ai tool ai',
+    );
+    expect(findViolations(history)).toEqual([]);
+    expect(readWorkNote(history[1]!).said).toEqual(['Now that.']);
+  });
+
+  it('leaves a note that there is where there is no room for another', () => {
+    const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a');
+    const first = withWork(parts(100_000), former, former.slice(3), 50_000);
+    expect(first.findIndex(isWorkNote)).toBe(0);
+    const again = first.toSpliced(2, 1);
+    expect(withWork(parts(100_000), first, again, 0)).toBe(again);
+  });
+
+  it('looks for nothing where nothing leaves', () => {
+    const former = historyOf('h:"Do it." a:r1 t:r1 a');
+    const compacted = former.with(2, historyOf('t:r1(short)')[0]!);
+    expect(withWork(parts(100_000), former, compacted, 50_000)).toBe(compacted);
   });
 });
 
