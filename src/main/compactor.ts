@@ -150,13 +150,7 @@ interface SessionOffload {
 type SessionBasics = CompleteEditOptions &
   Pick<
     SessionInit,
-    | 'sessionId'
-    | 'settings'
-    | 'runtimeContext'
-    | 'densityOptions'
-    | 'carriesWork'
-    | 'ownCatalog'
-    | 'overheadTokens'
+    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'ownCatalog' | 'overheadTokens'
   >;
 
 class ThreadedCompactor implements Compactor {
@@ -223,7 +217,6 @@ class ThreadedCompactor implements Compactor {
         settings,
         runtimeContext,
         densityOptions,
-        carriesWork: defaults.carriesWork,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
       };
@@ -260,6 +253,7 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
+      carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,
       resolveStrategy: getCompressionStrategy,
