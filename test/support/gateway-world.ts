@@ -29,7 +29,7 @@ export interface Received {
 /** What a client sends. */
 export interface Sent {
   readonly method?: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
