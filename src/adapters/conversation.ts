@@ -10,6 +10,7 @@ import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
 import { MessageView } from './message-view.js';
 import type { KnownMessages, ReadAhead } from './message-view.js';
+import { isPlainCopy } from './same-value.js';
 
 /** What one conversation has come to. Tokens are counted ones. */
 export interface ConversationReport {
@@ -39,6 +40,15 @@ interface Beginning<Message> {
   readonly messages: readonly Message[];
   readonly known: readonly Message[];
   readonly length: number;
+  /** Indices of those that say the same and are no copies: a mark of a cache has moved. Descending. */
+  readonly varied: readonly number[];
+  /** The first of those that are other objects, or `length`. */
+  readonly firstOther: number;
+}
+
+/** What messages go on from. */
+interface Continuation<Message> extends Pick<Beginning<Message>, 'varied' | 'firstOther'> {
+  readonly known: KnownMessages<Message>;
 }
 
 /** A conversation whose messages were told to one session. Calls run one after the other. */
@@ -56,6 +66,11 @@ export class Conversation<Message> {
   #lastCall: Promise<unknown>;
   /** What the last comparison has found, which nobody needs to find out twice. */
   #found: Beginning<Message> | undefined;
+  /**
+   * One of the messages of the last call that were copies of those before. Copies are let go, as whoever builds all of
+   * them for each call has others the next time; whoever keeps them has this one still.
+   */
+  #copy: { readonly at: number; readonly message: Message } | undefined;
   /** Whether the session has made all messages ready that the view holds. */
   #isReady = false;
   /** Whether edits may have landed that the view does not know of. */
@@ -86,7 +101,7 @@ export class Conversation<Message> {
   /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
   knownLength(messages: readonly Message[]): number {
     const lists = [this.#awaited, ...this.#knownLists().map((known) => known.messages)];
-    return lists.find((list) => this.#startsWith(messages, list))?.length ?? -1;
+    return lists.find((list) => this.#beginningOf(messages, list) !== undefined)?.length ?? -1;
   }
 
   /**
@@ -132,17 +147,20 @@ export class Conversation<Message> {
 
   async #run(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
-    const known = this.#goneOnFrom(messages);
-    if (known === null) {
+    const continuation = this.#goneOnFrom(messages);
+    this.#found = undefined;
+    if (continuation === null) {
       if (this.#awaited === messages) this.#awaited = this.#taken.messages;
       return null;
     }
+    const { known } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
-    view.adopt(known, messages);
+    const areCopies = this.#adopt(view, continuation, messages);
     // The lists of the view grow with what is taken in.
     const places = [...known.places];
     const fresh = messages.slice(places.length);
+    const taken = areCopies ? withKnown(continuation, messages) : messages;
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
       this.#isBroken ||= this.#session === undefined;
@@ -154,13 +172,40 @@ export class Conversation<Message> {
       const { session, commit } = await this.#tell(reading, call);
       places.push(...commit());
       this.#isBroken = false;
-      this.#taken = { messages, places };
+      this.#take({ messages: taken, places }, messages);
       await this.#makeReady(session, call);
       this.#isReady = true;
     } else {
-      this.#taken = { messages, places };
+      this.#take({ messages: taken, places }, messages);
     }
-    return [...this.#view.standing];
+    return areCopies
+      ? this.#view.standingAs({ messages: taken, places }, messages)
+      : [...this.#view.standing];
+  }
+
+  /**
+   * Has the view know messages by their newest objects, but copies of all of them: these are not held.
+   *
+   * @returns whether there are such copies
+   */
+  #adopt(
+    view: MessageView<Message>,
+    { known, varied, firstOther }: Continuation<Message>,
+    messages: readonly Message[],
+  ): boolean {
+    const former = this.#copy;
+    this.#copy = undefined;
+    if (firstOther >= known.places.length) return false;
+    const isKept = former !== undefined && messages[former.at] === former.message;
+    view.adopt(known, messages, isKept ? known.places.keys() : varied);
+    const message = messages[firstOther];
+    if (!isKept && message !== undefined) this.#copy = { at: firstOther, message };
+    return !isKept;
+  }
+
+  #take(taken: KnownMessages<Message>, messages: readonly Message[]): void {
+    this.#taken = taken;
+    if (this.#awaited === messages) this.#awaited = taken.messages;
   }
 
   #tellFailure(thrown: unknown, { signal }: CompactCall): void {
@@ -174,11 +219,13 @@ export class Conversation<Message> {
   }
 
   /** The known list that the messages begin with: an empty one for a conversation that begins, or starts over. */
-  #goneOnFrom(messages: readonly Message[]): KnownMessages<Message> | null {
-    const nothing = { messages: [], places: [] };
+  #goneOnFrom(messages: readonly Message[]): Continuation<Message> | null {
+    const nothing = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
     if (this.#view.given.length === 0) return nothing;
-    const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
-    if (known !== undefined) return known;
+    for (const known of this.#knownLists()) {
+      const beginning = this.#beginningOf(messages, known.messages);
+      if (beginning !== undefined) return { ...beginning, known };
+    }
     return this.#sessionId === undefined ? null : nothing;
   }
 
@@ -267,22 +314,39 @@ export class Conversation<Message> {
     session.reportUsage({ inputTokens: reportedInputTokens, modelName });
   }
 
-  /** Compares from the end: what goes on differs there first. Nearly all messages are the same objects. */
-  #startsWith(messages: readonly Message[], known: readonly Message[]): boolean {
-    if (known.length === 0 || messages.length < known.length) return false;
+  /** Compares from the end: what goes on differs there first. */
+  #beginningOf(
+    messages: readonly Message[],
+    known: readonly Message[],
+  ): Beginning<Message> | undefined {
     const { length } = known;
-    if (
-      this.#found?.messages === messages &&
-      this.#found.known === known &&
-      this.#found.length === length
-    )
-      return true;
-    for (let at = known.length - 1; at >= 0; at -= 1) {
+    if (length === 0 || messages.length < length) return undefined;
+    const found = this.#found;
+    if (found?.messages === messages && found.known === known && found.length === length)
+      return found;
+    const varied: number[] = [];
+    let firstOther = length;
+    for (let at = length - 1; at >= 0; at -= 1) {
       const message = messages[at] as Message;
       const former = known[at] as Message;
-      if (message !== former && !this.#parts.format.isSame(message, former)) return false;
+      if (message === former) continue;
+      firstOther = at;
+      if (isPlainCopy(message, former)) continue;
+      if (!this.#parts.format.isSame(message, former)) return undefined;
+      varied.push(at);
     }
-    this.#found = { messages, known, length };
-    return true;
+    this.#found = { messages, known, length, varied, firstOther };
+    return this.#found;
   }
+}
+
+/** The messages, with those that are known already in the place of their copies. */
+function withKnown<Message>(
+  { known, varied }: Continuation<Message>,
+  messages: readonly Message[],
+): readonly Message[] {
+  const { length } = known.places;
+  const taken = [...known.messages.slice(0, length), ...messages.slice(length)];
+  for (const at of varied) taken[at] = messages[at] as Message;
+  return taken;
 }
