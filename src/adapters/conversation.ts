@@ -10,6 +10,8 @@ import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
 import { MessageView } from './message-view.js';
 import type { KnownMessages, ReadAhead } from './message-view.js';
+import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
+import type { SteadyMessages } from './passing-end.js';
 import { isPlainCopy } from './same-value.js';
 
 /** What one conversation has come to. Tokens are counted ones. */
@@ -51,6 +53,8 @@ interface Continuation<Message> extends Pick<Beginning<Message>, 'varied' | 'fir
   readonly known: KnownMessages<Message>;
 }
 
+const NOTHING = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
+
 /** A conversation whose messages were told to one session. Calls run one after the other. */
 export class Conversation<Message> {
   readonly #parts: ConversationParts<Message>;
@@ -71,6 +75,10 @@ export class Conversation<Message> {
    * them for each call has others the next time; whoever keeps them has this one still.
    */
   #copy: { readonly at: number; readonly message: Message } | undefined;
+  /** Whether a message at the end has turned out to be there for one call only. */
+  #hasPassingEnd = false;
+  /** What the session was not told of in the last call, and stands behind what it was. */
+  #passing: readonly Message[] = [];
   /** Whether the session has made all messages ready that the view holds. */
   #isReady = false;
   /** Whether edits may have landed that the view does not know of. */
@@ -101,7 +109,10 @@ export class Conversation<Message> {
   /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
   knownLength(messages: readonly Message[]): number {
     const lists = [this.#awaited, ...this.#knownLists().map((known) => known.messages)];
-    return lists.find((list) => this.#beginningOf(messages, list) !== undefined)?.length ?? -1;
+    const known = lists.find((list) => this.#beginningOf(messages, list) !== undefined);
+    if (known !== undefined) return known.length;
+    const passed = lists.find((list) => this.#hasLostEnd(messages, list));
+    return passed === undefined ? -1 : passed.length - 1;
   }
 
   /**
@@ -133,8 +144,8 @@ export class Conversation<Message> {
     if (this.#session === undefined) return undefined;
     return {
       sessionId: this.#session.sessionId,
-      givenMessages: this.#view.given.length,
-      sentMessages: this.#view.standing.length,
+      givenMessages: this.#view.given.length + this.#passing.length,
+      sentMessages: this.#view.standing.length + this.#passing.length,
       costs: this.#session.costs(),
     };
   }
@@ -145,14 +156,16 @@ export class Conversation<Message> {
     await this.#session?.close();
   }
 
-  async #run(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
+  async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
-    const continuation = this.#goneOnFrom(messages);
+    const { steady: messages, passing, passingTokens } = this.#steadyOf(given);
+    const continuation = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
     this.#found = undefined;
     if (continuation === null) {
-      if (this.#awaited === messages) this.#awaited = this.#taken.messages;
+      if (this.#awaited === given) this.#awaited = this.#taken.messages;
       return null;
     }
+    this.#passing = passing;
     const { known } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
@@ -160,7 +173,8 @@ export class Conversation<Message> {
     // The lists of the view grow with what is taken in.
     const places = [...known.places];
     const fresh = messages.slice(places.length);
-    const taken = areCopies ? withKnown(continuation, messages) : messages;
+    const taken = { messages: areCopies ? withKnown(continuation, messages) : messages, places };
+    if (areCopies && this.#awaited === given) this.#awaited = [...taken.messages, ...passing];
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
       this.#isBroken ||= this.#session === undefined;
@@ -172,15 +186,14 @@ export class Conversation<Message> {
       const { session, commit } = await this.#tell(reading, call);
       places.push(...commit());
       this.#isBroken = false;
-      this.#take({ messages: taken, places }, messages);
-      await this.#makeReady(session, call);
+      this.#taken = taken;
+      await this.#makeReady(session, call, passingTokens);
       this.#isReady = true;
     } else {
-      this.#take({ messages: taken, places }, messages);
+      this.#taken = taken;
     }
-    return areCopies
-      ? this.#view.standingAs({ messages: taken, places }, messages)
-      : [...this.#view.standing];
+    const standing = areCopies ? this.#view.standingAs(taken, messages) : this.#view.standing;
+    return [...standing, ...passing];
   }
 
   /**
@@ -203,9 +216,17 @@ export class Conversation<Message> {
     return !isKept;
   }
 
-  #take(taken: KnownMessages<Message>, messages: readonly Message[]): void {
-    this.#taken = taken;
-    if (this.#awaited === messages) this.#awaited = taken.messages;
+  /** Sets the message at the end apart, from when one has passed until one stays. */
+  #steadyOf(given: readonly Message[]): SteadyMessages<Message> {
+    const { format } = this.#parts;
+    const { length } = this.#taken.messages;
+    const [passing] = this.#passing;
+    const next = given[length];
+    const hasStayed = passing !== undefined && next !== undefined && given.length > length + 1;
+    if (hasStayed && (next === passing || format.isSame(next, passing)))
+      this.#hasPassingEnd = false;
+    else if (this.#hasLostEnd(given, this.#taken.messages)) this.#hasPassingEnd = true;
+    return this.#hasPassingEnd ? withoutEnd(format, given) : allSteady(given);
   }
 
   #tellFailure(thrown: unknown, { signal }: CompactCall): void {
@@ -220,13 +241,12 @@ export class Conversation<Message> {
 
   /** The known list that the messages begin with: an empty one for a conversation that begins, or starts over. */
   #goneOnFrom(messages: readonly Message[]): Continuation<Message> | null {
-    const nothing = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
-    if (this.#view.given.length === 0) return nothing;
+    if (this.#view.given.length === 0) return NOTHING;
     for (const known of this.#knownLists()) {
       const beginning = this.#beginningOf(messages, known.messages);
       if (beginning !== undefined) return { ...beginning, known };
     }
-    return this.#sessionId === undefined ? null : nothing;
+    return this.#sessionId === undefined ? null : NOTHING;
   }
 
   #startOver(view: MessageView<Message>): void {
@@ -252,14 +272,18 @@ export class Conversation<Message> {
     return { session, commit };
   }
 
-  async #makeReady(session: Session, { signal }: CompactCall): Promise<void> {
+  async #makeReady(
+    session: Session,
+    { signal }: CompactCall,
+    passingTokens: number,
+  ): Promise<void> {
     const view = this.#view;
     const promptId = `${session.sessionId}#${view.given.length}`;
     const mayBeUnknown = this.#hasUnknownEdits;
     this.#hasUnknownEdits = true;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
       promptId,
-      view.pinnedTokens,
+      view.pinnedTokens + passingTokens,
       'adapter',
       { signal },
     );
@@ -312,6 +336,16 @@ export class Conversation<Message> {
     if (reportedInputTokens === undefined) return;
     if (this.#options.overheadTokens === undefined) return;
     session.reportUsage({ inputTokens: reportedInputTokens, modelName });
+  }
+
+  /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */
+  #hasLostEnd(messages: readonly Message[], known: readonly Message[]): boolean {
+    const at = known.length - 1;
+    const [last, now] = [known[at], messages[at]];
+    if (at < 1 || last === undefined || now === undefined || last === now) return false;
+    // What one message says is found out sooner than whether all before it are the same.
+    if (!mayHavePassed(this.#parts.format, last, now)) return false;
+    return this.#beginningOf(messages, known.slice(0, at)) !== undefined;
   }
 
   /** Compares from the end: what goes on differs there first. */
