@@ -210,6 +210,10 @@ export default defineConfig(
     regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
     message: 'The script of the page imports uPlot, its own folder, and types of its data.',
   }),
+  imports(['src/main/cli/gateway/client/*.ts'], {
+    regex: '^(?!\\./)',
+    message: 'The script of the page imports its own folder.',
+  }),
 
   imports(['src/gateway/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, GATEWAY_ONLY),
 

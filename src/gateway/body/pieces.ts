@@ -29,7 +29,7 @@ export function piecesOf(
   for (const [at, message] of compacted.entries()) {
     const place = places[at] ?? -1;
     const element = elements[place];
-    if (element !== undefined && at > 0 && places[at - 1] === place - 1) {
+    if (element !== undefined && place > 0 && places[at - 1] === place - 1) {
       // With what stands between them.
       pieces.push({ start: elements[place - 1]?.end ?? element.start, end: element.end });
     } else {
@@ -60,7 +60,9 @@ export function piecesOf(
       between.push({ value, bytes: bytes.subarray(element.start, element.end) });
     }
     const kin = between.filter(({ value }) => isKin(message, value as object));
-    return kin.length === 0 && between.length === 1 ? between : kin;
+    // Whatever is taken for its source, the message is written as it is: only spelling comes from there.
+    const [closest] = between.filter(({ value }) => isSameRole(message, value as object));
+    return kin.length > 0 || closest === undefined ? kin : [closest];
   }
 }
 
@@ -98,11 +100,15 @@ function isKin(message: object, given: object): boolean {
   const [a, b] = [message as Fields, given as Fields];
   const names = ['call_id', 'tool_call_id', 'id'].filter((name) => a[name] !== undefined);
   if (names.length > 0) return names.every((name) => a[name] === b[name]);
-  if (a['role'] !== b['role']) return false;
+  if (!isSameRole(message, given)) return false;
   const parts = new Set(partsOf(b));
   return partsOf(a).some(
     (part) => parts.has(part) || Array.from(parts).some((of) => isSameCall(part, of)),
   );
+}
+
+function isSameRole(message: object, given: object): boolean {
+  return (message as Fields)['role'] === (given as Fields)['role'];
 }
 
 function partsOf(message: Fields): readonly unknown[] {
@@ -111,8 +117,13 @@ function partsOf(message: Fields): readonly unknown[] {
   );
 }
 
+/** Parts are called by ids of their own, or by the call that they belong to. */
 function isSameCall(part: unknown, of: unknown): boolean {
-  const [a, b] = [part as Fields | null, of as Fields | null];
-  const id = a?.['tool_use_id'];
-  return id !== undefined && id === b?.['tool_use_id'];
+  return idsOf(part).some((id) => idsOf(of).includes(id));
+}
+
+function idsOf(part: unknown): readonly unknown[] {
+  const { id, tool_use_id: answered, functionResponse } = (part ?? {}) as Fields;
+  const nested = (functionResponse as Fields | undefined)?.['id'];
+  return [id, answered, nested].filter((name) => typeof name === 'string');
 }

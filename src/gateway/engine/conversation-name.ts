@@ -37,7 +37,7 @@ export function conversationName(fields: JsonRecord): string | undefined {
 export function passesByHeaders(headers: IncomingHttpHeaders): string | undefined {
   const metadata = headers['x-codex-turn-metadata'];
   if (typeof metadata !== 'string') return undefined;
-  const kind = /"request_kind"\s*:\s*"(\w+)"/.exec(metadata)?.[1];
+  const kind = /"request_kind"\s*:\s*"(\w{1,32})"/.exec(metadata)?.[1];
   return kind === undefined || kind === 'turn' ? undefined : `a side call, ${kind}`;
 }
 

@@ -19,6 +19,8 @@ import { findList, readList } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { piecesOf } from '../body/pieces.js';
 import { apiNamed } from './apis.js';
+import { compactOnce } from './compact-once.js';
+import type { CompactedMessages, OnceOptions } from './compact-once.js';
 import { conversationName } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import { EditLog } from './edit-log.js';
@@ -31,7 +33,6 @@ import type {
   EngineCall,
   LineReport,
   OnceAnswer,
-  OnceOptions,
 } from './protocol.js';
 
 /** How an engine works. */
@@ -53,6 +54,7 @@ interface Watched {
   readonly edits: EditLog;
 }
 
+const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
 
 /** Makes an engine that runs on the calling thread. */
@@ -97,35 +99,12 @@ class LocalEngine implements Engine {
     }
   }
 
-  async compactOnce(
-    api: ApiName,
-    messages: readonly unknown[],
-    { model: modelName, contextLimit }: OnceOptions,
-  ): Promise<OnceAnswer> {
-    const { workspaceRoot } = this.#options;
-    const compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
-    try {
-      let session: Session | undefined;
-      const compacts = compactsOf(compactor, {
-        // Nobody comes back with these messages: there is no cache to be spared.
-        edits: 'every-turn',
-        onError: 'throw',
-        onSession: (made) => {
-          session = made;
-        },
-      });
-      const compacted = await compacts[api](messages as readonly object[], { modelName });
-      const { sentTokens = 0, uncompacted } = session?.costs() ?? {};
-      return {
-        messages: compacted,
-        tokensBefore: uncompacted?.sentTokens ?? 0,
-        tokensAfter: sentTokens,
-      };
-    } catch (thrown) {
-      return { messages, tokensBefore: 0, tokensAfter: 0, error: reasonOf(thrown) };
-    } finally {
-      await compactor.close();
-    }
+  compactOnce(body: Uint8Array): Promise<OnceAnswer> {
+    const { buffer, byteOffset, byteLength } = body;
+    const text = Buffer.from(buffer, byteOffset, byteLength).toString();
+    return compactOnce(text, (api, messages, options) =>
+      this.#compactMessages(api, messages, options),
+    );
   }
 
   report(line: string, usage: AnsweredUsage): void {
@@ -179,6 +158,34 @@ class LocalEngine implements Engine {
     };
   }
 
+  async #compactMessages(
+    api: ApiName,
+    messages: readonly unknown[],
+    { model: modelName, contextLimit }: OnceOptions,
+  ): Promise<CompactedMessages> {
+    const { workspaceRoot } = this.#options;
+    const compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
+    try {
+      let session: Session | undefined;
+      const compacts = compactsOf(compactor, {
+        // Nobody comes back with these messages: there is no cache to be spared.
+        edits: 'every-turn',
+        onError: 'throw',
+        onSession: (made) => {
+          session = made;
+        },
+      });
+      const compacted = await compacts[api](messages as readonly object[], { modelName });
+      const { sentTokens = 0, uncompacted } = session?.costs() ?? {};
+      const tokensBefore = uncompacted?.sentTokens ?? 0;
+      return { messages: compacted, tokensBefore, tokensAfter: sentTokens };
+    } catch (thrown) {
+      return { messages, tokensBefore: 0, tokensAfter: 0, error: reasonOf(thrown) };
+    } finally {
+      await compactor.close();
+    }
+  }
+
   #watch(session: Session): void {
     const edits = new EditLog();
     session.on('pruned', (event) => {
@@ -201,8 +208,11 @@ class LocalEngine implements Engine {
   ): LineReport | undefined {
     const session = this.#watched.get(id)?.session;
     if (session === undefined) return undefined;
+    const { model } = about;
     return {
       ...{ id, name, api, ...about },
+      // It comes from outside, and is shown.
+      model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
       givenMessages: given.length,
       sentMessages: sent.length,
       costs: session.costs(),

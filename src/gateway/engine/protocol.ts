@@ -75,12 +75,8 @@ export interface AnsweredUsage {
 export interface Engine {
   /** Makes a request of a conversation ready. */
   compact(call: EngineCall): Promise<EngineAnswer>;
-  /** Compacts messages of no conversation: a body of messages, or a whole request. */
-  compactOnce(
-    api: ApiName,
-    messages: readonly unknown[],
-    options: OnceOptions,
-  ): Promise<OnceAnswer>;
+  /** Compacts the messages in a body that belong to no conversation. */
+  compactOnce(body: Uint8Array): Promise<OnceAnswer>;
   /** Takes what was reported for the last request of a conversation. */
   report(line: string, usage: AnsweredUsage): void;
   /** Takes what a provider has refused a request with. */
@@ -90,17 +86,9 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** How messages are compacted without a conversation. */
-export interface OnceOptions {
-  readonly model?: string | undefined;
-  readonly contextLimit?: number | undefined;
-}
-
-/** What became of messages. */
+/** What is answered to messages of no conversation. */
 export interface OnceAnswer {
-  readonly messages: readonly unknown[];
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  /** Why they are as they were, when compacting them failed. */
-  readonly error?: string | undefined;
+  readonly status: 200 | 400;
+  /** JSON, or what is wrong with what was asked. */
+  readonly body: Uint8Array;
 }

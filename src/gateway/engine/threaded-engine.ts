@@ -5,15 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { EngineOptions } from './engine.js';
 import { unpackAnswer } from './engine-messages.js';
 import type { EngineMethod, EngineReply, PackedAnswer } from './engine-messages.js';
-import type {
-  AnsweredUsage,
-  Engine,
-  EngineAnswer,
-  EngineCall,
-  OnceAnswer,
-  OnceOptions,
-} from './protocol.js';
-import type { ApiName } from './apis.js';
+import type { AnsweredUsage, Engine, EngineAnswer, EngineCall, OnceAnswer } from './protocol.js';
 
 interface Waiting {
   readonly answer: (value: unknown) => void;
@@ -55,14 +47,10 @@ class ThreadedEngine implements Engine {
       : (value as EngineAnswer);
   }
 
-  async compactOnce(
-    api: ApiName,
-    messages: readonly unknown[],
-    options: OnceOptions,
-  ): Promise<OnceAnswer> {
-    const value = await this.#ask('compactOnce', [api, messages, options]);
-    const failed: OnceAnswer = { messages, tokensBefore: 0, tokensAfter: 0, error: FAILED.reason };
-    return value === undefined ? failed : (value as OnceAnswer);
+  async compactOnce(body: Uint8Array): Promise<OnceAnswer> {
+    const value = await this.#ask('compactOnce', [body]);
+    if (value !== undefined) return value as OnceAnswer;
+    return { status: 400, body: Buffer.from('the thread that reads such bodies has ended.') };
   }
 
   report(line: string, usage: AnsweredUsage): void {

@@ -12,7 +12,7 @@ export class BodyCopy {
   /** @param announced how long it will be, when that was said */
   constructor(maxBytes: number, announced: number | undefined) {
     this.#maxBytes = maxBytes;
-    const size = announced ?? FIRST_BYTES;
+    const size = announced ?? Math.min(FIRST_BYTES, maxBytes);
     if (size <= maxBytes) this.#bytes = sharedBuffer(Math.max(1, size));
   }
 

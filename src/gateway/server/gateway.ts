@@ -9,6 +9,7 @@ import { exchange } from './exchange.js';
 import { Forwarder, refuse } from './forward.js';
 import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
+import { answerOwn, isOwnPath } from './own-routes.js';
 import { routeOf } from './route.js';
 import type { Route } from './route.js';
 import { answer, tunnel } from './tunnel.js';
@@ -52,6 +53,12 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     const admission = admit(request, options.token);
     if ('status' in admission) {
       refuse(response, admission.status, admission.message);
+      return;
+    }
+    if (isOwnPath(admission.target)) {
+      answerOwn(parts, request, response, admission.target).catch(() => {
+        refuse(response, 500, 'this could not be answered.');
+      });
       return;
     }
     const route = routed(request, admission.target, options);

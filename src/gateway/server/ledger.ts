@@ -2,6 +2,8 @@
 // and numbers; no content, no header, no key.
 
 import { EventEmitter } from 'node:events';
+import type { RequestTokens } from '../../main/preflight/cost-meter.js';
+import { inputCost, modelPrice } from '../../shared/model-prices.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 
@@ -33,6 +35,14 @@ export interface ConversationRecord {
   readonly recent: readonly CallRecord[];
   readonly edits: readonly EditReport[];
   readonly usage: AnsweredUsage;
+  /** What the input comes to by estimate, where the price of the model is known. */
+  readonly dollars?: InputDollars | undefined;
+}
+
+/** Dollars for input, with edits and without. */
+export interface InputDollars {
+  readonly with: number;
+  readonly without: number;
 }
 
 /** What there is to say about a gateway as a whole. */
@@ -56,6 +66,7 @@ interface Conversation {
   readonly edits: EditReport[];
   usage: AnsweredUsage;
   promptTokens: number;
+  dollars: InputDollars | undefined;
 }
 
 const MAX_RECENT_CALLS = 50;
@@ -130,6 +141,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
         (sum, piece) => sum + ('end' in piece ? piece.end - piece.start : piece.length),
         0,
       ) ?? bytes;
+    conversation.dollars = addDollars(conversation, line);
     conversation.line = line;
     conversation.calls += 1;
     conversation.bytes += bytes;
@@ -204,7 +216,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#conversations.delete(line.id);
     const conversation = known ?? {
       ...{ line, own: undefined, since: Date.now(), calls: 0, bytes: 0, compactedBytes: 0 },
-      ...{ recent: [], edits: [], usage: NO_USAGE, promptTokens: 0 },
+      ...{ recent: [], edits: [], usage: NO_USAGE, promptTokens: 0, dollars: undefined },
     };
     this.#conversations.set(line.id, conversation);
     const [oldest] = this.#conversations.keys();
@@ -213,6 +225,25 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     }
     return conversation;
   }
+}
+
+/** What a call adds: prices go by the length of a prompt. */
+function addDollars(
+  { line: before, calls, dollars }: Conversation,
+  line: LineReport,
+): InputDollars | undefined {
+  const price = modelPrice(line.model ?? '');
+  if (price === undefined) return undefined;
+  const cost = (now: RequestTokens, then: RequestTokens | undefined): number => {
+    const sent = Math.max(0, now.sentTokens - (then?.sentTokens ?? 0));
+    const read = Math.max(0, now.cacheReadTokens - (then?.cacheReadTokens ?? 0));
+    return inputCost(price, sent, Math.min(sent, read));
+  };
+  const then = calls === 0 ? undefined : before.costs;
+  return {
+    with: (dollars?.with ?? 0) + cost(line.costs, then),
+    without: (dollars?.without ?? 0) + cost(line.costs.uncompacted, then?.uncompacted),
+  };
 }
 
 /** Less than half of what was sent before came from the cache: why. */

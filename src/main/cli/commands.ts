@@ -43,7 +43,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'run',
     summary: 'run an agent behind a gateway of its own',
-    arguments: '-- <command...>',
+    arguments: '<command...>',
     load: async () => (await import('./gateway/run-command.js')).createRunCommand,
   },
   {

@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { startGateway } from '../../../gateway.js';
 import type { GatewayOptions } from '../../../gateway.js';
+import { gatewayPage } from './gateway-page.js';
 import { tell } from '../terminal/print.js';
 
 /** The variables that say where a provider is, with the name of its upstream. */
@@ -28,7 +29,7 @@ export async function runBehindGateway(
   options: GatewayOptions,
 ): Promise<number> {
   const upstreams = { ...upstreamsOf(process.env), ...options.upstreams };
-  const gateway = await startGateway({ ...options, upstreams });
+  const gateway = await startGateway({ ...options, upstreams, page: gatewayPage });
   tell(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   try {
     const child = spawn(command, args, {
