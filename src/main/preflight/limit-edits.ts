@@ -88,7 +88,7 @@ function shrunkEntries(plan: DensityPlan, fromEntry: number): ReadonlySet<number
 }
 
 function partOfResult(
-  { removals, replacements, metadata, rows: allRows }: DensityResult,
+  { removals, replacements, metadata, rows: allRows, by }: DensityResult,
   isWanted: (entry: number) => boolean,
   settings: PassSettings,
 ): DensityResult {
@@ -97,6 +97,7 @@ function partOfResult(
     removals: removals.filter(isWanted),
     replacements: new Map(Array.from(replacements).filter(([index]) => isWanted(index))),
     ...(rows === undefined ? { metadata } : { metadata: countItems(rows, settings), rows }),
+    ...(by !== undefined && { by }),
   };
 }
 

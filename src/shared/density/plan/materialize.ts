@@ -46,7 +46,8 @@ export function materializeDensityPlan(
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
-  return { removals, replacements, metadata: countItems(plan, settings), rows: plan };
+  const metadata = countItems(plan, settings);
+  return { removals, replacements, metadata, rows: plan, by: { settings, texts } };
 }
 
 /** Makes what stands in place of the response at a place. */
