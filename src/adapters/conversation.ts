@@ -10,6 +10,8 @@ import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
 import { MessageView } from './message-view.js';
 import type { KnownMessages, ReadAhead } from './message-view.js';
+import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
+import type { SteadyMessages } from './passing-end.js';
 
 /** What one conversation has come to. Tokens are counted ones. */
 export interface ConversationReport {
@@ -41,6 +43,8 @@ interface Beginning<Message> {
   readonly length: number;
 }
 
+const NOTHING = { messages: [], places: [] };
+
 /** A conversation whose messages were told to one session. Calls run one after the other. */
 export class Conversation<Message> {
   readonly #parts: ConversationParts<Message>;
@@ -56,6 +60,10 @@ export class Conversation<Message> {
   #lastCall: Promise<unknown>;
   /** What the last comparison has found, which nobody needs to find out twice. */
   #found: Beginning<Message> | undefined;
+  /** Whether a message at the end has turned out to be there for one call only. */
+  #hasPassingEnd = false;
+  /** What the session was not told of in the last call, and stands behind what it was. */
+  #passing: readonly Message[] = [];
   /** Whether the session has made all messages ready that the view holds. */
   #isReady = false;
   /** Whether edits may have landed that the view does not know of. */
@@ -86,7 +94,10 @@ export class Conversation<Message> {
   /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
   knownLength(messages: readonly Message[]): number {
     const lists = [this.#awaited, ...this.#knownLists().map((known) => known.messages)];
-    return lists.find((list) => this.#startsWith(messages, list))?.length ?? -1;
+    const known = lists.find((list) => this.#startsWith(messages, list));
+    if (known !== undefined) return known.length;
+    const passed = lists.find((list) => this.#hasLostEnd(messages, list));
+    return passed === undefined ? -1 : passed.length - 1;
   }
 
   /**
@@ -118,8 +129,8 @@ export class Conversation<Message> {
     if (this.#session === undefined) return undefined;
     return {
       sessionId: this.#session.sessionId,
-      givenMessages: this.#view.given.length,
-      sentMessages: this.#view.standing.length,
+      givenMessages: this.#view.given.length + this.#passing.length,
+      sentMessages: this.#view.standing.length + this.#passing.length,
       costs: this.#session.costs(),
     };
   }
@@ -130,13 +141,15 @@ export class Conversation<Message> {
     await this.#session?.close();
   }
 
-  async #run(messages: readonly Message[], call: CompactCall): Promise<Message[] | null> {
+  async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
-    const known = this.#goneOnFrom(messages);
+    const { steady: messages, passing, passingTokens } = this.#steadyOf(given);
+    const known = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
     if (known === null) {
-      if (this.#awaited === messages) this.#awaited = this.#taken.messages;
+      if (this.#awaited === given) this.#awaited = this.#taken.messages;
       return null;
     }
+    this.#passing = passing;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
     view.adopt(known, messages);
@@ -155,12 +168,25 @@ export class Conversation<Message> {
       places.push(...commit());
       this.#isBroken = false;
       this.#taken = { messages, places };
-      await this.#makeReady(session, call);
+      await this.#makeReady(session, call, passingTokens);
       this.#isReady = true;
     } else {
       this.#taken = { messages, places };
     }
-    return [...this.#view.standing];
+    return [...this.#view.standing, ...passing];
+  }
+
+  /** Sets the message at the end apart, from when one has passed until one stays. */
+  #steadyOf(given: readonly Message[]): SteadyMessages<Message> {
+    const { format } = this.#parts;
+    const { length } = this.#taken.messages;
+    const [passing] = this.#passing;
+    const next = given[length];
+    const hasStayed = passing !== undefined && next !== undefined && given.length > length + 1;
+    if (hasStayed && (next === passing || format.isSame(next, passing)))
+      this.#hasPassingEnd = false;
+    else if (this.#hasLostEnd(given, this.#taken.messages)) this.#hasPassingEnd = true;
+    return this.#hasPassingEnd ? withoutEnd(format, given) : allSteady(given);
   }
 
   #tellFailure(thrown: unknown, { signal }: CompactCall): void {
@@ -175,11 +201,10 @@ export class Conversation<Message> {
 
   /** The known list that the messages begin with: an empty one for a conversation that begins, or starts over. */
   #goneOnFrom(messages: readonly Message[]): KnownMessages<Message> | null {
-    const nothing = { messages: [], places: [] };
-    if (this.#view.given.length === 0) return nothing;
+    if (this.#view.given.length === 0) return NOTHING;
     const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
     if (known !== undefined) return known;
-    return this.#sessionId === undefined ? null : nothing;
+    return this.#sessionId === undefined ? null : NOTHING;
   }
 
   #startOver(view: MessageView<Message>): void {
@@ -205,14 +230,18 @@ export class Conversation<Message> {
     return { session, commit };
   }
 
-  async #makeReady(session: Session, { signal }: CompactCall): Promise<void> {
+  async #makeReady(
+    session: Session,
+    { signal }: CompactCall,
+    passingTokens: number,
+  ): Promise<void> {
     const view = this.#view;
     const promptId = `${session.sessionId}#${view.given.length}`;
     const mayBeUnknown = this.#hasUnknownEdits;
     this.#hasUnknownEdits = true;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
       promptId,
-      view.pinnedTokens,
+      view.pinnedTokens + passingTokens,
       'adapter',
       { signal },
     );
@@ -265,6 +294,15 @@ export class Conversation<Message> {
     if (reportedInputTokens === undefined) return;
     if (this.#options.overheadTokens === undefined) return;
     session.reportUsage({ inputTokens: reportedInputTokens, modelName });
+  }
+
+  /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */
+  #hasLostEnd(messages: readonly Message[], known: readonly Message[]): boolean {
+    const at = known.length - 1;
+    const [last, now] = [known[at], messages[at]];
+    if (at < 1 || last === undefined || now === undefined || last === now) return false;
+    if (!this.#startsWith(messages, known.slice(0, at))) return false;
+    return mayHavePassed(this.#parts.format, last, now);
   }
 
   /** Compares from the end: what goes on differs there first. Nearly all messages are the same objects. */
