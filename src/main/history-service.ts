@@ -16,10 +16,11 @@ import {
   isArray,
   readOptions,
 } from '../shared/misuse.js';
-import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
+import { assertIngestible } from '../shared/ingestion.js';
 import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
+import { completeLimits } from './history-limits.js';
 import { Journal } from './state/journal.js';
 import type { JournalRecords } from './state/journal.js';
 import { SILENT_LOGGER } from './host/logger.js';
@@ -289,8 +290,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#assertEntries([...result.replacements.values()]);
     const replaced = [...result.replacements.keys()];
     const gone = [...result.removals, ...replaced].flatMap((index) => this.#entries[index] ?? []);
-    if (records === undefined) this.#journal.noteEdit(this.#added, this.#entries, result);
-    else this.#journal.adopt(records);
+    this.#journal.noteEdit(this.#added, this.#entries, result, records);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
     this.#ledger.add([...result.replacements.values()]);
@@ -393,16 +393,6 @@ function assertBase(base: DensityBase): void {
   const { revision, length } = asObject(base, 'base', 'the state of a history');
   assertNumber('revision', revision);
   assertNumber('length', length);
-}
-
-/** @throws RangeError for a limit that is no number of at least 0. */
-function completeLimits(limits: Partial<IngestionLimits> = {}): IngestionLimits {
-  const complete = { ...DEFAULT_INGESTION_LIMITS, ...readOptions('limits', limits) };
-  for (const [name, limit] of Object.entries(complete)) {
-    if (typeof limit === 'number' && limit >= 0) continue;
-    throw new RangeError(`Expected ${name} to be a number of at least 0, got ${typeof limit}.`);
-  }
-  return complete;
 }
 
 function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {

@@ -131,14 +131,6 @@ export interface DensityResult {
    * goes without.
    */
   readonly rows?: Int32Array;
-  /** What the rows were made by. */
-  readonly by?: MadeBy;
-}
-
-/** What the rows of a result do not say by themselves: the settings of the pass, and the texts that it has made. */
-export interface MadeBy {
-  readonly settings: PassSettings;
-  readonly texts: readonly string[];
 }
 
 /** The result that changes nothing. */

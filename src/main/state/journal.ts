@@ -16,16 +16,16 @@ export class Journal {
   readonly digest: HistoryDigest = new HistoryDigest();
   #writer = new JournalWriter();
   #settings: string | undefined;
-  #records = 0;
+  #count = 0;
 
   /** Entries that were added. */
   get length(): number {
     return this.trace.length;
   }
 
-  /** Whether nothing has landed. */
-  get isEmpty(): boolean {
-    return this.#records === 0;
+  /** How much has landed: edits and rewrites. */
+  get count(): number {
+    return this.#count;
   }
 
   get packed(): PackedJournal {
@@ -43,8 +43,18 @@ export class Journal {
    *
    * @param at entries that had been added to what it edits
    * @param former the history before it
+   * @param records what it is made of, when all of that landed before
    */
-  noteEdit(at: number, former: readonly IContent[], result: DensityResult): void {
+  noteEdit(
+    at: number,
+    former: readonly IContent[],
+    result: DensityResult,
+    records?: JournalRecords,
+  ): void {
+    if (records !== undefined) {
+      this.#adopt(records);
+      return;
+    }
     const settings = rowSettingsOf(result);
     if (settings !== undefined) this.#noteSettings({ kind: 'settings', settings });
     this.note(describeEdit(at, former, result));
@@ -62,19 +72,18 @@ export class Journal {
       return;
     }
     this.#writer.add(record);
-    this.#records += 1;
-  }
-
-  /** Takes over what has landed in a history to which the same was added. */
-  adopt({ packed, records, settings }: JournalRecords): void {
-    this.#writer = packed;
-    this.#records = records;
-    this.#settings = settings;
+    this.#count += 1;
   }
 
   /** What has landed, to be adopted by another one; this one is not to be used any more. */
   get records(): JournalRecords {
-    return { packed: this.#writer, records: this.#records, settings: this.#settings };
+    return { packed: this.#writer, count: this.#count, settings: this.#settings };
+  }
+
+  #adopt({ packed, count, settings }: JournalRecords): void {
+    this.#writer = packed;
+    this.#count = count;
+    this.#settings = settings;
   }
 
   #noteSettings(record: JournalRecord & { readonly kind: 'settings' }): void {
@@ -88,6 +97,6 @@ export class Journal {
 /** What has landed in a history. */
 export interface JournalRecords {
   readonly packed: JournalWriter;
-  readonly records: number;
+  readonly count: number;
   readonly settings: string | undefined;
 }

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import type { ContentBlock, IContent } from '../content.js';
 import { placeholderOf } from '../density.js';
 import type { DensityResult } from '../density.js';
+import { madeBy } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import { shrinkSettingsOf } from '../density/rules/shrink-settings.js';
@@ -18,7 +19,8 @@ import { textOfBlock } from './plain-text.js';
 const MAX_ENTRIES_BACK = 20_000;
 
 /** What the rows of a result were made by; `undefined` when it has none. */
-export function rowSettingsOf({ by }: DensityResult): RowSettings | undefined {
+export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
+  const by = madeBy(result);
   if (by === undefined) return undefined;
   const shrink = shrinkSettingsOf(by.settings.shrink);
   return { placeholder: placeholderOf(by.settings), ...(shrink !== undefined && { shrink }) };
@@ -74,7 +76,8 @@ function describeRows(
   former: readonly IContent[],
   result: DensityResult,
 ): JournalRecord | undefined {
-  const { rows: given = EMPTY_PLAN, by } = result;
+  const { rows: given = EMPTY_PLAN } = result;
+  const by = madeBy(result);
   const shown: (readonly ShownAbove[])[] = [];
   const rows: Row[] = [];
   const named = new Set<number>();

@@ -26,7 +26,8 @@ export interface ShownAbove {
  * What one block of an entry was: as it stood (its place), so with another text in place of its own or its result's, or
  * one that was written anew.
  */
-export type BlockOrigin = number | readonly [place: number, text: string] | { readonly type: string };
+export type BlockOrigin =
+  number | readonly [place: number, text: string] | { readonly type: string };
 
 /** A piece of a list that took the place of a history. */
 export type SplicePiece =
