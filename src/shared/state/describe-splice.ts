@@ -2,7 +2,7 @@
 // written in place of others. Texts of the history are named by their places; only what was written is kept.
 
 import { withResult } from '../content.js';
-import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
+import type { ContentBlock, IContent } from '../content.js';
 import type { BlockOrigin, JournalRecord, SplicePiece } from './journal-record.js';
 import { textOfBlock } from './plain-text.js';
 
@@ -123,11 +123,15 @@ function describeBlock(
   const place = blocks.indexOf(block);
   if (place !== -1) return place;
   if (block.type !== 'tool_response') return mayBeWritten(block) ? block : undefined;
+  const { callId, result } = block;
+  if (typeof result !== 'string') return undefined;
+  const text = textOfBlock(block);
+  // Several results may have the id of one call.
   const answered = blocks.findIndex(
-    (other) => other.type === 'tool_response' && other.callId === block.callId,
+    (other) =>
+      other.type === 'tool_response' &&
+      other.callId === callId &&
+      textOfBlock(withResult(other, result)) === text,
   );
-  const origin = blocks[answered] as ToolResponseBlock | undefined;
-  if (origin === undefined || typeof block.result !== 'string') return undefined;
-  const isSame = textOfBlock(withResult(origin, block.result)) === textOfBlock(block);
-  return isSame ? [answered, block.result] : undefined;
+  return answered === -1 ? undefined : [answered, result];
 }
