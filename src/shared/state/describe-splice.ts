@@ -30,11 +30,10 @@ export function describeSplice(
       next = place + 1;
       continue;
     }
-    const origin = origins.find(content, next);
-    const blocks = origin === undefined ? undefined : describeBlocks(content, former[origin]);
-    if (origin !== undefined && blocks !== undefined) {
-      pieces.push({ kind: 'edited', skipped: origin - next, blocks });
-      next = origin + 1;
+    const edited = origins.find(content, next);
+    if (edited !== undefined) {
+      pieces.push({ kind: 'edited', skipped: edited.origin - next, blocks: edited.blocks });
+      next = edited.origin + 1;
     } else if (content.blocks.every(mayBeWritten)) {
       pieces.push({ kind: 'written', entry: JSON.stringify(content) });
     } else return { kind: 'unknown', at };
@@ -67,32 +66,44 @@ function placeFrom(
 class OriginsOf {
   readonly #former: readonly IContent[];
   readonly #kept: ReadonlySet<IContent>;
-  #byPart: Map<object | string, number> | undefined;
+  #byPart: Map<object | string, number[]> | undefined;
 
   constructor(former: readonly IContent[], kept: ReadonlySet<IContent>) {
     this.#former = former;
     this.#kept = kept;
   }
 
-  find({ speaker, blocks, metadata }: IContent, from: number): number | undefined {
+  /** The first entry from a place on that this one may be left of, and how. */
+  find(
+    { speaker, blocks, metadata }: IContent,
+    from: number,
+  ): { readonly origin: number; readonly blocks: readonly BlockOrigin[] } | undefined {
     this.#byPart ??= this.#listParts();
     for (const block of blocks) {
-      const origin = this.#byPart.get(block) ?? this.#byPart.get(answerOf(block) ?? '');
-      if (origin === undefined || origin < from) continue;
-      const entry = this.#former[origin];
-      if (entry?.speaker === speaker && entry.metadata === metadata) return origin;
+      const known = this.#byPart.get(block) ?? this.#byPart.get(answerOf(block) ?? '') ?? [];
+      for (const origin of known) {
+        const entry = this.#former[origin];
+        if (origin < from || entry?.speaker !== speaker || entry.metadata !== metadata) continue;
+        const described = describeBlocks(blocks, entry.blocks);
+        if (described !== undefined) return { origin, blocks: described };
+      }
     }
     return undefined;
   }
 
-  #listParts(): Map<object | string, number> {
-    const parts = new Map<object | string, number>();
+  #listParts(): Map<object | string, number[]> {
+    const parts = new Map<object | string, number[]>();
+    const note = (part: object | string, index: number): void => {
+      const known = parts.get(part);
+      if (known === undefined) parts.set(part, [index]);
+      else if (known.at(-1) !== index) known.push(index);
+    };
     this.#former.forEach((entry, index) => {
       if (this.#kept.has(entry)) return;
       for (const block of entry.blocks) {
-        parts.set(block, index);
+        note(block, index);
         const answer = answerOf(block);
-        if (answer !== undefined) parts.set(answer, index);
+        if (answer !== undefined) note(answer, index);
       }
     });
     return parts;
@@ -104,12 +115,12 @@ function answerOf(block: ContentBlock): string | undefined {
 }
 
 function describeBlocks(
-  { blocks }: IContent,
-  origin: IContent | undefined,
+  blocks: readonly ContentBlock[],
+  former: readonly ContentBlock[],
 ): readonly BlockOrigin[] | undefined {
   const described: BlockOrigin[] = [];
   for (const block of blocks) {
-    const one = describeBlock(block, origin?.blocks ?? []);
+    const one = describeBlock(block, former);
     if (one === undefined) return undefined;
     described.push(one);
   }
