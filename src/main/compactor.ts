@@ -11,7 +11,7 @@ import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
-import { FormerSessions } from './former-sessions.js';
+import { FormerSessions } from './state/former-sessions.js';
 import { HistoryService } from './history-service.js';
 import { InlineOffload } from './offload/inline.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';

@@ -7,7 +7,7 @@ import { describeEdit, rowSettingsOf } from '../../shared/state/describe-edit.js
 import { describeSplice } from '../../shared/state/describe-splice.js';
 import { JournalWriter } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
-import { HistoryTrace } from '../history-trace.js';
+import { HistoryTrace } from './history-trace.js';
 import { HistoryDigest } from './history-digest.js';
 
 /** The journal of a history since it began, or was cleared. */

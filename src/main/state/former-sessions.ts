@@ -1,10 +1,10 @@
 // The states of sessions that were let go, so that one which goes on with the same entries sends what they sent, where no
 // store keeps them. Bounded; never holds an entry.
 
-import type { IContent } from '../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { HistoryTrace } from './history-trace.js';
-import type { SessionState } from './state/session-state.js';
-import { sizeOfState } from './state/session-state.js';
+import type { SessionState } from './session-state.js';
+import { sizeOfState } from './session-state.js';
 
 /** About how many bytes of states are kept. */
 const MAX_BYTES = 32 * 1024 * 1024;
