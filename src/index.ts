@@ -28,16 +28,6 @@ export type {
   PreflightResult,
 } from './main/preflight/session-events.js';
 export type { AbortOptions, DensityOptions } from './main/preflight/session-parts.js';
-export type { StateDivergence } from './main/state/resume.js';
-export type {
-  CostMemory,
-  PassMemory,
-  RequestMemory,
-  SentMemory,
-  SessionMemory,
-  TallyMemory,
-} from './main/state/session-memory.js';
-export type { ModelMemory, SessionState } from './main/state/session-state.js';
 export { agentPreset } from './main/formats/presets.js';
 export type { AgentPreset } from './main/formats/presets.js';
 export { HistoryService } from './main/history-service.js';
