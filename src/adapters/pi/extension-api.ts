@@ -73,17 +73,11 @@ export interface PiTool {
 export interface PiExtensionApi {
   on(
     event: 'context',
-    handler: (
-      event: PiContextEvent,
-      ctx: PiContext,
-    ) => Promise<{ messages: PiOwn[] } | undefined>,
+    handler: (event: PiContextEvent, ctx: PiContext) => Promise<{ messages: PiOwn[] } | undefined>,
   ): unknown;
   on(
     event: 'turn_end',
-    handler: (
-      event: PiTurnEndEvent,
-      ctx: PiContext,
-    ) => { entries: PiOwn[] } | undefined,
+    handler: (event: PiTurnEndEvent, ctx: PiContext) => { entries: PiOwn[] } | undefined,
   ): unknown;
   on(
     event: 'session_before_compact',
