@@ -184,7 +184,7 @@ class ThreadedCompactor implements Compactor {
     assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
-    const canRecall = removalLogPath !== undefined;
+    const canRecall = options.canRecall === true || removalLogPath !== undefined;
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
     const contextLimit = (): number => this.#limits.limitOf(modelName());
@@ -301,7 +301,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   status(): CompactorStatus {
-    const { preset, offload, tokenizer, contextLimit = 'by-model' } = this.#options;
+    const { preset, offload, tokenizer, contextLimit } = this.#options;
     const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
     const open = [...this.#sessions.values()];
     return {
@@ -310,7 +310,7 @@ class ThreadedCompactor implements Compactor {
       threads: this.#pool?.threads ?? 0,
       tokens: typeof tokenizer === 'string' ? tokenizer : 'own',
       tools: Object.keys(toolCatalog).length,
-      contextLimit,
+      contextLimit: typeof contextLimit === 'number' ? contextLimit : 'by-model',
       learnedLimits: this.#limits.learned,
       sessions: open.length,
       removalLogs: open.filter(({ removalLog }) => removalLog !== undefined).length,

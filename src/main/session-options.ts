@@ -4,6 +4,7 @@ import { assertDensityOptions } from '../shared/density-problems.js';
 import type { IContent } from '../shared/content.js';
 import {
   assertArray,
+  assertBoolean,
   assertFunction,
   assertKnownOptions,
   assertString,
@@ -41,6 +42,11 @@ export interface SessionOptions extends EditOptions {
   readonly removalLogDirectory?: string | undefined;
   /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
   readonly removalLogPath?: string | undefined;
+  /**
+   * Whether the host has what edits take away itself, and gives it to the model by a tool `recall`: informative placeholders say
+   * how then, as they do with a removal log. @default false
+   */
+  readonly canRecall?: boolean | undefined;
   /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
@@ -54,6 +60,7 @@ const SESSION_OPTIONS: readonly string[] = Object.keys({
   density: true,
   removalLogDirectory: true,
   removalLogPath: true,
+  canRecall: true,
   activeTodos: true,
   overheadTokens: true,
   edits: true,
@@ -79,10 +86,11 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
   assertKnownOptions('session options', { ...options }, SESSION_OPTIONS);
-  const { history, removalLogDirectory, removalLogPath, activeTodos } = options;
+  const { history, removalLogDirectory, removalLogPath, canRecall, activeTodos } = options;
   if (history !== undefined) assertArray('history', history);
   if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
   if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
+  if (canRecall !== undefined) assertBoolean('canRecall', canRecall);
   if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);
