@@ -59,6 +59,9 @@ describe('ctxfold gateway', () => {
     }
     const sent = bodies.reduce((sum, { length }) => sum + length, 0);
     expect(sent / given).toBeLessThan(0.7);
+    expect(await (await fetch(`${url}/ctxfold`)).text()).toContain(
+      '<title>ctxfold gateway</title>',
+    );
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

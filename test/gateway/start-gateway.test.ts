@@ -1,10 +1,10 @@
 import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { GatewayOptions } from '../../../src/gateway/server/options.js';
-import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
-import { gatewayWorld, sendTo } from '../../support/gateway-world.js';
-import type { GatewayWorld } from '../../support/gateway-world.js';
+import type { GatewayOptions } from '../../src/gateway/server/options.js';
+import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
+import { gatewayWorld, sendTo } from '../support/gateway-world.js';
+import type { GatewayWorld } from '../support/gateway-world.js';
 
 let world: GatewayWorld;
 
