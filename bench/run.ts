@@ -8,6 +8,7 @@ import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
+import { measureGateway } from './gateway.js';
 import { measureMemory } from './memory.js';
 import { measurePeers } from './peers.js';
 import { measureResidentMemory } from './resident-memory.js';
@@ -40,6 +41,7 @@ const SCOPES: Readonly<
   'resident-sessions': measureResidentSessions,
   threshold: measureResidentThreshold,
   'cold-start': measureColdStart,
+  gateway: measureGateway,
   peers: measurePeers,
 };
 

@@ -18,6 +18,7 @@ import { asText, isRecord } from '../../shared/json.js';
 import { findList, readList } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { piecesOf } from '../body/pieces.js';
+import type { WrittenMessage } from '../body/pieces.js';
 import { apiNamed } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import type { CompactedMessages, OnceOptions } from './compact-once.js';
@@ -71,7 +72,7 @@ class LocalEngine implements Engine {
   readonly #watched = new Map<string, Watched>();
   readonly #reported = new Map<string, number>();
   /** What was written of messages that an edit has touched, which later calls send again. */
-  readonly #written = new WeakMap<object, Buffer>();
+  readonly #written = new WeakMap<object, WrittenMessage>();
 
   constructor(options: EngineOptions) {
     const { contextLimit, workspaceRoot, offload, maxConversations, removalLogDirectory } = options;
