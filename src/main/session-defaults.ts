@@ -19,7 +19,7 @@ export interface SessionDefaults {
 }
 
 const FOR_AGENTS: SessionDefaults = {
-  edits: 'batched',
+  edits: 'auto',
   density: {
     toolCatalog: KNOWN_TOOL_CATALOG,
     workingSet: DEFAULT_WORKING_SET,

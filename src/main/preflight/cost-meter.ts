@@ -1,10 +1,15 @@
-// What requests and edits come to in tokens, as far as counts are known: an estimate from what the preflights made ready.
-// Has no effect on what it measures, counts nothing itself, and knows no prices.
+// What requests and edits come to in tokens and in money, as far as counts and prices are known: an estimate from what the
+// preflights made ready. Has no effect on what it measures, and counts nothing itself.
 
 import type { HistoryService } from '../history-service.js';
+import { inputCost } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/model-prices.js';
+import { RuleSavings } from './rule-savings.js';
+import type { PrunedEvent } from './session-events.js';
 import type { SentHistory } from './sent-history.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
+import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 
 /** Counted tokens of a history, summed over requests; overhead and pending tokens are not among them. */
@@ -19,11 +24,19 @@ export interface RequestTokens {
   readonly cacheWriteTokens: number;
 }
 
-/**
- * What a session's requests came to. Every preflight that ended counts as one request. These are
- * tokens: what they cost is a matter of the provider's prices, which often are about 0.1 of the input
- * price for what is read from a cache, and 1.25 for what is written to one.
- */
+/** What the input of a session's requests costs, in dollars, by the prices of the models that they went to. */
+export interface InputDollars {
+  readonly with: number;
+  /** The same had no edit ever landed. */
+  readonly without: number;
+  /**
+   * What each rule has saved, the rewrites taken off that its edits cost; below 0 where these were dearer. `other` is all else that was
+   * saved: by compressing, by fitting, by staying below a step of the price. Together they are what lies between `without` and `with`.
+   */
+  readonly savedBy: Readonly<Partial<Record<RuleName | 'other', number>>>;
+}
+
+/** What a session's requests came to. Every preflight that ended counts as one request. */
 export interface CostReport extends RequestTokens {
   readonly requests: number;
   /**
@@ -33,6 +46,8 @@ export interface CostReport extends RequestTokens {
   readonly uncompacted: RequestTokens;
   /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
   readonly rewrites: number;
+  /** Absent unless the price of the model was known for each request. */
+  readonly dollars?: InputDollars;
 }
 
 export interface CostMeterOptions {
@@ -44,6 +59,8 @@ export interface CostMeterOptions {
     SentHistory,
     'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
   >;
+  /** What the model charges that the session talks to. */
+  readonly price?: (() => ModelPrice | undefined) | undefined;
 }
 
 /** Adds up the preflights of one session. */
@@ -53,12 +70,17 @@ export class CostMeter {
   readonly #prefixes: PrefixTokens;
   readonly #compacted = new TokenTally();
   readonly #uncompacted = new TokenTally();
+  readonly #price: () => ModelPrice | undefined;
+  readonly #ruleSavings = new RuleSavings();
   #requests = 0;
   #rewrites = 0;
+  #isPriced = true;
+  #dollars = { with: 0, without: 0 };
 
-  constructor({ history, sent }: CostMeterOptions) {
+  constructor({ history, sent, price = () => undefined }: CostMeterOptions) {
     this.#history = history;
     this.#sent = sent;
+    this.#price = price;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
   }
 
@@ -69,7 +91,20 @@ export class CostMeter {
       ...this.#compacted.tokens,
       uncompacted: this.#uncompacted.tokens,
       rewrites: this.#rewrites,
+      ...(this.#isPriced && this.#requests > 0 && { dollars: this.#inputDollars }),
     };
+  }
+
+  get #inputDollars(): InputDollars {
+    const saved = this.#dollars.without - this.#dollars.with;
+    return { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) };
+  }
+
+  /** Notes what rules took away in an edit that has landed. */
+  noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
+    const tokens = (entry: IContent): number =>
+      tokensOf(entry, (counted) => this.#history.countedTokens(counted));
+    this.#ruleSavings.noteEdits(edits, changes, tokens);
   }
 
   /** Adds the request that the history makes as it stands; to be told before what was sent last is forgotten. */
@@ -84,8 +119,20 @@ export class CostMeter {
       isRead && isRewritten
         ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
         : Infinity;
-    this.#compacted.add(totalTokens, isRead, readTokens);
-    this.#uncompacted.add(totalTokens + reclaimedTokens, isRead, Infinity);
+    const read = this.#compacted.add(totalTokens, isRead, readTokens);
+    const fullTokens = totalTokens + reclaimedTokens;
+    const addedTokens = fullTokens - this.#uncompacted.lastTokens;
+    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity);
+    if (reclaimedTokens === 0) this.#ruleSavings.startOver();
+    const price = this.#price();
+    this.#isPriced &&= price !== undefined;
+    if (price !== undefined) {
+      this.#dollars = {
+        with: this.#dollars.with + inputCost(price, totalTokens, read),
+        without: this.#dollars.without + inputCost(price, fullTokens, fullRead),
+      };
+      this.#ruleSavings.addRequest(price, isRead, totalTokens - addedTokens - read);
+    }
     // What is estimated still will be something else once it is counted.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
   }
@@ -97,6 +144,11 @@ class TokenTally {
   #readTokens = 0;
   #lastTokens = 0;
 
+  /** Those of the last request. */
+  get lastTokens(): number {
+    return this.#lastTokens;
+  }
+
   get tokens(): RequestTokens {
     return {
       sentTokens: this.#sentTokens,
@@ -105,11 +157,13 @@ class TokenTally {
     };
   }
 
-  /** @param readTokens the most that can be read from a cache, if anything */
-  add(tokens: number, isRead: boolean, readTokens: number): void {
-    if (isRead) this.#readTokens += Math.min(readTokens, this.#lastTokens, tokens);
+  /** Returns what is read. @param readTokens the most that can be read from a cache, if anything */
+  add(tokens: number, isRead: boolean, readTokens: number): number {
+    const read = isRead ? Math.min(readTokens, this.#lastTokens, tokens) : 0;
+    this.#readTokens += read;
     this.#sentTokens += tokens;
     this.#lastTokens = tokens;
+    return read;
   }
 }
 

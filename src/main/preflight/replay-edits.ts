@@ -6,6 +6,7 @@ import type { DensityBase } from '../../shared/density.js';
 import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
+import { cachePrices } from '../models/model-prices.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
@@ -15,7 +16,7 @@ import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { arePriced } from './edit-options.js';
+import { arePriced, isBatching } from './edit-options.js';
 
 /** What is kept of a session that was let go: a few numbers that say which edits of its history have landed. */
 export interface FormerPreflights {
@@ -82,6 +83,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     sent,
     history: copy,
     logger: SILENT_LOGGER,
+    prices: () => cachePrices(parts.price?.()),
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth' && former === undefined;
@@ -102,7 +104,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
     const isShrinking =
       isDocumented &&
-      edits.edits === 'batched' &&
+      isBatching(edits.edits) &&
       (former === undefined ? !isCompressed && !mayLand : landed === 'unsent');
     if (!isNow && isShrinking) {
       const found = shrinks.find();
