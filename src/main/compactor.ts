@@ -255,6 +255,7 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
+      carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,
       resolveStrategy: getCompressionStrategy,

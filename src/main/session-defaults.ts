@@ -12,6 +12,8 @@ import type { DensityOptions } from './preflight/session-parts.js';
 /** The defaults of a session. */
 export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
+  /** Whether a compaction leaves a note of what was asked and done in what it takes away. */
+  readonly carriesWork: boolean;
   readonly density: Pick<
     DensityOptions,
     'toolCatalog' | 'workingSet' | 'shrink' | 'inclusionSyntaxes'
@@ -20,6 +22,7 @@ export interface SessionDefaults {
 
 const FOR_AGENTS: SessionDefaults = {
   edits: 'auto',
+  carriesWork: true,
   density: {
     toolCatalog: KNOWN_TOOL_CATALOG,
     workingSet: DEFAULT_WORKING_SET,
@@ -31,6 +34,7 @@ const FOR_AGENTS: SessionDefaults = {
 /** Without a catalog and rules of a working set, a pass goes by the documented ones. */
 const DOCUMENTED: SessionDefaults = {
   edits: 'every-turn',
+  carriesWork: false,
   density: { inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES },
 };
 

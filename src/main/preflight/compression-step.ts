@@ -11,6 +11,7 @@ import type {
 } from '../strategies/strategy.js';
 import type { EntryChange } from '../entry-change.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
+import { withWork } from './carry-work.js';
 import { firstDifference, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
@@ -40,10 +41,15 @@ export async function runCompressionStep(
   try {
     compression = await compress(parts, strategy, promptId, signal);
     const { knownTokens = NO_TOKENS } = compression.result;
-    const newHistory = withoutStaleReasoning(parts, compression.result.newHistory);
-    newLength = newHistory.length;
     for (const [entry, tokens] of knownTokens) history.weigh(entry, tokens);
-    const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
+    const compacted = withoutStaleReasoning(parts, compression.result.newHistory);
+    const left = await abortable(history.estimateTokensForContents(compacted), signal);
+    const newHistory = withWork(parts, history.getRawHistory(), compacted, tokensBefore - left);
+    newLength = newHistory.length;
+    const tokensAfter =
+      newHistory === compacted
+        ? left
+        : await abortable(history.estimateTokensForContents(newHistory), signal);
     if (tokensAfter >= tokensBefore) {
       outcome = 'rejected';
     } else {

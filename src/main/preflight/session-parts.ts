@@ -52,6 +52,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly settings: Settings;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   readonly densityOptions: DensityOptions;
+  /** Whether what was asked and done in entries that a compaction takes away is kept in a note. @default false */
+  readonly carriesWork?: boolean | undefined;
   /** A catalog of the host's own, to be held against the calls that come. @default nothing is */
   readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given beside the history. @default nothing */

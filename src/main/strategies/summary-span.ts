@@ -4,6 +4,7 @@ import type { IContent } from '../../shared/content.js';
 import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
 import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
 import { newestAsked } from '../../shared/summarize/truncation.js';
+import { isWorkNote } from '../../shared/work/work-note.js';
 import { isAcknowledgement, isSummaryNote } from '../summarizer/summary-note.js';
 
 /** A history in parts, each in the order of the history. */
@@ -41,15 +42,22 @@ export function summarySpan(
   const shown: IContent[] = [];
   /** Groups at the beginning whose summary leaves: without it, the top would begin with an ai entry. */
   const headless = new Set<number>();
+  let hasNote = false;
   history.slice(0, tailStart).forEach((entry, index) => {
+    // What was asked and done is carried on from it whatever becomes of it here; the summary need not tell it again.
+    if (isWorkNote(entry)) {
+      hasNote = true;
+      return;
+    }
     if (isSummaryNote(entry)) {
+      hasNote = true;
       notes.push(entry);
       return;
     }
     if (isAcknowledgement(entry)) return;
     const group = groups.find(index);
     const isPinned = groups.isPinned(group);
-    if (top.length === 0 && notes.length > 0 && entry.speaker !== 'human') headless.add(group);
+    if (top.length === 0 && hasNote && entry.speaker !== 'human') headless.add(group);
     const isTop = index < start && !headless.has(group);
     if (index === asked || (!isTop && !isPinned)) shown.push(entry);
     if (isTop) top.push(entry);

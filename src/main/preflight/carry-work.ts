@@ -1,0 +1,96 @@
+// Has what was asked and done survive a compaction, whichever strategy made it: one note of bounded size in the place of
+// what leaves. Asks no model, applies nothing.
+
+import { isToolResponseBlock } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
+import { NONE } from '../../shared/density/index/history-columns.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
+import { isWorkNote, readWorkNote, workNote } from '../../shared/work/work-note.js';
+import { gatherWork, NO_WORK } from '../../shared/work/work-record.js';
+import { firstDifference } from './reasoning-policy.js';
+import type { SessionParts } from './session-parts.js';
+
+/** The note takes at most these shares: of the window, and of what the compaction has saved. */
+const WINDOW_SHARE = 0.05;
+const SAVED_SHARE = 0.25;
+
+/** UTF-8 bytes that a token stands for, or more, in nearly any script. */
+const BYTES_PER_TOKEN = 3;
+
+/**
+ * Returns what a compaction leaves of a history, with the note of what was asked and done in what it takes away: where the
+ * two begin to differ, and where no call is split from its response. The same list when there is nothing to note.
+ *
+ * @param savedTokens counted tokens that the compaction takes away
+ */
+export function withWork(
+  parts: Pick<SessionParts, 'carriesWork' | 'densityOptions' | 'gauge'>,
+  former: readonly IContent[],
+  compacted: readonly IContent[],
+  savedTokens: number,
+): readonly IContent[] {
+  if (parts.carriesWork !== true) return compacted;
+  const stays = whatStays(former, compacted);
+  const leaves = (index: number): boolean => {
+    const entry = former[index];
+    return entry !== undefined && !isWorkNote(entry) && !stays(entry);
+  };
+  const hasLost = former.some((_, index) => leaves(index));
+  const note = former.findLast(isWorkNote);
+  if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
+  const { callOf } = outlineHistory(former);
+  const { toolCatalog } = parts.densityOptions;
+  const earlier = note === undefined ? NO_WORK : readWorkNote(note);
+  const record = gatherWork({ history: former, leaves, callOf, toolCatalog, earlier });
+  const tokens = Math.min(
+    parts.gauge.budget.windowTokens * WINDOW_SHARE,
+    savedTokens * SAVED_SHARE,
+  );
+  const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
+  if (carried === null) return compacted;
+  const others = compacted.filter((entry) => !isWorkNote(entry));
+  const at = wholeBoundary(others, firstDifference(others, former));
+  return [...others.slice(0, at), carried, ...others.slice(at)];
+}
+
+/** Tells whether an entry is in a list, as it is or as one that says the same or answers the same calls. */
+function whatStays(
+  former: readonly IContent[],
+  compacted: readonly IContent[],
+): (entry: IContent) => boolean {
+  const kept = new Set(compacted);
+  const were = new Set(former);
+  const answered = new Set<string>();
+  const said = new Set<string>();
+  for (const entry of compacted) {
+    if (were.has(entry)) continue;
+    for (const callId of answersOf(entry)) answered.add(callId);
+    if (entry.speaker === 'human') said.add(saidIn(entry));
+  }
+  return (entry) => {
+    if (kept.has(entry)) return true;
+    if (entry.speaker === 'human') return said.has(saidIn(entry));
+    return entry.speaker === 'tool' && answersOf(entry).some((callId) => answered.has(callId));
+  };
+}
+
+function answersOf({ blocks }: IContent): readonly string[] {
+  return blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
+}
+
+function saidIn({ blocks }: IContent): string {
+  return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+}
+
+/** The nearest boundary at or before one that no call in front of it leaves open, or has answered behind it. */
+function wholeBoundary(history: readonly IContent[], boundary: number): number {
+  const { outline } = outlineHistory(history);
+  const { callEntries, responseEntries } = outline;
+  let start = boundary;
+  for (let call = callEntries.length - 1; call >= 0; call -= 1) {
+    const response = responseEntries[call] ?? NONE;
+    const callEntry = callEntries[call] ?? NONE;
+    if (callEntry < start && (response === NONE || response >= start)) start = callEntry;
+  }
+  return start;
+}

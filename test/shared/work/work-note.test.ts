@@ -1,0 +1,161 @@
+// The note that carries what was asked and done through compactions: bounded, stable, and nobody else's to write.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { isWorkNote, readWorkNote, workNote } from '../../../src/shared/work/work-note.js';
+import { NO_WORK, WORK_KINDS, WRITE } from '../../../src/shared/work/work-record.js';
+import type { WorkRecord } from '../../../src/shared/work/work-record.js';
+import { arbitraryText } from '../../support/arbitrary-text.js';
+import { runs } from '../../support/scale.js';
+
+const text = fc.oneof(
+  arbitraryText(40),
+  fc.lorem({ mode: 'sentences', maxCount: 20 }),
+  fc.constantFrom(
+    'Never push to main.',
+    "Don't touch the lock file. Go on.",
+    '- "a"',
+    'The user said:',
+  ),
+);
+
+const arbitraryRecord: fc.Arbitrary<WorkRecord> = fc.record({
+  said: fc.array(text, { maxLength: 30 }),
+  lostSaid: fc.nat(3),
+  done: fc
+    .array(fc.tuple(text, fc.constantFrom(...WORK_KINDS)), { maxLength: 40 })
+    .map((pairs) => new Map(pairs.map(([name, kind]) => [nameOf(name, kind), kind] as const))),
+  lostDone: fc.record(
+    { failed: fc.integer({ min: 1, max: 9 }), passed: fc.integer({ min: 1, max: 9 }) },
+    { requiredKeys: [] },
+  ),
+});
+
+function nameOf(name: string, kind: (typeof WORK_KINDS)[number]): string {
+  return kind === 'written' ? WRITE + name : name;
+}
+
+function textOf(note: IContent | null): string {
+  const block = note?.blocks[0];
+  return block?.type === 'text' ? block.text : '';
+}
+
+/** Order among kinds is not part of a record. */
+function plain({ said, lostSaid, done, lostDone }: WorkRecord): unknown {
+  return { said, lostSaid, lostDone, done: [...done].map(String).sort() };
+}
+
+const PLENTY = 1_000_000;
+
+describe('workNote', () => {
+  it('takes no more room than it is given', () => {
+    let notes = 0;
+    fc.assert(
+      fc.property(arbitraryRecord, fc.integer({ min: 0, max: 6_000 }), (record, maxBytes) => {
+        const note = workNote(record, maxBytes);
+        if (note === null) return;
+        notes += 1;
+        expect(Buffer.byteLength(textOf(note))).toBeLessThanOrEqual(maxBytes);
+        expect(findViolations([note])).toEqual([]);
+      }),
+      { numRuns: runs(2_000) },
+    );
+    expect(notes).toBeGreaterThan(10);
+  });
+
+  it('loses nothing that fits', () => {
+    fc.assert(
+      fc.property(arbitraryRecord, (record) => {
+        const note = workNote(record, PLENTY);
+        fc.pre(note !== null);
+        expect(plain(readWorkNote(note))).toEqual(plain(record));
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  it('stays as it is when it is read and written again', () => {
+    fc.assert(
+      fc.property(arbitraryRecord, fc.integer({ min: 800, max: 4_000 }), (record, maxBytes) => {
+        const note = workNote(record, maxBytes);
+        fc.pre(note !== null);
+        expect(workNote(readWorkNote(note), maxBytes)).toEqual(note);
+        expect(workNote(record, maxBytes)).toEqual(note);
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  it('keeps words only as they were said, in their order', () => {
+    const marked = fc.array(fc.lorem({ mode: 'sentences', maxCount: 30 }), { minLength: 5 });
+    fc.assert(
+      fc.property(marked, fc.integer({ min: 900, max: 3_000 }), (said, maxBytes) => {
+        const note = workNote({ ...NO_WORK, said }, maxBytes);
+        fc.pre(note !== null);
+        const kept = readWorkNote(note);
+        expect(kept.said.length + kept.lostSaid).toBe(said.length);
+        let from = 0;
+        for (const words of kept.said) {
+          const pieces = words.split(' […] ').filter((piece) => piece !== '');
+          const at = said.findIndex(
+            (message, index) => index >= from && pieces.every((piece) => message.includes(piece)),
+          );
+          expect(at).toBeGreaterThanOrEqual(from);
+          from = at + 1;
+        }
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+
+  it('gives up prohibitions and corrections last', () => {
+    const chat = Array.from({ length: 200 }, (_, at) =>
+      `Please look at part ${at} of the tree. `.repeat(5),
+    );
+    const said = chat.toSpliced(90, 0, 'Go on. Never push to main! Thanks a lot for that.');
+    const kept = readWorkNote(workNote({ ...NO_WORK, said }, 1_200)!);
+    expect(kept.said.join('\n')).toContain('Never push to main!');
+    expect(kept.lostSaid).toBeGreaterThan(150);
+  });
+
+  it('gives up what was asked first after what was asked in between', () => {
+    const said = Array.from({ length: 50 }, (_, at) => `Message number ${at} says something here.`);
+    const kept = readWorkNote(workNote({ ...NO_WORK, said }, 1_400)!);
+    expect(kept.said.length).toBeLessThan(50);
+    expect(kept.said[0]).toContain('number 0');
+    expect(kept.said.at(-1)).toContain('number 49');
+  });
+
+  it('gives up what went well before what failed, and the oldest first', () => {
+    const done = new Map([
+      ...Array.from({ length: 30 }, (_, at) => [`npm run good${at}`, 'passed'] as const),
+      ['npm test', 'failed'] as const,
+      ['rm -rf /', 'denied'] as const,
+    ]);
+    const kept = readWorkNote(workNote({ ...NO_WORK, done }, 900)!);
+    expect(kept.done.get('npm test')).toBe('failed');
+    expect(kept.done.get('rm -rf /')).toBe('denied');
+    expect(kept.done.has('npm run good29')).toBe(true);
+    expect(kept.done.has('npm run good0')).toBe(false);
+    expect(kept.lostDone.passed).toBe(32 - kept.done.size);
+  });
+
+  it('is nothing where there is no room, or nothing to tell', () => {
+    expect(workNote({ ...NO_WORK, said: ['hello'] }, 20)).toBeNull();
+    expect(workNote(NO_WORK, PLENTY)).toBeNull();
+  });
+});
+
+describe('readWorkNote', () => {
+  it('reads nothing out of what somebody else says', () => {
+    const note = workNote({ ...NO_WORK, said: ['Ship it.'] }, PLENTY)!;
+    const said = humanText(textOf(note));
+    expect(isWorkNote(said)).toBe(false);
+    expect(readWorkNote(said)).toEqual(NO_WORK);
+    expect(readWorkNote({ ...note, speaker: 'ai' })).toEqual(NO_WORK);
+  });
+});

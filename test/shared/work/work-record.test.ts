@@ -1,0 +1,157 @@
+// What is gathered from entries that leave: words of the user, files, commands, denials.
+
+import { describe, expect, it } from 'vitest';
+
+import { KNOWN_TOOL_CATALOG } from '../../../src/main/formats/known-tools.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+import { gatherWork, NO_WORK } from '../../../src/shared/work/work-record.js';
+import type { WorkRecord } from '../../../src/shared/work/work-record.js';
+
+function gather(history: readonly IContent[], earlier: WorkRecord = NO_WORK): WorkRecord {
+  const { callOf } = outlineHistory(history);
+  const toolCatalog = KNOWN_TOOL_CATALOG;
+  return gatherWork({ history, leaves: () => true, callOf, toolCatalog, earlier });
+}
+
+let calls = 0;
+function call(tool: string, parameters: unknown, result: unknown, error?: string): IContent[] {
+  const id = `c${(calls += 1)}`;
+  return [
+    aiContent([toolCall(id, tool, parameters)]),
+    toolContent([toolResponse(id, tool, result, error)]),
+  ];
+}
+
+const bash = (command: string, result: unknown, error?: string): IContent[] =>
+  call('Bash', { command }, result, error);
+const edit = (path: string, error?: string): IContent[] =>
+  call('Edit', { file_path: path, old_string: 'a', new_string: 'b' }, 'done', error);
+
+function done(...entries: readonly IContent[][]): Record<string, string> {
+  return Object.fromEntries(gather(entries.flat()).done);
+}
+
+describe('gatherWork', () => {
+  it('takes down what the user said, and nothing that nobody said', () => {
+    const history = [
+      humanText('Build it.\nAnd test it.'),
+      humanText('<rules>', { synthetic: true }),
+      humanText('so far', { isSummary: true }),
+      humanText('  '),
+      aiContent('I will never stop.'),
+      humanText('No, the other one.'),
+    ];
+    expect(gather(history).said).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
+  });
+
+  it('goes on from what was known', () => {
+    const earlier = {
+      ...NO_WORK,
+      said: ['first'],
+      lostSaid: 2,
+      done: new Map([['npm test', 'failed']] as const),
+    };
+    expect(gather([humanText('second'), ...bash('npm test', 'ok')], earlier)).toEqual({
+      said: ['first', 'second'],
+      lostSaid: 2,
+      done: new Map([['npm test', 'passed']]),
+      lostDone: {},
+    });
+  });
+
+  it.each<[string, readonly IContent[][], Record<string, string>]>([
+    ['a command that went well', [bash('npm test', 'all 12 tests pass')], { 'npm test': 'passed' }],
+    ['one with an error', [bash('npm test', '', 'Exit code 1')], { 'npm test': 'failed' }],
+    [
+      'one that says its exit code',
+      [bash('make', 'x\nProcess exited with code 2')],
+      { make: 'failed' },
+    ],
+    ['one whose code is data', [bash('make', { output: 'x', exit_code: 2 })], { make: 'failed' }],
+    [
+      'one whose code is data in a text',
+      [bash('make', '{"output":"x","metadata":{"exit_code":1}}')],
+      { make: 'failed' },
+    ],
+    ['an exit code of zero', [bash('make', 'Exit Code: 0\nfailed to warn')], { make: 'passed' }],
+    ['one whose time ran out', [bash('make', 'command timed out after 120 s')], { make: 'failed' }],
+    ['none that runs on', [bash('make', 'Process running with session ID 7')], {}],
+    ['the latest outcome', [bash('make', '', 'no'), bash('make', 'ok')], { make: 'passed' }],
+    ['the latest failure', [bash('make', 'ok'), bash('make', '', 'no')], { make: 'failed' }],
+    ['no command that looks', [bash('cat a.ts', 'text'), bash('grep -r x src/a', '', 'none')], {}],
+    [
+      'files written',
+      [edit('/w/a.ts'), edit('/w/b.ts')],
+      { 'write /w/a.ts': 'written', 'write /w/b.ts': 'written' },
+    ],
+    [
+      'a file that a command writes',
+      [bash('echo x > out.txt', '')],
+      { 'write out.txt': 'written' },
+    ],
+    ['an edit that failed', [edit('/w/a.ts', 'no match')], { 'write /w/a.ts': 'failed' }],
+    [
+      'no failure after success of a file',
+      [edit('/w/a.ts'), edit('/w/a.ts', 'no match')],
+      { 'write /w/a.ts': 'written' },
+    ],
+    [
+      'an edit that went well in the end',
+      [edit('/w/a.ts', 'no'), edit('/w/a.ts')],
+      { 'write /w/a.ts': 'written' },
+    ],
+    [
+      'a call that was denied',
+      [bash('rm -rf x', '', "The user doesn't want to proceed with this tool use.")],
+      { 'rm -rf x': 'denied' },
+    ],
+    [
+      'a denial as a result',
+      [edit('/w/a.ts', 'Tool execution was not approved.')],
+      { 'Edit /w/a.ts': 'denied' },
+    ],
+    [
+      'a permission that a program lacks',
+      [bash('make', '', 'open: permission denied')],
+      { make: 'failed' },
+    ],
+    [
+      'a denied call that was allowed later',
+      [bash('make', '', 'denied by the user'), bash('make', 'ok')],
+      { make: 'passed' },
+    ],
+    [
+      'reads and searches not at all',
+      [call('Read', { file_path: 'a.ts' }, 'text'), call('Grep', { pattern: 'x' }, '')],
+      {},
+    ],
+    [
+      'unknown tools only when denied',
+      [call('browse', { url: 'x' }, 'ok'), call('browse', { url: 'y' }, '', 'rejected by user')],
+      { 'browse y': 'denied' },
+    ],
+  ])('notes %s', (_, entries, expected) => {
+    expect(done(...entries)).toEqual(expected);
+  });
+
+  it('looks at nothing that stays', () => {
+    const history = [humanText('one'), ...bash('make', 'ok'), humanText('two')];
+    const { callOf } = outlineHistory(history);
+    const record = gatherWork({ history, leaves: (at) => at === 3, callOf, earlier: NO_WORK });
+    expect(record).toEqual({ ...NO_WORK, said: ['two'] });
+  });
+
+  it('names what is long by both ends', () => {
+    const [name = ''] = gather(bash(`echo ${'x'.repeat(500)} | sh run-a.sh`, 'ok')).done.keys();
+    expect(name.length).toBeLessThanOrEqual(200);
+    expect(name).toMatch(/^echo xxx.*…x*.*run-a\.sh$/);
+  });
+});
