@@ -227,9 +227,7 @@ class ThreadedCompactor implements Compactor {
       tell = (event): void => {
         session.reportFallback(event);
       };
-      setImmediate(() => {
-        early.forEach(tell);
-      });
+      setImmediate(() => void early.forEach(tell));
       return session;
     } catch (error) {
       place.offload.close?.();
