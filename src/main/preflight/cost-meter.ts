@@ -6,6 +6,7 @@ import { inputCost } from '../models/model-prices.js';
 import type { ModelPrice } from '../models/model-prices.js';
 import { RuleSavings } from './rule-savings.js';
 import type { PrunedEvent } from './session-events.js';
+import type { CostMemory, DollarMemory, TallyMemory } from '../state/session-memory.js';
 import type { SentHistory } from './sent-history.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
@@ -61,26 +62,36 @@ export interface CostMeterOptions {
   >;
   /** What the model charges that the session talks to. */
   readonly price?: (() => ModelPrice | undefined) | undefined;
+  /** What the requests of a former session of the history came to. @default nothing */
+  readonly former?: CostMemory | undefined;
 }
+
+const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
 /** Adds up the preflights of one session. */
 export class CostMeter {
   readonly #history: CostMeterOptions['history'];
   readonly #sent: CostMeterOptions['sent'];
   readonly #prefixes: PrefixTokens;
-  readonly #compacted = new TokenTally();
-  readonly #uncompacted = new TokenTally();
+  readonly #compacted: TokenTally;
+  readonly #uncompacted: TokenTally;
   readonly #price: () => ModelPrice | undefined;
-  readonly #ruleSavings = new RuleSavings();
-  #requests = 0;
-  #rewrites = 0;
-  #isPriced = true;
-  #dollars = { with: 0, without: 0 };
+  readonly #ruleSavings: RuleSavings;
+  #requests: number;
+  #rewrites: number;
+  #dollars: Omit<DollarMemory, 'rules'> | null;
 
-  constructor({ history, sent, price = () => undefined }: CostMeterOptions) {
+  constructor({ history, sent, price = () => undefined, former }: CostMeterOptions) {
     this.#history = history;
     this.#sent = sent;
     this.#price = price;
+    const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
+    this.#dollars = dollars && { with: dollars.with, without: dollars.without };
+    this.#ruleSavings = new RuleSavings(dollars?.rules);
+    this.#compacted = new TokenTally(former?.compacted);
+    this.#uncompacted = new TokenTally(former?.uncompacted);
+    this.#requests = former?.requests ?? 0;
+    this.#rewrites = former?.rewrites ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
   }
 
@@ -91,13 +102,14 @@ export class CostMeter {
       ...this.#compacted.tokens,
       uncompacted: this.#uncompacted.tokens,
       rewrites: this.#rewrites,
-      ...(this.#isPriced && this.#requests > 0 && { dollars: this.#inputDollars }),
+      ...this.#inputDollars,
     };
   }
 
-  get #inputDollars(): InputDollars {
+  get #inputDollars(): Pick<CostReport, 'dollars'> {
+    if (this.#dollars === null || this.#requests === 0) return {};
     const saved = this.#dollars.without - this.#dollars.with;
-    return { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) };
+    return { dollars: { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) } };
   }
 
   /** Notes what rules took away in an edit that has landed. */
@@ -105,6 +117,18 @@ export class CostMeter {
     const tokens = (entry: IContent): number =>
       tokensOf(entry, (counted) => this.#history.countedTokens(counted));
     this.#ruleSavings.noteEdits(edits, changes, tokens);
+  }
+
+  /** What the next session of the history has to know. */
+  get memory(): CostMemory {
+    const dollars = this.#dollars && { ...this.#dollars, rules: this.#ruleSavings.memory };
+    return {
+      requests: this.#requests,
+      rewrites: this.#rewrites,
+      compacted: this.#compacted.memory,
+      uncompacted: this.#uncompacted.memory,
+      dollars,
+    };
   }
 
   /** Adds the request that the history makes as it stands; to be told before what was sent last is forgotten. */
@@ -125,8 +149,9 @@ export class CostMeter {
     const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity);
     if (reclaimedTokens === 0) this.#ruleSavings.startOver();
     const price = this.#price();
-    this.#isPriced &&= price !== undefined;
-    if (price !== undefined) {
+    if (price === undefined) {
+      this.#dollars = null;
+    } else if (this.#dollars !== null) {
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),
         without: this.#dollars.without + inputCost(price, fullTokens, fullRead),
@@ -140,9 +165,19 @@ export class CostMeter {
 
 /** Sums of one way of sending. */
 class TokenTally {
-  #sentTokens = 0;
-  #readTokens = 0;
-  #lastTokens = 0;
+  #sentTokens: number;
+  #readTokens: number;
+  #lastTokens: number;
+
+  constructor([sent, read, last]: TallyMemory = [0, 0, 0]) {
+    this.#sentTokens = sent;
+    this.#readTokens = read;
+    this.#lastTokens = last;
+  }
+
+  get memory(): TallyMemory {
+    return [this.#sentTokens, this.#readTokens, this.#lastTokens];
+  }
 
   /** Those of the last request. */
   get lastTokens(): number {

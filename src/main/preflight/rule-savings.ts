@@ -3,7 +3,9 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
+import type { DollarMemory } from '../state/session-memory.js';
 import type { EntryChange } from '../entry-change.js';
 import type { TokenPrice } from '../models/model-prices.js';
 
@@ -16,6 +18,26 @@ export class RuleSavings {
   /** Of that, what no request had held: it would have been written, and not read. */
   readonly #unsent = new Map<RuleName, number>();
   readonly #dollars = new Map<RuleName, number>();
+
+  /** @param former what the session before has kept */
+  constructor(former: DollarMemory['rules'] = []) {
+    for (const [name, tokens, dollars] of former) {
+      const rule = DENSITY_RULES.find((each) => each.name === name)?.name;
+      if (rule === undefined) continue;
+      this.#taken.set(rule, tokens);
+      this.#dollars.set(rule, dollars);
+    }
+  }
+
+  /** What the next session of the history has to know. */
+  get memory(): DollarMemory['rules'] {
+    const rules = new Set([...this.#taken.keys(), ...this.#dollars.keys()]);
+    return Array.from(rules, (rule) => [
+      rule,
+      this.#taken.get(rule) ?? 0,
+      this.#dollars.get(rule) ?? 0,
+    ]);
+  }
 
   /** Notes an edit; an entry that several rules edit is shared among them. */
   noteEdits(
