@@ -174,7 +174,7 @@ function readDollars({ with: left, without, rules }: DollarMemory): DollarMemory
   return {
     with: count(left),
     without: count(without),
-    rules: rules.map(([rule, tokens, dollars]) => [`${rule}`, finite(tokens), finite(dollars)]),
+    rules: rules.map(([rule, tokens, dollars]) => [rule, finite(tokens), finite(dollars)]),
   };
 }
 
