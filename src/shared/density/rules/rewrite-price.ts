@@ -24,7 +24,7 @@ const USUAL_REWRITE_READS = rewriteReads(USUAL_PRICES);
  * @param paybackCalls calls within which an edit has to pay for itself at the usual prices; `Infinity` when it costs nothing
  */
 export function staleTokensNeeded(behindTokens: number, paybackCalls: number): number {
-  return ((USUAL_REWRITE_READS * behindTokens) / paybackCalls;
+  return (USUAL_REWRITE_READS * behindTokens) / paybackCalls;
 }
 
 /**
