@@ -13,6 +13,7 @@ import {
 import type { EditOptions } from './preflight/edit-options.js';
 import type { DensityOptions } from './preflight/session-parts.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
+import type { SessionState } from './state/session-state.js';
 import type { Todo } from './summarizer/todo.js';
 
 /** What a session starts with. */
@@ -22,6 +23,12 @@ export interface SessionOptions extends EditOptions {
    * among them they were sent before, by whichever process: see `edits`.
    */
   readonly history?: readonly IContent[] | undefined;
+  /**
+   * What `snapshot` gave, in whichever process: the session goes on from there with the same `history`, which may have grown.
+   * Nothing is counted again, and nothing lands twice. One that is broken, newer or of another history is told of by `stateRefused`
+   * or `stateDiverged`.
+   */
+  readonly state?: SessionState | null | undefined;
   /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
   readonly sessionId?: string | undefined;
   /** What is known about the agent: its tools, how it includes files, its own workspace. */
@@ -48,6 +55,7 @@ export interface SessionOptions extends EditOptions {
 
 const SESSION_OPTIONS: readonly string[] = Object.keys({
   history: true,
+  state: true,
   sessionId: true,
   density: true,
   removalLogDirectory: true,
