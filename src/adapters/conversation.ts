@@ -307,6 +307,7 @@ export class Conversation<Message> {
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       overheadTokens: options.overheadTokens,
       removalLogDirectory: options.removalLogDirectory,
+      canRecall: options.canRecall,
       sessionId: this.#sessionId,
       history,
     });
