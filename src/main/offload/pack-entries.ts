@@ -23,7 +23,7 @@ const MAX_INTEGER = 0x7fffffff;
 
 const free: Uint8Array[] = [];
 const encoder = new TextEncoder();
-let bytes: Uint8Array<ArrayBufferLike> = new Uint8Array(0);
+let bytes: Uint8Array = new Uint8Array(0);
 let used = 0;
 let numbers = new Int32Array(FIRST_NUMBERS);
 let count = 0;
@@ -58,9 +58,9 @@ export function releasePacked({ bytes: view }: PackedEntries): void {
 /** What strings have that Node knows, and its types do not yet. */
 type UnicodeString = string & { isWellFormed(): boolean };
 
-const NO_BYTES: Uint8Array<ArrayBufferLike> = new Uint8Array(0);
+const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-function keep(buffer: Uint8Array<ArrayBufferLike>): void {
+function keep(buffer: Uint8Array): void {
   if (free.length < MAX_FREE && buffer.length === BUFFER_BYTES) free.push(buffer);
 }
 
@@ -71,7 +71,7 @@ function newBuffer(length: number): Uint8Array {
     : new Uint8Array(new SharedArrayBuffer(length));
 }
 
-function isShared({ buffer }: Uint8Array<ArrayBufferLike>): boolean {
+function isShared({ buffer }: Uint8Array): boolean {
   return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }
 
