@@ -41,10 +41,10 @@ export class Forwarder {
     const outgoing = this.#open(request, route, body?.length);
     let isAnswered = false;
     const fail = (error: NodeJS.ErrnoException): void => {
-      // What it had said by then has been piped: who listens sees it cut off, as without us.
-      if (isAnswered) return void response.destroy();
+      // What has been said is piped still, and where that is cut off the client is told by `pipeAnswer`.
+      if (isAnswered || response.destroyed) return;
       const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && body !== undefined;
-      if (isStale && !response.destroyed) {
+      if (isStale) {
         this.forward(request, response, route, body, events);
         return;
       }
