@@ -29,7 +29,9 @@ import {
 import { SafeEmitter } from './safe-emitter.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState } from './state/session-state.js';
+import { goOnFrom } from './state/take-up.js';
 import type { StateReport } from './state/take-up.js';
+import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
@@ -38,6 +40,9 @@ import { Preflight } from './preflight/preflight.js';
 import type { StepReport, Steps } from './preflight/preflight.js';
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { PreflightDetails } from './telemetry/session-telemetry.js';
+
+/** So often in a row others may be faster; then what stands is sent. */
+const MAX_OVERTAKEN = 5;
 
 /** How long `close` waits for the preflight that is under way. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -48,8 +53,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly history: HistoryService;
   /** The settings of this session alone; they may be changed at any time. */
   readonly settings: Settings;
-  readonly #parts: SessionParts;
-  readonly #preflight: Preflight;
+  #parts: SessionParts;
+  #preflight: Preflight;
   readonly #removed: RemovedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
@@ -251,8 +256,45 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.history.assertOpen();
     this.#catalogCheck?.look(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    const steps = this.#preflight.run(promptId, pendingTokens, { signal });
-    return this.#telemetry.watchPreflight(details, this.#tellEach(steps));
+    return this.#telemetry.watchPreflight(details, this.#runAndKeep(details));
+  }
+
+  /** Runs a preflight; again on what another process has made of the conversation, when that was faster. */
+  async #runAndKeep({
+    promptId,
+    pendingTokens,
+    signal,
+  }: PreflightDetails): Promise<PreflightResult> {
+    for (let overtaken = 0; ; overtaken += 1) {
+      const steps = this.#preflight.run(promptId, pendingTokens, { signal });
+      const result = await this.#tellEach(steps);
+      const isLast = overtaken === MAX_OVERTAKEN;
+      if (!(await this.#keep()) || isLast) return result;
+      this.#parts.logger.debug('another process was faster', { promptId });
+    }
+  }
+
+  /** Keeps the state; returns whether the history goes on from that of somebody who was faster. */
+  async #keep(): Promise<boolean> {
+    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    const { history } = this;
+    if (keeper === undefined) return false;
+    const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
+    if (typeof outcome === 'string') return false;
+    const { toolCatalog } = densityOptions;
+    const former = await goOnFrom(history, {
+      state: outcome.overtakenBy,
+      toolCatalog,
+      calibration,
+    });
+    if (former === undefined) {
+      // Of another history: this one is saved on top of it.
+      await keeper.save(this.snapshot(), history.journal.digest.names);
+      return false;
+    }
+    this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
+    this.#preflight = new Preflight(this.#parts);
+    return true;
   }
 
   async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
