@@ -2,7 +2,7 @@
 // first has won, and no lock is left behind by who dies. Knows no sessions.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemCode } from '../removal-log/removal-log-errors.js';
 import { completeStoreOptions } from './state-store.js';
@@ -65,9 +65,8 @@ class DirectoryStore implements StateStore {
 
   async save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
     const folder = this.#folderOf(key);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     const current = await newestVersion(folder);
-    const isThere = current > 0 && !(await this.#isExpired(join(folder, nameOf(current))));
+    const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current))));
     if ((isThere ? current : null) !== expectedVersion) return 'conflict';
     const version = current + 1;
     const isMade = await makeWhole(folder, nameOf(version), state);
@@ -79,7 +78,7 @@ class DirectoryStore implements StateStore {
     }
     if (current > 0) await unlinkIfThere(join(folder, nameOf(current)));
     this.#sweepSometimes();
-    return 'saved';
+    return version;
   }
 
   async delete(key: string): Promise<void> {
@@ -88,7 +87,6 @@ class DirectoryStore implements StateStore {
 
   async put(key: string, name: string, original: string): Promise<void> {
     const folder = join(this.#folderOf(key), 'originals');
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     await makeWhole(folder, hashOf(name), original);
   }
 
@@ -106,6 +104,15 @@ class DirectoryStore implements StateStore {
     return join(this.#root, hashOf(key));
   }
 
+  async #isGone(file: string): Promise<boolean> {
+    try {
+      return await this.#isExpired(file);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return true;
+      throw error;
+    }
+  }
+
   async #isExpired(file: string): Promise<boolean> {
     return Date.now() - (await stat(file)).mtimeMs >= this.#ttlMs;
   }
@@ -121,9 +128,12 @@ class DirectoryStore implements StateStore {
     for (const folder of await readdir(this.#root)) {
       const path = join(this.#root, folder);
       const version = await newestVersion(path);
-      if (version > 0 && (await this.#isExpired(join(path, nameOf(version))))) {
-        await rm(path, { recursive: true, force: true });
-      }
+      if (version === 0 || !(await this.#isExpired(join(path, nameOf(version))))) continue;
+      // File by file: who saves a new state just now keeps it, and its folder.
+      await unlinkIfThere(join(path, nameOf(version)));
+      if ((await newestVersion(path)) > 0) continue;
+      await rm(join(path, 'originals'), { recursive: true, force: true });
+      await rmdir(path).catch(() => undefined);
     }
   }
 }
@@ -145,6 +155,7 @@ function nameOf(version: number): string {
 
 /** Makes a file with all of a text in it, unless there is one of that name: returns whether it did. */
 async function makeWhole(folder: string, name: string, text: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${randomUUID()}`);
   const handle = await open(draft, 'wx', 0o600);
   try {

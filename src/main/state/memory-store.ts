@@ -41,7 +41,7 @@ class MemoryStore implements StateStore {
     const version = this.#find(key)?.version ?? 0;
     if (version !== (expectedVersion ?? 0)) return Promise.resolve('conflict');
     this.#keep(key, { state, version: version + 1 });
-    return Promise.resolve('saved');
+    return Promise.resolve(version + 1);
   }
 
   delete(key: string): Promise<void> {

@@ -74,7 +74,7 @@ export class StateKeeper {
       this.#version = winner?.version ?? null;
       return winner ? { overtakenBy: parse(winner) } : 'not-kept';
     }
-    this.#version = (this.#version ?? 0) + 1;
+    this.#version = outcome;
     // It is known by a longer beginning from now on.
     if (former !== undefined && former !== key) await this.#try((open) => open.delete(former));
     return 'kept';

@@ -4,12 +4,12 @@
 export interface StoredState {
   /** JSON. */
   readonly state: string;
-  /** Grows by one with every save. */
+  /** Above 0; another one with every save. */
   readonly version: number;
 }
 
-/** What became of a save: `conflict` when somebody else has saved since. */
-export type SaveOutcome = 'saved' | 'conflict';
+/** What became of a save: the version that it has, or `conflict` when somebody else has saved since. */
+export type SaveOutcome = number | 'conflict';
 
 /**
  * Keeps states by key. Every operation may reject, and is ended by its deadline: a session goes on without a store that does
