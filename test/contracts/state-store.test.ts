@@ -114,8 +114,8 @@ const newKey = (): string => `named-${(keys += 1)}`;
 
 for (const { name, command, open } of KINDS) {
   const isThere = command === undefined || isInstalled(command);
-  if (!isThere) console.warn(`${name}: ${command} is not installed, and its tests are skipped.`);
-  describe.skipIf(!isThere)(name, () => {
+  const title = isThere ? name : `${name} (skipped: ${command} is not installed)`;
+  describe.skipIf(!isThere)(title, () => {
     let opened: OpenedStore;
     let store: StateStore;
     beforeAll(async () => {

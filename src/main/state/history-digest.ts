@@ -107,8 +107,7 @@ export class HistoryDigest {
   }
 
   #enter(entry: IContent): void {
-    const digest =
-      this.#known?.get(entry) ?? (hash('sha256', textOfEntry(entry), 'buffer') as Uint8Array);
+    const digest = this.#known?.get(entry) ?? hash('sha256', textOfEntry(entry), 'buffer');
     this.#known?.set(entry, digest);
     this.#over.update(digest);
     this.#bytes.byte(digest[0] ?? 0);

@@ -7,6 +7,7 @@ import { elementAt } from '../../shared/misuse.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
+import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
@@ -87,19 +88,10 @@ function* resumeInSlices(
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
   if (known === 0) return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
-  let total = 0;
   let at = 0;
-  const records = function* (): ReturnType<typeof readJournal> {
-    try {
-      for (const record of readJournal(state.journal)) {
-        if (record.kind !== 'settings') total += 1;
-        yield record;
-      }
-    } catch (cause) {
-      throw brokenState({ cause });
-    }
-  };
-  const fold = yield* foldJournal(raw, known, records(), toolCatalog);
+  const records = yield* readAll(state);
+  const total = records.filter(({ kind }) => kind !== 'settings').length;
+  const fold = yield* foldJournal(raw, known, records, toolCatalog);
   if (!isSendable(fold, raw)) return { reason: 'foreign', entry: 0, followed: 0, left: total };
   for (const record of fold.followed) {
     journal.note(record);
@@ -123,6 +115,20 @@ function* resumeInSlices(
       left: total - followed,
     },
   };
+}
+
+/** @throws CtxfoldError `STATE_BROKEN` */
+function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecord[], undefined> {
+  const records: JournalRecord[] = [];
+  try {
+    for (const record of readJournal(journal)) {
+      records.push(record);
+      if (records.length % 64 === 0) yield;
+    }
+  } catch (cause) {
+    throw brokenState({ cause });
+  }
+  return records;
 }
 
 /** What is still true of a session of which the history has changed. */
