@@ -31,6 +31,7 @@ import { sealState } from './state/session-state.js';
 import type { SessionState } from './state/session-state.js';
 import { goOnFrom } from './state/take-up.js';
 import type { StateReport } from './state/take-up.js';
+import { findOriginal, keepOriginals } from './state/originals.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
@@ -59,6 +60,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
+  /** Calls of which the answer has gone since the state was kept last. */
+  #gone = new Set<string>();
   /** Settles when the preflight that is under way has ended. Those of one session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -224,13 +227,17 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Returns what a tool answered before an edit took it away.
+   * Returns what a tool answered before an edit took it away: from the store that keeps the state of a named conversation, or from the
+   * removal log.
    *
-   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when no removal log of the session holds it.
+   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when neither holds it.
    */
   async restore(callId: string): Promise<RestoredResponse> {
     assertString('callId', callId);
-    const { removalLog } = this.#parts;
+    const { removalLog, keeper } = this.#parts;
+    const { added = [] } = this.history.journal;
+    const original = await findOriginal(callId, this.sessionId, added, keeper);
+    if (original !== undefined) return original;
     if (removalLog === undefined) throw keepsNoRemovalLog(callId);
     return removalLog.restore(callId, { sessionId: this.sessionId });
   }
@@ -280,7 +287,12 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { history } = this;
     if (keeper === undefined) return false;
     const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
-    if (typeof outcome === 'string') return false;
+    if (typeof outcome === 'string') {
+      if (outcome === 'kept') keepOriginals(keeper, history.journal.added ?? [], this.#gone);
+      this.#gone.clear();
+      return false;
+    }
+    this.#gone.clear();
     const { toolCatalog } = densityOptions;
     const former = await goOnFrom(history, {
       state: outcome.overtakenBy,
@@ -321,8 +333,11 @@ export class Session extends SafeEmitter<SessionEvents> {
     else if (step === 'compressed') this.notify(step, event);
     else this.notify(step, event);
     const isHeard = this.listenerCount('removed') > 0;
-    const removed = isHeard && this.#removed.ofStep(report, this.history.getRawHistory());
-    if (removed) this.notify('removed', { step, ...removed });
+    if (!isHeard && this.#parts.keeper === undefined) return;
+    const removed = this.#removed.ofStep(report, this.history.getRawHistory());
+    if (!removed) return;
+    for (const callId of removed.callIds) this.#gone.add(callId);
+    if (isHeard) this.notify('removed', { step, ...removed });
   }
 
   async #shutDown(): Promise<void> {

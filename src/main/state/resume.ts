@@ -87,7 +87,8 @@ function* resumeInSlices(
   yield* journal.digest.settleInSlices();
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
-  if (known === 0) return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
+  if (known === 0 && digests.entries > 0)
+    return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
   let at = 0;
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;

@@ -54,12 +54,13 @@ export class SessionStates {
     const digests: EntryDigests = new Map();
     const keeper = store && new StateKeeper({ store, conversationId, logger });
     let known: unknown = state ?? undefined;
-    if (keeper !== undefined) {
+    // Who adds the entries later is told with the first save that there is a state.
+    if (keeper !== undefined && given.length > 0) {
       const names =
         conversationId === undefined ? await inTurns(namesOf(given, digests)) : NOT_NEEDED;
       const kept = await keeper.load(names);
       known ??= kept;
-    } else known ??= this.#former.find(given);
+    } else if (keeper === undefined) known ??= this.#former.find(given);
     const about = { state: known, given, toolCatalog, calibration, digests };
     return { ...(await takeUp(history, about)), keeper };
   }

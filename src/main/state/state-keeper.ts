@@ -80,19 +80,24 @@ export class StateKeeper {
     return 'kept';
   }
 
-  /** Keeps an original; nobody waits for that. */
+  /** Keeps an original of a conversation that has a name; nobody waits for that. */
   put(callId: string, original: string): void {
-    const key = this.#key;
+    const key = this.#named;
     if (key === undefined) return;
     void this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
   }
 
   /** An original of this conversation, or `undefined`. */
   async get(callId: string): Promise<string | undefined> {
-    const key = this.#key;
+    const key = this.#named;
     if (key === undefined) return undefined;
     const found = await this.#try((store) => store.get?.(key, callId) ?? Promise.resolve(null));
     return found ?? undefined;
+  }
+
+  /** The key of a conversation that has a name: one that is known by its beginning may have it in common with others. */
+  get #named(): string | undefined {
+    return this.#options.conversationId === undefined ? undefined : this.#keysOf([])[0];
   }
 
   /** The keys that the conversation may be found by, the likeliest first. */
