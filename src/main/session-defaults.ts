@@ -21,7 +21,7 @@ export interface SessionDefaults {
 }
 
 const FOR_AGENTS: SessionDefaults = {
-  edits: 'batched',
+  edits: 'auto',
   carriesWork: true,
   density: {
     toolCatalog: KNOWN_TOOL_CATALOG,
