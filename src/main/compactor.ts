@@ -165,9 +165,8 @@ class ThreadedCompactor implements Compactor {
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
-    const { store, logger } = options;
-    const calibration = this.#calibration;
-    this.#states = new SessionStates({ store: resolveStore(store), calibration, logger });
+    const store = resolveStore(options.store);
+    this.#states = new SessionStates({ ...options, store, calibration: this.#calibration });
     this.#notice = new FallbackNotice(options.logger);
     this.#limits = new ModelLimits(options.contextLimit, options.logger);
     this.#prices = new ModelPrices(options.prices);
@@ -287,9 +286,7 @@ class ThreadedCompactor implements Compactor {
       logger,
     });
     await takeIn(history, restored, taken);
-    setImmediate(() => {
-      if (report !== undefined) session.reportState(report);
-    });
+    if (report !== undefined) setImmediate(() => session.reportState(report));
     const { sessionId } = about;
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
     this.#sessions.set(session, { sessionId, removalLog, directory });
