@@ -8,6 +8,7 @@ import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
+import { measureGateway } from './gateway.js';
 import { measureMemory } from './memory.js';
 import { measureOpening } from './opening.js';
 import { measurePeers } from './peers.js';
@@ -15,6 +16,7 @@ import { measureResidentMemory } from './resident-memory.js';
 import { measureResidentSessions } from './resident-sessions.js';
 import { measureResidentThreshold } from './resident-threshold.js';
 import { measureResident } from './resident.js';
+import { measureState } from './state.js';
 import type { ScopeContext, ScopeResult } from './support/measurement.js';
 import { renderPeers } from './support/peer-report.js';
 import { describeMachine, renderReport } from './support/report.js';
@@ -41,7 +43,9 @@ const SCOPES: Readonly<
   'resident-memory': measureResidentMemory,
   'resident-sessions': measureResidentSessions,
   threshold: measureResidentThreshold,
+  state: measureState,
   'cold-start': measureColdStart,
+  gateway: measureGateway,
   peers: measurePeers,
 };
 

@@ -26,6 +26,7 @@ import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import type { SessionMemory } from '../state/session-memory.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 import { ProgressGuard } from './progress-guard.js';
 import { SentHistory } from './sent-history.js';
 
@@ -65,10 +66,16 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly now?: (() => number) | undefined;
   /** What the model charges that the session talks to, where that is known. @default nothing is known */
   readonly price?: (() => ModelPrice | undefined) | undefined;
+  /** How long the cache of that model lasts, in milliseconds. @default `cacheTtlMs` */
+  readonly cacheTtlOf?: (() => number) | undefined;
+  /** Whether nobody has said what is to become of reasoning. @default false */
+  readonly isReasoningUnsaid?: boolean | undefined;
   /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
   readonly isTakenUp?: boolean | undefined;
   /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
   readonly former?: SessionMemory | undefined;
+  /** Keeps the state of the session for other processes. @default nobody does */
+  readonly keeper?: StateKeeper | undefined;
   /** Called once when the session was closed. */
   readonly onClose?: (() => void) | undefined;
 }
@@ -91,7 +98,7 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
 export function createParts(init: SessionInit): SessionParts {
   const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
-  const { cacheTtlMs } = edits;
+  const cacheTtlMs = init.cacheTtlOf ?? ((): number => edits.cacheTtlMs);
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
