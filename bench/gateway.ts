@@ -76,7 +76,8 @@ async function measureFirstByte(
     await post(gateway.url + MESSAGES, talk.body());
     await post(gateway.url + PASS, talk.body());
     // What the first sight of a conversation has set going is to be over.
-    while ((await state(gateway)) === 0) await gateway.vitals();
+    // A call that was not waited for is told of by the next one.
+    while (!(await isKnown(gateway, talk))) await post(gateway.url + MESSAGES, talk.body());
     await gateway.vitals();
     const times = { plain: [] as number[], known: [] as number[] };
     const blocks: number[] = [];
@@ -213,6 +214,10 @@ class Talk {
     return added.join(',').length;
   }
 
+  get messages(): number {
+    return this.#parts.length;
+  }
+
   body(): Buffer {
     const head =
       '{"model":"claude-sonnet-4-5","max_tokens":100,"tools":[{"name":"Read"}],"messages":[';
@@ -241,11 +246,13 @@ async function post(url: string, body: Buffer, toItsEnd: boolean = false): Promi
   return toItsEnd ? performance.now() - start : headMs;
 }
 
-/** How many calls of conversations were looked at. */
-async function state({ url }: Gateway): Promise<number> {
+/** Whether the gateway has taken a conversation up. */
+async function isKnown({ url }: Gateway, { messages }: Talk): Promise<boolean> {
   const answer = await fetch(`${url}/ctxfold/state`);
-  const { conversations } = (await answer.json()) as { conversations: { calls: number }[] };
-  return conversations.at(-1)?.calls ?? 0;
+  const { conversations } = (await answer.json()) as {
+    conversations: { line: { givenMessages: number } }[];
+  };
+  return conversations.some(({ line }) => line.givenMessages === messages);
 }
 
 /** Answers once a body is there; streams where that is asked for. */
