@@ -28,7 +28,7 @@ import {
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
-import type { CompressionInputs } from './preflight/compression-step.js';
+import type { CompressionInputs } from './preflight/make-compression.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompleteEditOptions } from './preflight/edit-options.js';
 import { currentDensityConfig } from './preflight/session-parts.js';
@@ -191,8 +191,8 @@ class ThreadedCompactor implements Compactor {
     const canRecall = removalLogPath !== undefined;
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
-    const contextLimit = (): number => this.#limits.limitOf(modelName());
-    const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
+    const limit = (): number => this.#limits.limitOf(modelName());
+    const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
       ...defaults.density,

@@ -49,6 +49,7 @@ export interface HistoryServiceOptions {
  */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
   readonly #mirror: HistoryMirror | undefined;
+  readonly #watchers = new Set<(change: HistoryChange) => void>();
   readonly #limits: IngestionLimits;
   readonly #ledger: TokenLedger;
   #entries: IContent[] = [];
@@ -198,6 +199,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#entries;
   }
 
+  /**
+   * Tells of each change from now on, once it stands, as a mirror is told. The watcher must not throw and not change the history.
+   *
+   * @returns what ends that
+   */
+  watch(watcher: (change: HistoryChange) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
   /** Tokens of all entries; an estimate for those that are not counted yet. */
   getTotalTokens(): number {
     return this.#ledger.total;
@@ -328,6 +339,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   #tell(change: HistoryChange): void {
+    for (const watcher of this.#watchers) watcher(change);
     this.#mirror?.noteChange(change, {
       base: this.base,
       entries: this.#entries,

@@ -2,6 +2,7 @@
 // Has no effect on what it measures, counts nothing itself, and knows no prices.
 
 import type { HistoryService } from '../history-service.js';
+import type { SummaryCounts } from './compression-ahead.js';
 import type { SentHistory } from './sent-history.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
@@ -33,6 +34,8 @@ export interface CostReport extends RequestTokens {
   readonly uncompacted: RequestTokens;
   /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
   readonly rewrites: number;
+  /** What became of summaries by models; absent when there were none. */
+  readonly summaries?: SummaryCounts;
 }
 
 export interface CostMeterOptions {

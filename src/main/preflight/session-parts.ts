@@ -18,7 +18,7 @@ import type {
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import type { CompressionInputs } from './compression-step.js';
+import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';

@@ -19,6 +19,12 @@ export interface EphemeralSettings {
   readonly 'compression.threshold'?: number | undefined;
   /** Another name of `compression.threshold`. Both together must be equal. */
   readonly 'compression-threshold'?: number | undefined;
+  /**
+   * Share of the context window at which a model is asked for a summary in the background, in (0, 1]: it lands at a later window,
+   * with what came in meanwhile behind it, so that no turn waits for it unless the window is full. 1: never; then turns wait.
+   * @default 0.7, and 1 with the preset `specification`
+   */
+  readonly 'compression.ahead'?: number | undefined;
   /** Share of the entries, from the end, that a compression leaves alone, in [0, 1]. @default 0.2 */
   readonly 'compression.preserveThreshold'?: number | undefined;
   /** Share of the entries, from the start, that middle-out leaves alone, in [0, 1]. @default 0.2 */

@@ -114,6 +114,15 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     persistToProfile: true,
   },
   {
+    key: 'compression.ahead',
+    category: 'cli-behavior',
+    description: 'Share of the window at which a summary is made in the background (1: never)',
+    type: 'number',
+    exclusiveMin: 0,
+    max: 1,
+    persistToProfile: true,
+  },
+  {
     key: 'compression.preserveThreshold',
     category: 'cli-behavior',
     description: 'Share of the entries, from the end, that a compression leaves alone',
@@ -167,7 +176,7 @@ export function findSetting(name: unknown): SettingSpec | undefined {
 /** The settings that always have a value. */
 export type SettingKeyWithDefault = Exclude<
   SettingKey,
-  'compression.threshold' | 'compression.profile'
+  'compression.threshold' | 'compression.ahead' | 'compression.profile'
 >;
 
 /** The default of each setting that has one. */

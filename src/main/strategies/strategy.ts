@@ -33,6 +33,8 @@ export interface RuntimeEphemerals {
   compressionStrategy(): CompressionStrategyName;
   /** Share of the context window at which to compress, in (0, 1]. */
   compressionThreshold(): number;
+  /** Share of the context window at which a model is asked for a summary in the background, in (0, 1]; 1 for never. @default 1 */
+  compressionAhead?(): number;
   /** Tokens that the model accepts. */
   contextLimit(): number;
   /** Share of the entries, from the end, that a compression leaves alone, in [0, 1]. */

@@ -12,7 +12,7 @@ import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js
 
 const STRATEGIES = COMPRESSION_STRATEGIES.map((name) => `'${name}'`).join(', ');
 const KNOWN =
-  'compression.strategy, compression.profile, compression.threshold, compression-threshold, ' +
+  'compression.strategy, compression.profile, compression.threshold, compression-threshold, compression.ahead, ' +
   'compression.preserveThreshold, compression.topPreserveThreshold, compression.fallbackToTruncation, ' +
   'compression.density.readWritePruning, compression.density.fileDedupe, ' +
   'compression.density.recencyPruning, compression.density.recencyRetention, ' +

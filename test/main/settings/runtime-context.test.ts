@@ -29,6 +29,7 @@ describe('createAgentRuntimeContext', () => {
     expect(valuesOf(ephemeralsOf())).toStrictEqual({
       compressionStrategy: 'high-density',
       compressionThreshold: 0.85,
+      compressionAhead: 1,
       compressionProfile: undefined,
       contextLimit: 1_000,
       preserveThreshold: 0.2,
@@ -52,6 +53,7 @@ describe('createAgentRuntimeContext', () => {
       'compression.strategy': 'high-density',
       'compression.profile': 'cheap',
       'compression.threshold': 0.5,
+      'compression.ahead': 0.4,
       'compression.preserveThreshold': 0,
       'compression.topPreserveThreshold': 1,
       'compression.fallbackToTruncation': true,
@@ -66,6 +68,7 @@ describe('createAgentRuntimeContext', () => {
     expect(valuesOf(ephemerals)).toStrictEqual({
       compressionStrategy: 'high-density',
       compressionThreshold: 0.5,
+      compressionAhead: 0.4,
       compressionProfile: 'cheap',
       contextLimit: 1_000,
       preserveThreshold: 0,

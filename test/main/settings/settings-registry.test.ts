@@ -15,6 +15,7 @@ const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.strategy': 'enum',
   'compression.profile': 'string',
   'compression.threshold': 'number',
+  'compression.ahead': 'number',
   'compression.preserveThreshold': 'number',
   'compression.topPreserveThreshold': 'number',
   'compression.fallbackToTruncation': 'boolean',
@@ -91,12 +92,13 @@ describe('SETTINGS_REGISTRY', () => {
 });
 
 describe('SETTING_DEFAULTS', () => {
-  it('has a default of every setting but the two that take theirs from elsewhere', () => {
+  it('has a default of every setting but those that take theirs from elsewhere', () => {
     const { 'compression.strategy': strategy, ...others } = SETTING_DEFAULTS;
     expect(strategy).toBe('high-density');
     expect(others).toEqual({
       'compression.profile': undefined,
       'compression.threshold': undefined,
+      'compression.ahead': undefined,
       'compression.preserveThreshold': 0.2,
       'compression.topPreserveThreshold': 0.2,
       'compression.fallbackToTruncation': false,
