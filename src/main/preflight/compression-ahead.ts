@@ -66,16 +66,14 @@ export class CompressionAhead {
 
   /** Whether compressions by that strategy are made ahead of time now; else a turn that needs one waits for it. */
   makes({ requiresLLM }: CompressionStrategy): boolean {
-    const { compressionAhead } = this.#parts.runtimeContext.ephemerals;
     // Summaries cost money: none is asked for on trust as long as more were thrown away than have landed.
-    return requiresLLM && (compressionAhead?.() ?? 1) < 1 && this.#thrownAway <= this.#landed;
+    return requiresLLM && this.#share < 1 && this.#thrownAway <= this.#landed;
   }
 
   /** Whether the history holds so much that a summary is worth asking for, or landing. */
   isWorthwhile(pendingTokens: number): boolean {
     const { history, gauge, runtimeContext } = this.#parts;
-    const { compressionAhead, compressionThreshold } = runtimeContext.ephemerals;
-    const share = Math.min(compressionAhead?.() ?? 1, compressionThreshold());
+    const share = Math.min(this.#share, runtimeContext.ephemerals.compressionThreshold());
     return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, pendingTokens);
   }
 
@@ -127,6 +125,11 @@ export class CompressionAhead {
   close(): void {
     this.#isClosed = true;
     if (this.#job !== undefined) this.#discard(this.#job);
+  }
+
+  /** Share of the window from which on summaries are made. */
+  get #share(): number {
+    return this.#parts.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
   }
 
   async #make(job: Job, promptId: string): Promise<void> {
