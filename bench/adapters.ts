@@ -24,6 +24,8 @@ const TURNS = 100;
 const BETWEEN_TURNS_MS = 1;
 const GOAL_ENTRIES = 10_000;
 const GOAL_SHARE = 0.1;
+/** The same where all messages are other objects. */
+const REBUILT_GOAL_SHARE = 0.3;
 
 /** One way in which an SDK hands over its messages. */
 interface HandOver<Message> {
@@ -111,9 +113,13 @@ async function measure<Message extends object>(
       { scope: SCOPE, name: `${name}, reading all`, entries, value: readMs, unit: 'ms', runs },
       { scope: SCOPE, name: busy, entries, value, unit: 'ms', runs: TURNS },
     ],
-    goals: isRebuilt
-      ? []
-      : [{ name: `${busy}, of reading all (10,000)`, value: value / readMs, limit: GOAL_SHARE }],
+    goals: [
+      {
+        name: `${busy}, of reading all (10,000)`,
+        value: value / readMs,
+        limit: isRebuilt ? REBUILT_GOAL_SHARE : GOAL_SHARE,
+      },
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
 // How the time of a subject grows with its input: the processor's time of this process, at 1 and 16 times a size, and where
-// that is not far below the limit, at 1, 4 and 16 times and more often. Says what it found; prints nothing.
+// that is not far below the limit, at 1, 4 and 16 times and more often, of which the last step counts. Says what it found; prints nothing.
 
 import { SHAPES } from './shapes.js';
 import type { ShapeName } from './shapes.js';
@@ -12,7 +12,10 @@ export interface Growth {
   /** Blocks, and the milliseconds of the processor that they took, by the size that was first and its multiples. */
   readonly sizes: readonly number[];
   readonly cpuMs: readonly number[];
-  /** How many times as long the largest took as it would if all grew in proportion. */
+  /**
+   * How many times as long 16 times a size takes as in proportion, by the last step: a smallest size that fits a cache
+   * makes one step look steep, and what grows faster than its input is steep at each.
+   */
   readonly overLinear: number;
 }
 
@@ -102,9 +105,10 @@ async function growthFrom(
     await subject.finish?.();
     return growthFrom(subject, shape, size / 2, look);
   }
-  const [first = 0] = cpuMs;
-  const last = cpuMs.at(-1) ?? 0;
-  const overLinear = last / (first * (factors.at(-1) ?? 1));
+  const [before = 0, last = 0] = cpuMs.slice(-2);
+  const [factorBefore = 1, factor = 1] = factors.slice(-2);
+  const step = factor / factorBefore;
+  const overLinear = (last / (before * step)) ** (Math.log(16) / Math.log(step));
   return { subject: subject.name, shape, sizes, cpuMs, overLinear };
 }
 

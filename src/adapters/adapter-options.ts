@@ -19,6 +19,7 @@ type SessionSettings = Pick<
   | 'activeTodos'
   | 'overheadTokens'
   | 'removalLogDirectory'
+  | 'canRecall'
 >;
 
 /** What an adapter may do when something in ctxfold fails. */
@@ -93,6 +94,7 @@ const OPTIONS: readonly string[] = Object.keys({
   activeTodos: true,
   overheadTokens: true,
   removalLogDirectory: true,
+  canRecall: true,
   maxConversations: true,
   onSession: true,
   onError: true,

@@ -12,6 +12,7 @@ import { MessageView } from './message-view.js';
 import type { KnownMessages, ReadAhead } from './message-view.js';
 import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
 import type { SteadyMessages } from './passing-end.js';
+import { isPlainCopy } from './same-value.js';
 
 /** What one conversation has come to. Tokens are counted ones. */
 export interface ConversationReport {
@@ -41,9 +42,18 @@ interface Beginning<Message> {
   readonly messages: readonly Message[];
   readonly known: readonly Message[];
   readonly length: number;
+  /** Indices of those that say the same and are no copies: a mark of a cache has moved. Descending. */
+  readonly varied: readonly number[];
+  /** The first of those that are other objects, or `length`. */
+  readonly firstOther: number;
 }
 
-const NOTHING = { messages: [], places: [] };
+/** What messages go on from. */
+interface Continuation<Message> extends Pick<Beginning<Message>, 'varied' | 'firstOther'> {
+  readonly known: KnownMessages<Message>;
+}
+
+const NOTHING = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
 
 /** A conversation whose messages were told to one session. Calls run one after the other. */
 export class Conversation<Message> {
@@ -60,6 +70,11 @@ export class Conversation<Message> {
   #lastCall: Promise<unknown>;
   /** What the last comparison has found, which nobody needs to find out twice. */
   #found: Beginning<Message> | undefined;
+  /**
+   * One of the messages of the last call that were copies of those before. Copies are let go, as whoever builds all of
+   * them for each call has others the next time; whoever keeps them has this one still.
+   */
+  #copy: { readonly at: number; readonly message: Message } | undefined;
   /** Whether a message at the end has turned out to be there for one call only. */
   #hasPassingEnd = false;
   /** What the session was not told of in the last call, and stands behind what it was. */
@@ -94,7 +109,7 @@ export class Conversation<Message> {
   /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
   knownLength(messages: readonly Message[]): number {
     const lists = [this.#awaited, ...this.#knownLists().map((known) => known.messages)];
-    const known = lists.find((list) => this.#startsWith(messages, list));
+    const known = lists.find((list) => this.#beginningOf(messages, list) !== undefined);
     if (known !== undefined) return known.length;
     const passed = lists.find((list) => this.#hasLostEnd(messages, list));
     return passed === undefined ? -1 : passed.length - 1;
@@ -144,18 +159,22 @@ export class Conversation<Message> {
   async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
     const { steady: messages, passing, passingTokens } = this.#steadyOf(given);
-    const known = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
-    if (known === null) {
+    const continuation = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
+    this.#found = undefined;
+    if (continuation === null) {
       if (this.#awaited === given) this.#awaited = this.#taken.messages;
       return null;
     }
     this.#passing = passing;
+    const { known } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
-    view.adopt(known, messages);
+    const areCopies = this.#adopt(view, continuation, messages);
     // The lists of the view grow with what is taken in.
     const places = [...known.places];
     const fresh = messages.slice(places.length);
+    const taken = { messages: areCopies ? withKnown(continuation, messages) : messages, places };
+    if (areCopies && this.#awaited === given) this.#awaited = [...taken.messages, ...passing];
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
       this.#isBroken ||= this.#session === undefined;
@@ -167,13 +186,34 @@ export class Conversation<Message> {
       const { session, commit } = await this.#tell(reading, call);
       places.push(...commit());
       this.#isBroken = false;
-      this.#taken = { messages, places };
+      this.#taken = taken;
       await this.#makeReady(session, call, passingTokens);
       this.#isReady = true;
     } else {
-      this.#taken = { messages, places };
+      this.#taken = taken;
     }
-    return [...this.#view.standing, ...passing];
+    const standing = areCopies ? this.#view.standingAs(taken, messages) : this.#view.standing;
+    return [...standing, ...passing];
+  }
+
+  /**
+   * Has the view know messages by their newest objects, but copies of all of them: these are not held.
+   *
+   * @returns whether there are such copies
+   */
+  #adopt(
+    view: MessageView<Message>,
+    { known, varied, firstOther }: Continuation<Message>,
+    messages: readonly Message[],
+  ): boolean {
+    const former = this.#copy;
+    this.#copy = undefined;
+    if (firstOther >= known.places.length) return false;
+    const isKept = former !== undefined && messages[former.at] === former.message;
+    view.adopt(known, messages, isKept ? known.places.keys() : varied);
+    const message = messages[firstOther];
+    if (!isKept && message !== undefined) this.#copy = { at: firstOther, message };
+    return !isKept;
   }
 
   /** Sets the message at the end apart, from when one has passed until one stays. */
@@ -200,10 +240,12 @@ export class Conversation<Message> {
   }
 
   /** The known list that the messages begin with: an empty one for a conversation that begins, or starts over. */
-  #goneOnFrom(messages: readonly Message[]): KnownMessages<Message> | null {
+  #goneOnFrom(messages: readonly Message[]): Continuation<Message> | null {
     if (this.#view.given.length === 0) return NOTHING;
-    const known = this.#knownLists().find((list) => this.#startsWith(messages, list.messages));
-    if (known !== undefined) return known;
+    for (const known of this.#knownLists()) {
+      const beginning = this.#beginningOf(messages, known.messages);
+      if (beginning !== undefined) return { ...beginning, known };
+    }
     return this.#sessionId === undefined ? null : NOTHING;
   }
 
@@ -265,6 +307,7 @@ export class Conversation<Message> {
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       overheadTokens: options.overheadTokens,
       removalLogDirectory: options.removalLogDirectory,
+      canRecall: options.canRecall,
       sessionId: this.#sessionId,
       history,
     });
@@ -301,26 +344,44 @@ export class Conversation<Message> {
     const at = known.length - 1;
     const [last, now] = [known[at], messages[at]];
     if (at < 1 || last === undefined || now === undefined || last === now) return false;
-    if (!this.#startsWith(messages, known.slice(0, at))) return false;
-    return mayHavePassed(this.#parts.format, last, now);
+    // What one message says is found out sooner than whether all before it are the same.
+    if (!mayHavePassed(this.#parts.format, last, now)) return false;
+    return this.#beginningOf(messages, known.slice(0, at)) !== undefined;
   }
 
-  /** Compares from the end: what goes on differs there first. Nearly all messages are the same objects. */
-  #startsWith(messages: readonly Message[], known: readonly Message[]): boolean {
-    if (known.length === 0 || messages.length < known.length) return false;
+  /** Compares from the end: what goes on differs there first. */
+  #beginningOf(
+    messages: readonly Message[],
+    known: readonly Message[],
+  ): Beginning<Message> | undefined {
     const { length } = known;
-    if (
-      this.#found?.messages === messages &&
-      this.#found.known === known &&
-      this.#found.length === length
-    )
-      return true;
-    for (let at = known.length - 1; at >= 0; at -= 1) {
+    if (length === 0 || messages.length < length) return undefined;
+    const found = this.#found;
+    if (found?.messages === messages && found.known === known && found.length === length)
+      return found;
+    const varied: number[] = [];
+    let firstOther = length;
+    for (let at = length - 1; at >= 0; at -= 1) {
       const message = messages[at] as Message;
       const former = known[at] as Message;
-      if (message !== former && !this.#parts.format.isSame(message, former)) return false;
+      if (message === former) continue;
+      firstOther = at;
+      if (isPlainCopy(message, former)) continue;
+      if (!this.#parts.format.isSame(message, former)) return undefined;
+      varied.push(at);
     }
-    this.#found = { messages, known, length };
-    return true;
+    this.#found = { messages, known, length, varied, firstOther };
+    return this.#found;
   }
+}
+
+/** The messages, with those that are known already in the place of their copies. */
+function withKnown<Message>(
+  { known, varied }: Continuation<Message>,
+  messages: readonly Message[],
+): readonly Message[] {
+  const { length } = known.places;
+  const taken = [...known.messages.slice(0, length), ...messages.slice(length)];
+  for (const at of varied) taken[at] = messages[at] as Message;
+  return taken;
 }

@@ -8,6 +8,7 @@ import type {
   MessageFormat,
   MessageReader,
   Origin,
+  PartEdits,
   PlacedBlock,
   PlacedEntry,
   Reading,
@@ -24,6 +25,8 @@ interface GivenMessage<Message> {
   readonly parts: PlacedBlock[];
   /** What is left of its parts: the same list until an edit comes. */
   left: readonly PlacedBlock[];
+  /** What became of its parts that are not as they were given; `null` when nothing of it is left. */
+  edits: PartEdits | null;
   /** The message as it stands; `null` when nothing of it does. */
   standing: Message | null;
 }
@@ -114,18 +117,43 @@ export class MessageView<Message> {
   /**
    * Takes other objects that say the same in the place of those that were known: whoever builds messages
    * anew gets back what it has built, with what an edit left out of it.
+   *
+   * @param which indices of the messages to take; the others are left as they are known
    */
-  adopt({ messages, places }: KnownMessages<Message>, now: readonly Message[]): void {
+  adopt(
+    { messages, places }: KnownMessages<Message>,
+    now: readonly Message[],
+    which: Iterable<number>,
+  ): void {
     let isChanged = false;
-    for (const [at, place] of places.entries()) {
-      const message = now[at];
-      const former = messages[at];
-      if (message === undefined || former === undefined || message === former) continue;
+    for (const at of which) {
+      const [place, message, former] = [places[at], now[at], messages[at]];
+      if (place === undefined || message === undefined || former === undefined) continue;
+      if (message === former) continue;
       isChanged = true;
       if (!('entry' in place) && place.given === former) this.#giveAnew(place, message);
       else if (place.standing === former) place.standing = message;
     }
     if (isChanged) this.#place(this.#places);
+  }
+
+  /** The messages as they stand, drawn from copies of those that are known: a new list, of which nothing is held. */
+  standingAs({ messages, places }: KnownMessages<Message>, now: readonly Message[]): Message[] {
+    const standing = [...this.#standing];
+    let at = 0;
+    for (let position = 0; position < standing.length; position += 1) {
+      const place = this.#places[position];
+      if (place === undefined || 'entry' in place) continue;
+      // Messages keep their order, whatever is written between them.
+      while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
+      const message = now[at];
+      if (places[at] !== place || message === undefined) continue;
+      if (place.standing === messages[at]) standing[position] = message;
+      else if (place.given === messages[at]) {
+        standing[position] = this.#rewrite(place, message) ?? message;
+      }
+    }
+    return standing;
   }
 
   /** Follows an edit that replaced entries where they stood or removed them. */
@@ -208,16 +236,17 @@ export class MessageView<Message> {
   }
 
   #giveAnew(record: GivenMessage<Message>, given: Message): void {
-    const isEdited = record.standing !== record.given;
     record.given = given;
     this.#given[record.index] = given;
-    record.standing = isEdited ? this.#draw(record) : given;
+    record.standing = this.#rewrite(record, given);
   }
 
   #append(given: Message): GivenMessage<Message> {
     const parts: PlacedBlock[] = [];
     const index = this.#records.length;
-    const record: GivenMessage<Message> = { index, given, parts, left: parts, standing: given };
+    const standing = given;
+    const edits = NO_EDITS;
+    const record: GivenMessage<Message> = { index, given, parts, left: parts, edits, standing };
     this.#given.push(given);
     this.#records.push(record);
     this.#places.push(record);
@@ -255,10 +284,13 @@ export class MessageView<Message> {
         for (const dependent of this.#dependents.get(block.id) ?? []) all.add(dependent);
       }
     }
-    for (const record of all) record.standing = this.#draw(record);
+    for (const record of all) {
+      record.edits = this.#editsOf(record);
+      record.standing = this.#rewrite(record, record.given);
+    }
   }
 
-  #draw({ index, given, parts, left }: GivenMessage<Message>): Message | null {
+  #editsOf({ parts, left }: GivenMessage<Message>): PartEdits | null {
     const edits = new Map<number, ContentBlock | null>();
     const stands = new Map(
       left.filter((block) => !this.#isOrphan(block)).map((block) => [block.origin, block]),
@@ -268,7 +300,12 @@ export class MessageView<Message> {
       const now = stands.get(block.origin) ?? null;
       if (now !== block) edits.set(block.origin[1], now);
     }
-    if (edits.size === 0) return given;
+    return edits;
+  }
+
+  /** What a message stands as that says what the recorded one says; `null` when nothing of it is left. */
+  #rewrite({ index, edits }: GivenMessage<Message>, given: Message): Message | null {
+    if (edits === null || edits.size === 0) return edits && given;
     try {
       return this.#format.rewrite(given, edits);
     } catch (cause) {
@@ -316,6 +353,16 @@ export class MessageView<Message> {
     this.#places = places;
     this.#standing = places.flatMap(({ standing }) => (standing === null ? [] : [standing]));
   }
+}
+
+const NO_EDITS: PartEdits = new Map();
+
+/** Whether a place is that of a message which was given no sooner than another. */
+function isAtOrBehind<Message>(
+  place: Place<Message> | undefined,
+  { index }: GivenMessage<Message>,
+): boolean {
+  return place !== undefined && !('entry' in place) && place.index >= index;
 }
 
 /** A reader makes entries of the right shape; what is in them may still be more than a history takes. */

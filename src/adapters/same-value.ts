@@ -27,6 +27,51 @@ export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignor
 
 const ignoreNothing: IsIgnored = () => false;
 
+/**
+ * Whether one value is a copy of the other, in plain objects and arrays: true only where `isSameValue` is, whatever that
+ * ignores, and in a third of its time. Where it is false, nothing is said.
+ */
+export function isPlainCopy(a: unknown, b: unknown): boolean {
+  try {
+    valuesLeft = maxValues;
+    return isCopy(a, b, maxDepth);
+  } catch {
+    // Whoever asks further is told by `isSameValue`, and whoever takes the value in by its reader.
+    return false;
+  }
+}
+
+/** Values that the comparison under way may still look at: no object of its own for each message. */
+let valuesLeft = 0;
+
+function isCopy(a: unknown, b: unknown, depth: number): boolean {
+  if (a === b) return typeof a !== 'function';
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (depth === 0) return false;
+  const prototype: unknown = Object.getPrototypeOf(a);
+  if (prototype !== Object.getPrototypeOf(b)) return false;
+  if (prototype === Array.prototype) return isCopiedList(a as unknown[], b as unknown[], depth);
+  if (prototype !== Object.prototype) return false;
+  let unmatched = 0;
+  for (const key in a) {
+    const value = (a as Members)[key];
+    valuesLeft -= 1;
+    // A member without a value may stand for none.
+    if (value === undefined || valuesLeft < 0) return false;
+    if (!isCopy(value, (b as Members)[key], depth - 1)) return false;
+    unmatched += 1;
+  }
+  for (const _ in b) unmatched -= 1;
+  return unmatched === 0;
+}
+
+function isCopiedList(a: readonly unknown[], b: readonly unknown[], depth: number): boolean {
+  valuesLeft -= a.length;
+  if (a.length !== b.length || valuesLeft < 0) return false;
+  for (let at = 0; at < a.length; at += 1) if (!isCopy(a[at], b[at], depth - 1)) return false;
+  return true;
+}
+
 type Members = Readonly<Record<string, unknown>>;
 
 class Comparison {

@@ -20,10 +20,11 @@ export interface CompactorOptions {
    */
   readonly preset?: 'specification' | undefined;
   /**
-   * Tokens that the model accepts. @default by the model's name, as far as sessions are told of it, or by what the provider has
-   * said; 128_000 for a model that is not known, and 200_000 with the preset `specification`
+   * Tokens that the model accepts, or a function that returns it for the models whose names it knows. What a provider has said of its
+   * model counts more than the function. @default by the model's name, as far as sessions are told of it, or by what the
+   * provider has said; 128_000 for a model that is not known, and 200_000 with the preset `specification`
    */
-  readonly contextLimit?: number | undefined;
+  readonly contextLimit?: number | ((modelName: string) => number | undefined) | undefined;
   /**
    * System text and tool schemas of every request, in the model's own tokens: part of the window that
    * no history can have. @default 0
@@ -66,7 +67,12 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const OPTIONS_SCHEMA = z.strictObject({
   preset: z.literal('specification').optional(),
-  contextLimit: z.number().int().positive().optional(),
+  contextLimit: z
+    .union([
+      z.number().int().positive(),
+      z.custom<(modelName: string) => number | undefined>(isFunction),
+    ])
+    .optional(),
   overheadTokens: z.number().int().nonnegative().default(0),
   // A pass may run in a worker, long after: what is relative is relative to here and now.
   workspaceRoot: z

@@ -2,19 +2,17 @@
 
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
-import { assertString, assertTokens, elementAt } from '../shared/misuse.js';
+import { assertString, assertTokens } from '../shared/misuse.js';
 import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
-import { FormerSessions } from './former-sessions.js';
+import { FormerSessions } from './state/former-sessions.js';
 import { HistoryService } from './history-service.js';
-import { nextTurn } from './waiting/event-loop-turn.js';
 import { InlineOffload } from './offload/inline.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
 import { OffloadMeter } from './offload/offload-meter.js';
@@ -47,6 +45,7 @@ import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.j
 import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
+import { takeIn, takeUp } from './state/take-up.js';
 import { setImmediate } from './waiting/immediate.js';
 import { FallbackNotice } from './offload/fallback-notice.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
@@ -137,9 +136,6 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
   return compactor;
 }
 
-/** Entries of a restored history that are taken in before the event loop has its turn. */
-const ENTRIES_PER_TURN = 256;
-
 /** Where a session's work runs, and what has to be told of changes for that. */
 interface SessionOffload {
   readonly offload: Offload;
@@ -188,7 +184,7 @@ class ThreadedCompactor implements Compactor {
     assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
-    const canRecall = removalLogPath !== undefined;
+    const canRecall = options.canRecall === true || removalLogPath !== undefined;
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
     const limit = (): number => this.#limits.limitOf(modelName());
@@ -236,7 +232,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #startSession(
-    { removalLogPath, activeTodos, history: restored = [] }: SessionOptions,
+    { removalLogPath, activeTodos, history: restored = [], state }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
   ): Promise<Session> {
@@ -246,8 +242,12 @@ class ThreadedCompactor implements Compactor {
       mirror,
       logger,
     });
-    await takeIn(history, restored);
-    const isTakenUp = restored.some(({ speaker }) => speaker === 'ai');
+    const { taken, memory, report } = await takeUp(history, {
+      state: state ?? this.#former.find(restored),
+      given: restored,
+      toolCatalog: about.densityOptions.toolCatalog,
+      calibration: this.#calibration,
+    });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
@@ -269,13 +269,19 @@ class ThreadedCompactor implements Compactor {
         };
       },
       removalLog,
-      takenUp: isTakenUp ? (this.#former.find(restored) ?? null) : undefined,
-      onClose: (preflights) => {
+      isTakenUp: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
+      former: memory,
+      onClose: () => {
         offload.close?.();
         this.#sessions.delete(session);
-        if (about.edits !== 'every-turn') this.#former.keep(history.trace, preflights);
+        if (this.#closing === undefined)
+          this.#former.keep(history.journal.trace, session.snapshot());
       },
       logger,
+    });
+    await takeIn(history, restored, taken);
+    setImmediate(() => {
+      if (report !== undefined) session.reportState(report);
     });
     const { sessionId } = about;
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
@@ -295,7 +301,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   status(): CompactorStatus {
-    const { preset, offload, tokenizer, contextLimit = 'by-model' } = this.#options;
+    const { preset, offload, tokenizer, contextLimit } = this.#options;
     const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
     const open = [...this.#sessions.values()];
     return {
@@ -304,7 +310,7 @@ class ThreadedCompactor implements Compactor {
       threads: this.#pool?.threads ?? 0,
       tokens: typeof tokenizer === 'string' ? tokenizer : 'own',
       tools: Object.keys(toolCatalog).length,
-      contextLimit,
+      contextLimit: typeof contextLimit === 'number' ? contextLimit : 'by-model',
       learnedLimits: this.#limits.learned,
       sessions: open.length,
       removalLogs: open.filter(({ removalLog }) => removalLog !== undefined).length,
@@ -385,15 +391,5 @@ class ThreadedCompactor implements Compactor {
       'The compactor is closed; create another one for new sessions.',
       'CLOSED',
     );
-  }
-}
-
-async function takeIn(history: HistoryService, contents: readonly IContent[]): Promise<void> {
-  for (let start = 0; start < contents.length; start += ENTRIES_PER_TURN) {
-    if (start > 0) await nextTurn();
-    const length = Math.min(ENTRIES_PER_TURN, contents.length - start);
-    // `addAll` checks what they are.
-    const part = Array.from({ length }, (_, at) => elementAt('history', contents, start + at));
-    history.addAll(part as IContent[], undefined, start);
   }
 }

@@ -16,11 +16,13 @@ import {
   isArray,
   readOptions,
 } from '../shared/misuse.js';
-import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
+import { assertIngestible } from '../shared/ingestion.js';
 import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
-import { HistoryTrace } from './history-trace.js';
+import { completeLimits } from './history-limits.js';
+import { Journal } from './state/journal.js';
+import type { JournalRecords } from './state/journal.js';
 import { SILENT_LOGGER } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './safe-emitter.js';
@@ -55,7 +57,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #entries: IContent[] = [];
   #revision = 0;
   #additions = 0;
-  #trace = new HistoryTrace();
+  #journal = new Journal();
   /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
   #queued: IContent[] | undefined;
   #modelName: string | undefined;
@@ -93,9 +95,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#additions;
   }
 
-  /** What was added from outside since the history began or was cleared; another object after that. */
-  get trace(): HistoryTrace {
-    return this.#trace;
+  /** What was added since the history began or was cleared, and what has landed in it; another object after that. */
+  get journal(): Journal {
+    return this.#journal;
   }
 
   /** The model that the session talks to, as it was named last. */
@@ -145,10 +147,24 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
       entries.push(content);
     }
     this.#additions += entries.length;
-    for (const entry of entries) this.#trace.add(entry);
+    for (const entry of entries) this.#journal.add(entry);
     this.#modelName = modelName ?? this.#modelName;
     if (this.#queued === undefined) this.#append(entries);
     else this.#queued = this.#queued.concat(entries);
+  }
+
+  /**
+   * Goes on from what a journal has made of the entries that it knows. Belongs before everything else is added.
+   *
+   * @param entries checked ones; those of the journal as they stand, or the next part of them
+   */
+  goOn(journal: Journal, entries: readonly IContent[]): void {
+    if (this.#journal !== journal) {
+      this.#additions += journal.length;
+      this.#revision += 1;
+      this.#journal = journal;
+    }
+    this.#append(entries);
   }
 
   /**
@@ -174,7 +190,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
   clear(): void {
     this.#entries = [];
-    this.#trace = new HistoryTrace();
+    this.#journal = new Journal();
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();
@@ -264,11 +280,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
    * the tokens. Belongs into the preflight and nowhere else.
    *
    * @param base the state that the result was computed from; without it the caller vouches for it
+   * @param records of a history that has landed before: what the edit is made of
    * @throws CtxfoldError `DENSITY_…` when the result does not fit the history, or was
    * computed from a revision that is gone; `COMPRESSION_IN_PROGRESS` during a compression. Nothing
    * changes then.
    */
-  async applyDensityResult(result: DensityResult, base?: DensityBase): Promise<void> {
+  async applyDensityResult(
+    result: DensityResult,
+    base?: DensityBase,
+    records?: JournalRecords,
+  ): Promise<void> {
     if (this.isCompressing) {
       throw new CtxfoldError(
         'A density result cannot be applied while a compression rebuilds the history; await the compression first.',
@@ -280,6 +301,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#assertEntries([...result.replacements.values()]);
     const replaced = [...result.replacements.keys()];
     const gone = [...result.removals, ...replaced].flatMap((index) => this.#entries[index] ?? []);
+    this.#journal.noteEdit(this.#added, this.#entries, result, records);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
     this.#ledger.add([...result.replacements.values()]);
@@ -323,6 +345,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     if (base.revision !== this.#revision || base.length !== this.#entries.length) return false;
     this.#assertEntries(contents);
     const former = this.#entries;
+    this.#journal.noteRewrite(this.#added, former, contents);
     this.#entries = contents.slice();
     this.#revision += 1;
     this.#ledger.add(contents);
@@ -330,6 +353,11 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#tell({ kind: 'rewrite', former, contents });
     this.#announceTokens();
     return true;
+  }
+
+  /** Entries that were added, without those that wait. */
+  get #added(): number {
+    return this.#journal.length - (this.#queued?.length ?? 0);
   }
 
   #append(contents: readonly IContent[]): void {
@@ -377,16 +405,6 @@ function assertBase(base: DensityBase): void {
   const { revision, length } = asObject(base, 'base', 'the state of a history');
   assertNumber('revision', revision);
   assertNumber('length', length);
-}
-
-/** @throws RangeError for a limit that is no number of at least 0. */
-function completeLimits(limits: Partial<IngestionLimits> = {}): IngestionLimits {
-  const complete = { ...DEFAULT_INGESTION_LIMITS, ...readOptions('limits', limits) };
-  for (const [name, limit] of Object.entries(complete)) {
-    if (typeof limit === 'number' && limit >= 0) continue;
-    throw new RangeError(`Expected ${name} to be a number of at least 0, got ${typeof limit}.`);
-  }
-  return complete;
 }
 
 function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {

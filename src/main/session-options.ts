@@ -4,6 +4,7 @@ import { assertDensityOptions } from '../shared/density-problems.js';
 import type { IContent } from '../shared/content.js';
 import {
   assertArray,
+  assertBoolean,
   assertFunction,
   assertKnownOptions,
   assertString,
@@ -12,6 +13,7 @@ import {
 import type { EditOptions } from './preflight/edit-options.js';
 import type { DensityOptions } from './preflight/session-parts.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
+import type { SessionState } from './state/session-state.js';
 import type { Todo } from './summarizer/todo.js';
 
 /** What a session starts with. */
@@ -21,6 +23,12 @@ export interface SessionOptions extends EditOptions {
    * among them they were sent before, by whichever process: see `edits`.
    */
   readonly history?: readonly IContent[] | undefined;
+  /**
+   * What `snapshot` gave, in whichever process: the session goes on from there with the same `history`, which may have grown.
+   * Nothing is counted again, and nothing lands twice. One that is broken, newer or of another history is told of by `stateRefused`
+   * or `stateDiverged`.
+   */
+  readonly state?: SessionState | null | undefined;
   /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
   readonly sessionId?: string | undefined;
   /** What is known about the agent: its tools, how it includes files, its own workspace. */
@@ -34,6 +42,11 @@ export interface SessionOptions extends EditOptions {
   readonly removalLogDirectory?: string | undefined;
   /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
   readonly removalLogPath?: string | undefined;
+  /**
+   * Whether the host has what edits take away itself, and gives it to the model by a tool `recall`: informative placeholders say
+   * how then, as they do with a removal log. @default false
+   */
+  readonly canRecall?: boolean | undefined;
   /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
@@ -42,10 +55,12 @@ export interface SessionOptions extends EditOptions {
 
 const SESSION_OPTIONS: readonly string[] = Object.keys({
   history: true,
+  state: true,
   sessionId: true,
   density: true,
   removalLogDirectory: true,
   removalLogPath: true,
+  canRecall: true,
   activeTodos: true,
   overheadTokens: true,
   edits: true,
@@ -71,10 +86,11 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
   assertKnownOptions('session options', { ...options }, SESSION_OPTIONS);
-  const { history, removalLogDirectory, removalLogPath, activeTodos } = options;
+  const { history, removalLogDirectory, removalLogPath, canRecall, activeTodos } = options;
   if (history !== undefined) assertArray('history', history);
   if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
   if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
+  if (canRecall !== undefined) assertBoolean('canRecall', canRecall);
   if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);

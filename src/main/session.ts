@@ -27,6 +27,9 @@ import {
   explainEntry,
 } from './preflight/session-parts.js';
 import { SafeEmitter } from './safe-emitter.js';
+import { sealState } from './state/session-state.js';
+import type { SessionState } from './state/session-state.js';
+import type { StateReport } from './state/take-up.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
@@ -72,7 +75,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** Whether content was added (not by compaction) that no density pass has seen, or in which one found edits that are held. */
   get densityDirty(): boolean {
-    return this.#preflight.pruner.isDirty;
+    return this.#preflight.isDirty;
   }
 
   /** What a density pass goes by now: the settings, and what is known of the agent. */
@@ -132,6 +135,30 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { costs, ahead } = this.#preflight;
     const { landed, thrownAway } = ahead.counts;
     return landed + thrownAway === 0 ? costs.report : { ...costs.report, summaries: ahead.counts };
+  }
+
+  /**
+   * What this session has decided and learned, as plain JSON: with the entries that were added to it, `createSession` goes on
+   * from there in any process.
+   */
+  snapshot(): SessionState {
+    const { history, calibration } = this.#parts;
+    const { journal, modelName } = history;
+    const learned = calibration?.learnedOf(modelName);
+    return sealState({
+      digests: journal.digest.digests,
+      journal: journal.packed,
+      tokens: history.getRawHistory().map((entry) => history.countedTokens(entry)),
+      at: Date.now(),
+      memory: this.#preflight.memory,
+      model: learned === undefined ? null : { name: modelName ?? null, ...learned },
+    });
+  }
+
+  /** Tells that a state was of little use, or of none. */
+  reportState(report: StateReport): void {
+    if ('error' in report) this.notify('stateRefused', report);
+    else this.notify('stateDiverged', report);
   }
 
   /**
@@ -264,6 +291,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     // Not forever: a strategy of the user's own may never come back.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     await removalLog?.close();
-    onClose?.(this.#preflight.pruner.preflights);
+    onClose?.();
   }
 }

@@ -39,27 +39,38 @@ function matchEntries(history: readonly IContent[], base: readonly IContent[]): 
 
 /** The same object may stand at several places of the base: then the first one not yet passed is it. */
 function matchByIdentity(history: readonly IContent[], base: readonly IContent[]): number[] {
-  // Each list is descending, so that the places which are passed are popped off its end.
-  const places = new Map<object, number[]>();
-  for (const [at, content] of [...base.entries()].reverse()) {
-    for (const part of [content, ...content.blocks]) {
+  // A list where an object stands more than once. Descending, so that the places which are passed are popped off its end.
+  const places = new Map<object, number | number[]>();
+  for (let at = base.length - 1; at >= 0; at -= 1) {
+    for (const part of partsOf(base[at])) {
       const known = places.get(part);
-      if (known === undefined) places.set(part, [at]);
-      else if (known.at(-1) !== at) known.push(at);
+      if (known === undefined) places.set(part, at);
+      else if (typeof known === 'object') {
+        if (known.at(-1) !== at) known.push(at);
+      } else if (known !== at) places.set(part, [known, at]);
     }
   }
 
   let passed = UNMATCHED;
   return history.map((content) => {
-    const known = [content, ...content.blocks]
+    const known = partsOf(content)
       .map((part) => places.get(part))
-      .find((list) => list !== undefined);
+      .find((found) => found !== undefined);
     if (known === undefined) return UNMATCHED;
-    while (known.length > 1 && (known.at(-1) ?? 0) <= passed) known.pop();
-    const origin = known.at(-1) ?? UNMATCHED;
+    const origin = typeof known === 'number' ? known : firstBeyond(passed, known);
     passed = Math.max(passed, origin);
     return origin;
   });
+}
+
+function partsOf(content: IContent | undefined): readonly object[] {
+  return content === undefined ? [] : [content, ...content.blocks];
+}
+
+/** The first of descending places behind one, or else the last there is. Forgets those before it. */
+function firstBeyond(passed: number, places: number[]): number {
+  while (places.length > 1 && (places.at(-1) ?? 0) <= passed) places.pop();
+  return places.at(-1) ?? UNMATCHED;
 }
 
 /** Maps each key that one entry alone holds to that entry. */

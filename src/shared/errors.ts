@@ -41,6 +41,8 @@ export const ERROR_CODES = [
   'PROFILE_UNREADABLE',
   'PROFILE_WRITE_FAILED',
   'CALLBACK_FAILED',
+  'STATE_BROKEN',
+  'STATE_TOO_NEW',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

@@ -74,6 +74,12 @@ export function assertString(name: string, value: unknown): void {
   throw new TypeError(`Expected ${name} to be a string, got ${kindOf(value)}.`);
 }
 
+/** @throws TypeError naming the value, when it is neither true nor false. */
+export function assertBoolean(name: string, value: unknown): void {
+  if (typeof value === 'boolean') return;
+  throw new TypeError(`Expected ${name} to be a boolean, got ${kindOf(value)}.`);
+}
+
 /** @throws TypeError for what is no array. */
 export function assertArray(name: string, value: unknown): void {
   if (isArray(value)) return;

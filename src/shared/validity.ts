@@ -78,7 +78,7 @@ interface StrayResponse extends Place {
 }
 
 /** Pairs calls and responses by walking over both once, with a stack of open calls per id. */
-function findPairingViolations(history: readonly IContent[]): readonly Violation[] {
+export function findPairingViolations(history: readonly IContent[]): readonly Violation[] {
   const openCalls = new Map<string, Place[]>();
   const strays: StrayResponse[] = [];
   history.forEach((content, entry) => {

@@ -137,6 +137,44 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(1);
   });
 
+  it('puts no edit on a copy that differs in one character, wherever that is', async () => {
+    const conversations = conversationsWith();
+    const text = 'x'.repeat(4_000);
+    const given = [user('go'), assistant(call('1', 'read_file', { file_path: 'a.ts' }), text)];
+    const pruned = [...given, answer('1', 'read_file', 'a'), ...write];
+    const compacted = await conversations.compact(pruned);
+    expect(compacted).toHaveLength(pruned.length - 1);
+    const copy = structuredClone(pruned);
+    expect(await conversations.compact(copy)).toEqual(compacted);
+    for (const at of [0, 1_999, 3_999]) {
+      const changed = `${text.slice(0, at)}y${text.slice(at + 1)}`;
+      const other = structuredClone(pruned);
+      other[1] = assistant(call('1', 'read_file', { file_path: 'a.ts' }), changed);
+      const [, said] = await conversations.compact(other);
+      expect(said).toEqual(assistant(changed));
+    }
+    expect(sessions).toHaveLength(4);
+    expect(await conversations.compact(structuredClone(pruned))).toEqual(compacted);
+    expect(sessions).toHaveLength(4);
+  });
+
+  it('goes on from copies of copies as from the messages themselves', async () => {
+    const conversations = conversationsWith();
+    let given = [user('go'), ...start, ...write];
+    for (let turn = 0; turn < 6; turn += 1) {
+      const result = await conversations.compact(given);
+      const again = conversationsWith();
+      expect(result).toEqual(await again.compact(structuredClone(given)));
+      result.forEach((message) => {
+        if (given.some((other) => isSameValue(other, message))) expect(given).toContain(message);
+      });
+      // What was given back is handed on as often as what was given, as copies or as it is.
+      given = turn % 2 === 0 ? structuredClone(given) : [...given];
+      given.push(user(`and ${turn}`), ...use(`t${turn}`, 'read_file', 'a.ts'));
+    }
+    expect(conversations.report()).toHaveLength(1);
+  });
+
   it('sends a mark that moves on where it stands now', async () => {
     const format = {
       ...PLAIN_MESSAGE_FORMAT,
@@ -156,6 +194,43 @@ describe('Conversations', () => {
     expect(result.slice(-3)).toEqual(next.slice(-3));
     expect(result).toHaveLength(next.length - 2);
     expect(conversations.report()).toHaveLength(1);
+  });
+
+  it('sends each mark of copies where it stands now, and none that stood there before', async () => {
+    const isSame = (a: PlainMessage, b: PlainMessage): boolean =>
+      isSameValue(a, b, (key) => key === 'mark');
+    const format = { ...PLAIN_MESSAGE_FORMAT, isSame };
+    const conversations = new Conversations(compactor, format, { edits: 'every-turn' });
+    const given = [...start, ...write, user('one')];
+    await conversations.compact(given);
+    for (const marked of [0, 2, 4, 5, -1, 1, 4]) {
+      const copy = structuredClone(given).map((message, at) =>
+        at === marked ? { ...message, mark: 'cached' } : message,
+      );
+      const left = copy.filter((_, at) => at !== 2 && at !== 3);
+      expect(await conversations.compact(copy)).toEqual(left);
+    }
+    expect(conversations.report()).toHaveLength(1);
+  });
+
+  it('looks into no message whose object is kept from the second time on', async () => {
+    const conversations = conversationsWith();
+    await conversations.compact(start);
+    let looks = 0;
+    const copies = start.map(({ role, parts }) => ({
+      get role() {
+        looks += 1;
+        return role;
+      },
+      parts: structuredClone(parts),
+    }));
+    await conversations.compact(copies);
+    await conversations.compact(copies);
+    expect(looks).toBeGreaterThan(0);
+    looks = 0;
+    await conversations.compact([...copies, user('more')]);
+    expect(looks).toBe(0);
+    expect(sessions).toHaveLength(1);
   });
 
   it('begins another conversation when one goes on differently, and loses neither', async () => {

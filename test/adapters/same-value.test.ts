@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSameValue } from '../../src/adapters/same-value.js';
+import { isPlainCopy, isSameValue } from '../../src/adapters/same-value.js';
+import { runs } from '../support/scale.js';
 
 describe('isSameValue', () => {
   it('knows a copy of any plain data, and any other one from it', () => {
@@ -53,6 +54,50 @@ describe('isSameValue', () => {
     expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1 }], isMark)).toBe(true);
     expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1, mark: 3 }], isMark)).toBe(true);
     expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 2, mark: 2 }], isMark)).toBe(false);
+  });
+});
+
+describe('isPlainCopy', () => {
+  const values = fc.object({
+    maxDepth: 3,
+    key: fc.constantFrom('a', 'b', 'constructor', '__proto__', 'toString'),
+    values: [fc.constantFrom('', 'x', 0, NaN, null, undefined, true, Object, String)],
+    withTypedArray: true,
+    withDate: true,
+  });
+
+  it('knows a copy of any plain data', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (a) => {
+        expect(isPlainCopy(a, structuredClone(a))).toBe(true);
+      }),
+    );
+  });
+
+  it('takes for a copy nothing that says something else', () => {
+    fc.assert(
+      fc.property(values, values, (a, b) => {
+        if (isPlainCopy(a, b)) expect(isSameValue(a, b)).toBe(true);
+        if (isPlainCopy([a, { ...a, b }], [a, { ...a, b: a }]))
+          expect(isSameValue(a, b)).toBe(true);
+      }),
+      { numRuns: runs(20_000) },
+    );
+    expect(isPlainCopy({ a: undefined }, { b: 5 })).toBe(false);
+    expect(isPlainCopy({ constructor: Object }, { b: 5 })).toBe(false);
+    expect(isPlainCopy('x'.repeat(4_000), `${'x'.repeat(1_999)}y${'x'.repeat(2_000)}`)).toBe(false);
+  });
+
+  it('ends on what holds itself twice, and on what throws', () => {
+    const circles = [{}, {}].map((circle) => Object.assign(circle, { a: circle, b: circle }));
+    expect(isPlainCopy(...(circles as [unknown, unknown]))).toBe(false);
+    const throwing = Object.defineProperty({}, 'a', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    expect(isPlainCopy(throwing, { a: 1 })).toBe(false);
   });
 });
 

@@ -15,7 +15,7 @@ import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../src/shared/den
 import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { PROVIDER_PROFILES } from '../../src/shared/providers/provider-violation.js';
 import { validate } from '../../src/shared/providers/validate.js';
-import { findBreaches } from '../support/strict-provider.js';
+import { findBreaches } from '../support/find-breaches.js';
 
 type Write = (history: readonly IContent[]) => readonly unknown[];
 

@@ -101,6 +101,16 @@ describe('a placeholder', () => {
     expect(responsesOf(left)[0]?.result).toBe('[look: src/0.ts — success, 2 lines; id "call_0"]');
   });
 
+  it('tells how where the host says that it gives originals back itself', async () => {
+    const history = talkOf(['a\nb', 'c']);
+    const left = await compact(openCompactor(), { history, canRecall: true });
+    expect(responsesOf(left)[0]?.result).toContain('recall("call_0") for the original');
+    const no = openCompactor().createSession({ canRecall: 'yes' as unknown as boolean });
+    await expect(no).rejects.toThrow(
+      new TypeError('Expected canRecall to be a boolean, got the string "yes".'),
+    );
+  });
+
   it('is the fixed string unless it is set otherwise', async () => {
     const compactor = openCompactor({ settings: { 'compression.density.placeholder': undefined } });
     const removalLogPath = await temporaryPath();

@@ -5,32 +5,15 @@ import { onTestFinished } from 'vitest';
 
 import { startScriptedProvider } from '../../examples/support/scripted-provider.js';
 import type {
-  IncomingRequest,
-  ProviderApi,
   ScriptedProvider,
   ScriptedProviderOptions,
 } from '../../examples/support/scripted-provider.js';
-import type {
-  ProviderRequest,
-  ProviderRequestOptions,
-} from '../../src/shared/providers/provider-request.js';
-import type { ProviderViolation } from '../../src/shared/providers/provider-violation.js';
-import { findRequestViolations } from '../../src/shared/providers/validate.js';
-import { readAnthropicRequest } from './requests/anthropic.js';
-import { readGeminiRequest } from './requests/gemini.js';
-import { readChatRequest } from './requests/openai-chat.js';
-import { readResponsesRequest } from './requests/openai-responses.js';
+import type { ProviderRequestOptions } from '../../src/shared/providers/provider-request.js';
+import { findBreaches } from './find-breaches.js';
 
 export type StrictProviderOptions = Pick<ScriptedProviderOptions, 'callIds'> & {
   /** What goes before what the body tells. */
   readonly request?: ProviderRequestOptions;
-};
-
-const READERS: Readonly<Record<ProviderApi, (request: IncomingRequest) => ProviderRequest>> = {
-  anthropic: ({ body }) => readAnthropicRequest(body),
-  'openai-chat': ({ body }) => readChatRequest(body),
-  'openai-responses': ({ body }) => readResponsesRequest(body),
-  gemini: ({ body, path }) => readGeminiRequest(body, path),
 };
 
 /**
@@ -48,12 +31,4 @@ export async function startStrictProvider(
   });
   onTestFinished(() => provider.close());
   return provider;
-}
-
-/** Lists what the service would refuse of a request that came in. */
-export function findBreaches(
-  request: IncomingRequest,
-  options: ProviderRequestOptions = {},
-): readonly ProviderViolation[] {
-  return findRequestViolations({ ...READERS[request.api](request), ...options }, request.api);
 }

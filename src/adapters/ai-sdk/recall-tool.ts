@@ -7,6 +7,13 @@ import type { RestoreOptions } from '../../main/removal-log/restore-latest.js';
 import { assertSessionScope } from '../../main/removal-log/session-scope.js';
 import type { Session } from '../../main/session.js';
 import { CtxfoldError } from '../../shared/errors.js';
+import {
+  adviceForAbsent,
+  NO_RECALL_ID,
+  RECALL_DESCRIPTION,
+  RECALL_SCHEMA,
+  shownId,
+} from '../recall-words.js';
 
 /**
  * Whose results the tool gives back: those of one conversation. The options of the conversation's `prepareStep` will
@@ -80,10 +87,10 @@ export function recallTool(
 ): RecallTool {
   const restore = 'sessionId' in source ? ofSession(source) : ofConversation(source, conversation);
   return {
-    description: DESCRIPTION,
+    description: RECALL_DESCRIPTION,
     inputSchema: INPUT_SCHEMA,
     execute: async ({ id }) => {
-      if (typeof id !== 'string') return NO_ID;
+      if (typeof id !== 'string') return NO_RECALL_ID;
       try {
         return originalOf(await restore(id));
       } catch (thrown) {
@@ -117,35 +124,18 @@ function ofConversation(
   return (callId) => compactor.restore(callId, options);
 }
 
-const DESCRIPTION =
-  'Returns the full original result of an earlier tool call that was shortened to a placeholder to save ' +
-  'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original]. Use it ' +
-  'when you need details that the placeholder does not have, instead of running that tool again. It gives ' +
-  'what the tool answered back then: to learn how things are now, run the tool again instead.';
-
-const ID_DESCRIPTION = 'The id that the placeholder has in quotes, without the quotes.';
-const NO_ID = 'Nothing was recalled: give the id of a tool call as `id`, a text.';
-const MAX_SHOWN_ID_LENGTH = 100;
-
-const JSON_SCHEMA = {
-  type: 'object',
-  properties: { id: { type: 'string', description: ID_DESCRIPTION } },
-  required: ['id'],
-  additionalProperties: false,
-};
-
 const INPUT_SCHEMA: RecallInputSchema = {
   '~standard': {
     version: 1,
     vendor: 'ctxfold',
     validate: (value) => {
       const { id } = Object(value) as { readonly id?: unknown };
-      return typeof id === 'string' ? { value: { id } } : { issues: [{ message: NO_ID }] };
+      return typeof id === 'string' ? { value: { id } } : { issues: [{ message: NO_RECALL_ID }] };
     },
     // The SDK may add to what it is given.
     jsonSchema: {
-      input: () => structuredClone(JSON_SCHEMA),
-      output: () => structuredClone(JSON_SCHEMA),
+      input: () => structuredClone(RECALL_SCHEMA),
+      output: () => structuredClone(RECALL_SCHEMA),
     },
   },
 };
@@ -157,10 +147,7 @@ function originalOf({ response: { result, error } }: RestoredResponse): unknown 
 }
 
 function adviceFor(thrown: unknown, id: string): string {
-  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
   const isAbsent = thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
-  return isAbsent
-    ? `No original is on record for ${shown}. If its result stands in the conversation, read it there; ` +
-        'else check the id against the placeholder, or run the tool again.'
-    : `The original of ${shown} cannot be read just now. Run the tool again if you need its result.`;
+  if (isAbsent) return adviceForAbsent(id);
+  return `The original of ${shownId(id)} cannot be read just now. Run the tool again if you need its result.`;
 }

@@ -44,11 +44,12 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
       const edit = edits.get(0);
       return edit?.type === 'text' ? { ...message, content: edit.text } : message;
     }
-    const content = message.content.flatMap((part, at) => {
+    const content: SdkPart[] = [];
+    // A loop, as all that was ever edited is written anew when an SDK builds its messages anew.
+    for (const [at, part] of message.content.entries()) {
       const edit = edits.get(at);
-      if (edit === undefined) return part;
-      return edit === null ? [] : rewritePart(part, edit);
-    });
+      if (edit !== null) content.push(edit === undefined ? part : rewritePart(part, edit));
+    }
     return { ...message, content };
   }
 
@@ -126,5 +127,5 @@ function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
   if (edit.type === 'tool_call') return { ...part, ...{ input: edit.parameters } };
   const { output }: JsonRecord = part;
   if (edit.type !== 'tool_response' || !isRecord(output)) return part;
-  return { ...part, ...{ output: rewriteToolOutput(output, edit.result) } };
+  return { ...part, output: rewriteToolOutput(output, edit.result) } as SdkPart;
 }

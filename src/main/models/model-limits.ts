@@ -1,7 +1,9 @@
-// How many tokens the models of a compactor accept: what the user says, what a provider has said, what the table has, else
+// How many tokens the models of a compactor accept: what the user says, what a provider has said, what the host knows, what the table has, else
 // a careful guess. Decides nothing about histories.
 
+import type { CompactorOptions } from '../compactor-options.js';
 import type { Logger } from '../host/logger.js';
+import { withoutContent } from '../host/without-content.js';
 import { contextWindowOf, refusedLimit } from './context-windows.js';
 
 /** What a model is taken to accept when nothing is known of it. */
@@ -12,13 +14,13 @@ const MAX_MODELS = 1_000;
 
 /** The limits of one compactor's models. */
 export class ModelLimits {
-  readonly #given: number | undefined;
+  readonly #given: CompactorOptions['contextLimit'];
   readonly #logger: Logger;
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string>();
 
-  /** @param given what the user says, for all models @default by the model */
-  constructor(given: number | undefined, logger: Logger) {
+  /** @param given what the user says, for all models, or what a host knows of some @default by the model */
+  constructor(given: CompactorOptions['contextLimit'], logger: Logger) {
     this.#given = given;
     this.#logger = logger;
   }
@@ -30,9 +32,10 @@ export class ModelLimits {
 
   /** Tokens that a model accepts. Warns once for each that is not known. */
   limitOf(modelName: string | undefined): number {
-    if (this.#given !== undefined) return this.#given;
+    if (typeof this.#given === 'number') return this.#given;
     if (modelName === undefined) return UNKNOWN_CONTEXT_LIMIT;
-    const known = this.#learned.get(modelName) ?? contextWindowOf(modelName);
+    const known =
+      this.#learned.get(modelName) ?? this.#askHost(modelName) ?? contextWindowOf(modelName);
     if (known === undefined) this.#warn(modelName);
     return known ?? UNKNOWN_CONTEXT_LIMIT;
   }
@@ -49,6 +52,19 @@ export class ModelLimits {
     this.#learned.set(modelName, limit);
     this.#logger.warn('the provider has named the context limit of a model', { modelName, limit });
     return limit;
+  }
+
+  /** A host that fails knows nothing: its turn goes on by what else is known. */
+  #askHost(modelName: string): number | undefined {
+    const ask = this.#given;
+    if (typeof ask !== 'function') return undefined;
+    try {
+      const tokens: unknown = ask(modelName);
+      return Number.isSafeInteger(tokens) && Number(tokens) > 0 ? Number(tokens) : undefined;
+    } catch (thrown) {
+      this.#logger.warn('contextLimit threw', { error: withoutContent(thrown) });
+      return undefined;
+    }
   }
 
   #warn(modelName: string): void {

@@ -7,6 +7,7 @@ import { abortable } from '../waiting/abortable.js';
 import type { EntryChange } from '../entry-change.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import type { JournalRecords } from '../state/journal.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
 import { tokensOf } from './cost-meter.js';
 import type { SessionParts } from './session-parts.js';
@@ -42,6 +43,7 @@ export interface AppliedEdit {
  * behind it. Aborting before it lands leaves the history as it was; once it has landed, the wait for
  * its tokens is no longer called off.
  *
+ * @param records what the edit is made of, when all of that landed before
  * @returns the edit, with the failure of counting its tokens; or `null` when it has to be computed again, because the history was rewritten while
  * it was being recorded, or reasoning came in that would stand behind it
  */
@@ -50,6 +52,7 @@ export async function applyEdit(
   found: DensityResult,
   foundBase: DensityBase,
   signal: AbortSignal | undefined,
+  records?: JournalRecords,
 ): Promise<StepOutcome<AppliedEdit> | null> {
   const { history, recorder, sent } = parts;
   const tokensBefore = history.getTotalTokens();
@@ -59,7 +62,7 @@ export async function applyEdit(
   if (history.revision !== base.revision) return null;
   if (strips(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const changedTokens = sumOf(changes, ({ before }) => before, history);
-  const applied = history.applyDensityResult(result, base);
+  const applied = history.applyDensityResult(result, base, records);
   const toRevision = history.revision;
   const failure = await failureOf(applied);
   sent.noteRewrite({

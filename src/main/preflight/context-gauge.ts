@@ -3,6 +3,7 @@
 
 import type { HistoryService } from '../history-service.js';
 import { TokenCalibration } from '../tokens/token-calibration.js';
+import type { RequestMemory } from '../state/session-memory.js';
 import type { ObservationOutcome } from '../tokens/token-calibration.js';
 import { assertTokens } from '../../shared/misuse.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
@@ -45,6 +46,8 @@ export interface ContextGaugeOptions {
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer itself is an estimate, or has become one. @default false */
   readonly countsAreEstimates?: (() => boolean) | undefined;
+  /** The last request of a former session of the history. @default there was none */
+  readonly formerRequest?: RequestMemory | null | undefined;
 }
 
 /** The state of a history. Whatever is added to it or done to it makes another one. */
@@ -79,6 +82,20 @@ export class ContextGauge {
     this.#calibration = options.calibration ?? new TokenCalibration();
     this.#overheadTokens = overheadTokens;
     this.#countsAreEstimates = countsAreEstimates;
+    const { formerRequest, history } = options;
+    if (!formerRequest) return;
+    const { addedSince, countedTokens, pendingTokens } = formerRequest;
+    const { revision, additions } = history;
+    const version = { revision, additions: additions - addedSince };
+    this.#sent = { ...version, countedTokens: countedTokens ?? undefined, pendingTokens };
+  }
+
+  /** What the next session of the history has to know of the last request; `null` when no report can be for it. */
+  get request(): RequestMemory | null {
+    const { revision, additions } = this.#history;
+    if (this.#sent?.revision !== revision) return null;
+    const { countedTokens = null, pendingTokens } = this.#sent;
+    return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
   }
 
   /** Tokens that the model accepts. */

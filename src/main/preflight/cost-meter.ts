@@ -3,6 +3,7 @@
 
 import type { HistoryService } from '../history-service.js';
 import type { SummaryCounts } from './compression-ahead.js';
+import type { CostMemory, TallyMemory } from '../state/session-memory.js';
 import type { SentHistory } from './sent-history.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
@@ -47,6 +48,8 @@ export interface CostMeterOptions {
     SentHistory,
     'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
   >;
+  /** What the requests of a former session of the history came to. @default nothing */
+  readonly former?: CostMemory | undefined;
 }
 
 /** Adds up the preflights of one session. */
@@ -54,14 +57,18 @@ export class CostMeter {
   readonly #history: CostMeterOptions['history'];
   readonly #sent: CostMeterOptions['sent'];
   readonly #prefixes: PrefixTokens;
-  readonly #compacted = new TokenTally();
-  readonly #uncompacted = new TokenTally();
-  #requests = 0;
-  #rewrites = 0;
+  readonly #compacted: TokenTally;
+  readonly #uncompacted: TokenTally;
+  #requests: number;
+  #rewrites: number;
 
-  constructor({ history, sent }: CostMeterOptions) {
+  constructor({ history, sent, former }: CostMeterOptions) {
     this.#history = history;
     this.#sent = sent;
+    this.#compacted = new TokenTally(former?.compacted);
+    this.#uncompacted = new TokenTally(former?.uncompacted);
+    this.#requests = former?.requests ?? 0;
+    this.#rewrites = former?.rewrites ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
   }
 
@@ -72,6 +79,16 @@ export class CostMeter {
       ...this.#compacted.tokens,
       uncompacted: this.#uncompacted.tokens,
       rewrites: this.#rewrites,
+    };
+  }
+
+  /** What the next session of the history has to know. */
+  get memory(): CostMemory {
+    return {
+      requests: this.#requests,
+      rewrites: this.#rewrites,
+      compacted: this.#compacted.memory,
+      uncompacted: this.#uncompacted.memory,
     };
   }
 
@@ -96,9 +113,19 @@ export class CostMeter {
 
 /** Sums of one way of sending. */
 class TokenTally {
-  #sentTokens = 0;
-  #readTokens = 0;
-  #lastTokens = 0;
+  #sentTokens: number;
+  #readTokens: number;
+  #lastTokens: number;
+
+  constructor([sent, read, last]: TallyMemory = [0, 0, 0]) {
+    this.#sentTokens = sent;
+    this.#readTokens = read;
+    this.#lastTokens = last;
+  }
+
+  get memory(): TallyMemory {
+    return [this.#sentTokens, this.#readTokens, this.#lastTokens];
+  }
 
   get tokens(): RequestTokens {
     return {

@@ -6,24 +6,21 @@ import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
-import type { HistoryTrace } from '../history-trace.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import { BatchPoints, EditGate } from './edit-policy.js';
-import type { Admission, LandingReason } from './edit-policy.js';
+import type { Admission } from './edit-policy.js';
 import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
-import type { FormerPreflights } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
+import type { Journal, JournalRecords } from '../state/journal.js';
+import type { PassMemory } from '../state/session-memory.js';
 import { currentStrategy, currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-
-/** Landings that are remembered. */
-const MAX_LANDINGS = 1_024;
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
 const MAX_STALE_PLANS = 2;
@@ -38,27 +35,27 @@ interface PassOutcome extends StepOutcome<PrunedEvent | null> {
 export class DensityPruner {
   readonly #parts: SessionParts;
   readonly #gate: EditGate;
-  #takenUp: FormerPreflights | null | undefined;
-  #points = new BatchPoints();
-  #landings: Map<number, LandingReason>;
-  #sentAt = 0;
-  #trace: HistoryTrace;
+  /** Whether it has to be found out what landed before. */
+  #isTakenUp: boolean;
+  #points: BatchPoints;
+  #journal: Journal;
   /** The history's additions that the last pass has settled: more of them make it dirty. */
   #settledAdditions = -1;
 
   constructor(parts: SessionParts) {
-    const { edits, history, logger, sent, takenUp } = parts;
+    const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
     this.#gate = new EditGate({ ...edits, history, logger, sent });
     // By the policy of every turn, what is taken up lands as everything does.
-    this.#takenUp = edits.edits === 'every-turn' ? undefined : takenUp;
-    this.#landings = new Map(this.#takenUp?.landings);
-    this.#trace = history.trace;
+    this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
+    this.#points = new BatchPoints(former?.passes.nextPoint);
+    this.#journal = history.journal;
+    if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
   }
 
-  /** At which lengths edits have landed since the history began, and when it was sent last. */
-  get preflights(): FormerPreflights {
-    return { landings: this.#landings, sentAt: this.#sentAt };
+  /** What the next session of the history has to know. */
+  get memory(): PassMemory {
+    return { nextPoint: this.#points.next, isSettled: !this.isDirty };
   }
 
   /** Whether there is content that no pass has settled. */
@@ -69,7 +66,6 @@ export class DensityPruner {
   /** Begins a preflight: returns the strategy that has to look at the history now, or `null`. */
   begin(): CompressionStrategy | null {
     this.#startOverWhenCleared();
-    this.#sentAt = Date.now();
     if (!this.isDirty) return null;
     const strategy = currentStrategy(this.#parts);
     return strategy.optimize === undefined ? null : strategy;
@@ -87,7 +83,7 @@ export class DensityPruner {
   ): Promise<StepOutcome<PrunedEvent | null>> {
     // What is added from here on may not be seen by this pass, and leaves the history dirty.
     const seen = this.#parts.history.additions;
-    const at = this.#trace.length;
+    const at = this.#journal.length;
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
@@ -124,7 +120,6 @@ export class DensityPruner {
         const admission = this.#gate.admit(found, { isForced, isBatchPoint });
         const editsOf = rowsBy(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
-        if (outcome?.event) this.#noteLanding(at, outcome.event.reason);
         if (outcome !== null) return outcome;
       }
       logger.debug('a density plan came too late', { attempt });
@@ -138,48 +133,34 @@ export class DensityPruner {
   ): Promise<PassOutcome | null> {
     const parts = this.#parts;
     const { history, edits, gauge } = parts;
-    const former = this.#takenUp;
     // What somebody has edited already is not what was sent.
-    if (former === undefined || history.trace.length !== history.length) return null;
+    if (!this.#isTakenUp || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
     const thresholdTokens = gauge.thresholdTokens(pendingTokens);
-    const replay = await replayEdits({
-      ...{ parts, thresholdTokens, points, signal },
-      former: former ?? undefined,
-    });
+    const replay = await replayEdits({ parts, thresholdTokens, points, signal });
     // What the edits did to reasoning is part of the replay.
     const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
     const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
-    this.#takenUp = undefined;
+    this.#isTakenUp = false;
     this.#points = points;
-    for (const [at, reason] of replay.landings) this.#noteLanding(at, reason);
     return outcome;
   }
 
-  /** Of sessions without end, the first landings are forgotten: their histories were compressed since. */
-  #noteLanding(at: number, reason: LandingReason): void {
-    if (reason === 'every-turn') return;
-    this.#landings.set(at, reason);
-    for (const oldest of this.#landings.keys()) {
-      if (this.#landings.size <= MAX_LANDINGS) break;
-      this.#landings.delete(oldest);
-    }
-  }
-
   #startOverWhenCleared(): void {
-    const { trace } = this.#parts.history;
-    if (trace === this.#trace) return;
-    this.#trace = trace;
+    const { journal } = this.#parts.history;
+    if (journal === this.#journal) return;
+    this.#journal = journal;
     this.#points = new BatchPoints();
-    this.#landings = new Map();
-    this.#takenUp = undefined;
+    this.#isTakenUp = false;
   }
 }
 
 /** What may land of an edit of a history. */
 interface Landing extends Admission {
   readonly base: DensityBase;
+  /** What it is made of, when all of that landed before. */
+  readonly records?: JournalRecords;
   /** Which rule took what of the entries that changed. */
   readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
 }
@@ -187,11 +168,11 @@ interface Landing extends Admission {
 /** Returns `null` when the edit has to be found again. */
 async function land(
   parts: SessionParts,
-  { result, reason, isWhole, base, editsOf }: Landing,
+  { result, reason, isWhole, base, records, editsOf }: Landing,
   signal: AbortSignal | undefined,
 ): Promise<PassOutcome | null> {
   if (reason === undefined) return { event: null, isSettled: isWhole };
-  const landed = await applyEdit(parts, result, base, signal);
+  const landed = await applyEdit(parts, result, base, signal, records);
   if (landed === null) return null;
   const { event: applied, failure } = landed;
   const event = { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };

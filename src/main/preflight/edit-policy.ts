@@ -173,7 +173,17 @@ const GROWTH_PER_POINT = 1 / 64;
  * history later comes to the same ones.
  */
 export class BatchPoints {
-  #next = 0;
+  #next: number;
+
+  /** @param next the length at which there is the next one */
+  constructor(next: number = 0) {
+    this.#next = next;
+  }
+
+  /** The length from which on there is the next one. */
+  get next(): number {
+    return this.#next;
+  }
 
   /**
    * Whether a preflight on so many entries is at a point. To be asked at each preflight, in their order; the first ones all

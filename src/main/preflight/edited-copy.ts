@@ -8,6 +8,8 @@ import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { HistoryService } from '../history-service.js';
+import { Journal } from '../state/journal.js';
+import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
 import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
@@ -23,6 +25,8 @@ export class EditedCopy {
   #taken = 0;
   #tokens = 0;
   #metadata = NO_EDITS.metadata;
+  /** Notes what lands in the list as it would have been noted then. */
+  readonly #journal = new Journal();
   readonly #ruleEdits: RuleEdit[] = [];
   /** Of entries that edits have put in, the places that their blocks had when they were given. */
   readonly #places = new Map<IContent, readonly number[]>();
@@ -69,6 +73,7 @@ export class EditedCopy {
     const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
     await this.#history.countEach([...result.replacements.values()]);
     this.#noteRules(result);
+    this.#journal.noteEdit(this.#taken, this.#entries, result);
     const gone = new Set(result.removals);
     for (const index of [...gone, ...result.replacements.keys()]) {
       const before = this.#entries[index];
@@ -79,6 +84,11 @@ export class EditedCopy {
     applyDensityResult(this.#entries, result);
     if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
     this.#metadata = sumOf(this.#metadata, result.metadata);
+  }
+
+  /** What has landed, as a journal has it. */
+  get records(): JournalRecords {
+    return this.#journal.records;
   }
 
   /** The edit of what was given and taken in that leaves the list as it is. */

@@ -3,8 +3,12 @@
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import type { DensityResult, PassSettings } from '../../shared/density.js';
-import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
-import { countItems, EMPTY_PLAN, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import {
+  madeBy,
+  madeResult,
+  materializeDensityPlan,
+} from '../../shared/density/plan/materialize.js';
+import { EMPTY_PLAN, PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 
@@ -88,16 +92,16 @@ function shrunkEntries(plan: DensityPlan, fromEntry: number): ReadonlySet<number
 }
 
 function partOfResult(
-  { removals, replacements, metadata, rows: allRows }: DensityResult,
+  result: DensityResult,
   isWanted: (entry: number) => boolean,
   settings: PassSettings,
 ): DensityResult {
-  const rows = allRows && rowsOf(allRows, isWanted);
-  return {
-    removals: removals.filter(isWanted),
-    replacements: new Map(Array.from(replacements).filter(([index]) => isWanted(index))),
-    ...(rows === undefined ? { metadata } : { metadata: countItems(rows, settings), rows }),
-  };
+  const { metadata, rows } = result;
+  const removals = result.removals.filter(isWanted);
+  const replacements = new Map([...result.replacements].filter(([index]) => isWanted(index)));
+  if (rows === undefined) return { removals, replacements, metadata };
+  const { texts } = madeBy(result) ?? { texts: [] };
+  return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
 }
 
 /** The rows of some entries. */

@@ -24,6 +24,7 @@ import type {
   PreflightResult,
   PrunedEvent,
 } from './session-events.js';
+import type { SessionMemory } from '../state/session-memory.js';
 import { currentStrategy } from './session-parts.js';
 import type { AbortOptions, SessionParts } from './session-parts.js';
 
@@ -74,13 +75,25 @@ export class Preflight {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#pruner = new DensityPruner(parts);
-    this.costs = new CostMeter(parts);
+    this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
     this.ahead = new CompressionAhead(parts);
   }
 
-  /** What its density passes have seen. */
-  get pruner(): Pick<DensityPruner, 'isDirty' | 'preflights'> {
-    return this.#pruner;
+  /** Whether content was added that no density pass has settled. */
+  get isDirty(): boolean {
+    return this.#pruner.isDirty;
+  }
+
+  /** What the next session of the history has to know besides that. */
+  get memory(): SessionMemory {
+    const { sent, guard, gauge } = this.#parts;
+    return {
+      sent: sent.memory,
+      costs: this.costs.memory,
+      passes: this.#pruner.memory,
+      floorTokens: guard.floorTokens,
+      request: gauge.request,
+    };
   }
 
   /** What a strategy is given to compress the history as it stands. */

@@ -21,6 +21,8 @@ export interface ProgressGuardOptions {
   readonly coolDownMs?: number;
   /** Milliseconds that only grow. @default performance.now */
   readonly now?: () => number;
+  /** Tokens that a former session of the history was to have. @default 0 */
+  readonly floorTokens?: number | undefined;
 }
 
 /** Decides whether an automatic compression may run. */
@@ -31,7 +33,7 @@ export class ProgressGuard {
   readonly #coolDownMs: number;
   readonly #now: () => number;
   /** The history must hold this many tokens. */
-  #floorTokens = 0;
+  #floorTokens: number;
   #failures = 0;
   #pausedUntilMs = -Infinity;
 
@@ -39,9 +41,15 @@ export class ProgressGuard {
     const { minGrowthTokens } = options;
     this.#minGrowthTokens =
       typeof minGrowthTokens === 'number' ? () => minGrowthTokens : minGrowthTokens;
+    this.#floorTokens = options.floorTokens ?? 0;
     this.#failureThreshold = options.failureThreshold ?? 3;
     this.#coolDownMs = options.coolDownMs ?? 60_000;
     this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Tokens that the history must hold for the next compression. */
+  get floorTokens(): number {
+    return this.#floorTokens;
   }
 
   /** Returns what speaks against compressing a history of that size now, or `null`. */

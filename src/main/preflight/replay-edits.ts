@@ -1,5 +1,5 @@
-// Finds the edits that have landed in a history before this session took it up: it was sent with them, and a
-// provider's cache holds it so. Goes by content, and by what is known of a session that was let go; applies nothing.
+// Finds the edits that have landed in a history before this session took it up, when no state of a former one tells: it was
+// sent with them, and a provider's cache holds it so. Goes by content; applies nothing.
 
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
@@ -7,7 +7,8 @@ import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
-import type { BatchPoints, Admission, LandingReason } from './edit-policy.js';
+import type { JournalRecords } from '../state/journal.js';
+import type { BatchPoints, Admission } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
@@ -15,20 +16,9 @@ import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { arePriced } from './edit-options.js';
-
-/** What is kept of a session that was let go: a few numbers that say which edits of its history have landed. */
-export interface FormerPreflights {
-  /** By entries that had been added before a preflight, why edits landed in it. */
-  readonly landings: ReadonlyMap<number, LandingReason>;
-  /** When the history was sent last, in milliseconds since the epoch. */
-  readonly sentAt: number;
-}
 
 export interface ReplayOptions {
   readonly parts: SessionParts;
-  /** `undefined` when only the history itself can tell. */
-  readonly former: FormerPreflights | undefined;
   /** Counted tokens at which a history would have been compressed. */
   readonly thresholdTokens: number;
   /** Fresh ones: they hear of all preflights that there have been. */
@@ -42,8 +32,8 @@ export interface Replay extends Admission {
   readonly base: DensityBase;
   /** Which rule took what of it. */
   readonly ruleEdits: readonly RuleEdit[];
-  /** By entries that had been added before a preflight, why edits landed in it; the present one among them. */
-  readonly landings: ReadonlyMap<number, LandingReason>;
+  /** What has landed, one after the other. */
+  readonly records: JournalRecords;
 }
 
 /** A preflight, before an answer of the model or now. */
@@ -68,7 +58,7 @@ const ENTRIES_PER_SHRINKING = 32;
  * @throws the signal's reason.
  */
 export async function replayEdits(options: ReplayOptions): Promise<Replay> {
-  const { parts, former, thresholdTokens, points, signal } = options;
+  const { parts, thresholdTokens, points, signal } = options;
   const { edits } = parts;
   const { base } = parts.history;
   const strategy = currentStrategy(parts);
@@ -84,49 +74,34 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     logger: SILENT_LOGGER,
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
-  const isAllSent = edits.edits === 'at-birth' && former === undefined;
-  /** Of what landed for these reasons it has to be found out once more how much did. */
-  const isPartial = new Set<LandingReason>(['unsent']);
-  if (arePriced(edits)) isPartial.add('reclaims-enough');
-  const landings = new Map<number, LandingReason>();
+  const isAllSent = edits.edits === 'at-birth';
   let isCompressed = false;
   let scanned = 0;
   let admission: Admission | undefined;
-  for (const { at, isNow, idleMs } of preflightsOf(given, former)) {
+  for (const { at, isNow, idleMs } of preflightsOf(given)) {
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
     sent.isCacheCold = idleMs >= edits.cacheTtlMs;
     const isBatchPoint = points.reaches(at);
-    const landed = isNow ? undefined : former?.landings.get(at);
-    const isForced = landed === undefined ? copy.tokens >= thresholdTokens : !isPartial.has(landed);
+    const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    const isShrinking =
-      isDocumented &&
-      edits.edits === 'batched' &&
-      (former === undefined ? !isCompressed && !mayLand : landed === 'unsent');
+    const isShrinking = isDocumented && edits.edits === 'batched' && !isCompressed && !mayLand;
     if (!isNow && isShrinking) {
       const found = shrinks.find();
       const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });
       if (shrinking?.reason !== undefined) {
-        landings.set(at, 'unsent');
         await copy.land(shrinking, edits.reasoning);
         shrinks.noteLanding(shrinking, true);
       }
       scanned += ENTRIES_PER_SHRINKING;
-    } else if (isNow || (former === undefined ? mayLand : landed !== undefined)) {
-      const isFree =
-        landed === undefined
-          ? isForced || sent.isCacheCold
-          : landed === 'threshold' || landed === 'cache-cold';
-      const config = currentDensityConfig(parts, isFree);
+    } else if (isNow || mayLand) {
+      const config = currentDensityConfig(parts, isForced || sent.isCacheCold);
       const found = findHere(strategy, copy.getRawHistory(), config);
       admission =
         found.firstEntry === Infinity
           ? { result: found.result, isWhole: true }
           : gate.admit(found, { isForced, isBatchPoint });
       if (admission.reason !== undefined) {
-        // What is made to land here landed then for a reason of its own.
-        landings.set(at, landed ?? admission.reason);
         await copy.land(admission, edits.reasoning);
         shrinks.noteLanding(admission, false);
       }
@@ -139,16 +114,13 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       await nextTurn(signal);
     }
   }
-  const { edit: result, ruleEdits } = copy;
+  const { edit: result, ruleEdits, records } = copy;
   const reason = isEmptyDensityResult(result) ? undefined : (admission?.reason ?? 'sent-before');
   const isWhole = admission?.isWhole ?? true;
-  return { result, ruleEdits, isWhole, base, landings, ...(reason !== undefined && { reason }) };
+  return { result, ruleEdits, isWhole, base, records, ...(reason !== undefined && { reason }) };
 }
 
-function* preflightsOf(
-  given: readonly IContent[],
-  former: FormerPreflights | undefined,
-): Generator<FormerPreflight, void, undefined> {
+function* preflightsOf(given: readonly IContent[]): Generator<FormerPreflight, void, undefined> {
   /** The last answer before an entry, and the entry before that. */
   let answer: IContent | undefined;
   let last: IContent | undefined;
@@ -157,14 +129,11 @@ function* preflightsOf(
     answer === undefined ? Infinity : (timeOf(last) ?? 0) - (timeOf(answer) ?? Infinity);
   for (const [at, entry] of given.entries()) {
     const isAnswer = entry.speaker === 'ai' && last !== undefined && last.speaker !== 'ai';
-    if (isAnswer || former?.landings.has(at) === true) {
-      yield { at, isNow: false, idleMs: idleMs() };
-    }
+    if (isAnswer) yield { at, isNow: false, idleMs: idleMs() };
     if (entry.speaker === 'ai') answer = entry;
     last = entry;
   }
-  const isNow = true;
-  yield { at: given.length, isNow, idleMs: former ? Date.now() - former.sentAt : idleMs() };
+  yield { at: given.length, isNow: true, idleMs: idleMs() };
 }
 
 function timeOf(entry: IContent | undefined): number | undefined {

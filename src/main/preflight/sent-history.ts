@@ -2,6 +2,7 @@
 // it is told of each rewrite, and takes one that it was not told of for another history.
 
 import type { HistoryService } from '../history-service.js';
+import type { SentMemory } from '../state/session-memory.js';
 
 /** A rewrite of a history by an edit of a preflight. */
 export interface Rewrite {
@@ -22,6 +23,8 @@ export interface SentHistoryOptions {
   readonly now: () => number;
   /** Whether others have sent the history as it stands. @default false */
   readonly isTakenUp?: boolean | undefined;
+  /** What a former session of the history remembered. @default nothing was sent */
+  readonly former?: SentMemory | undefined;
 }
 
 /** What the last preflight made ready to be sent, as far as it stands. */
@@ -35,12 +38,17 @@ export class SentHistory {
   #sentAtMs = -Infinity;
   #reclaimedTokens = 0;
 
-  constructor({ history, cacheTtlMs, now, isTakenUp = false }: SentHistoryOptions) {
+  constructor({ history, cacheTtlMs, now, isTakenUp = false, former }: SentHistoryOptions) {
     this.#history = history;
     this.#cacheTtlMs = cacheTtlMs;
     this.#now = now;
     this.#revision = history.revision;
     if (isTakenUp) this.preflightCloses();
+    if (former === undefined) return;
+    this.#sentEntries = former.entries;
+    this.#intactEntries = Math.min(former.intactEntries, history.length);
+    this.#reclaimedTokens = former.reclaimedTokens;
+    if (former.idleMs !== null) this.#sentAtMs = now() - former.idleMs;
   }
 
   /** Entries from the start of the history that stand as they were sent last. */
@@ -64,6 +72,18 @@ export class SentHistory {
   get reclaimedTokens(): number {
     this.#catchUp(this.#history.revision);
     return this.#reclaimedTokens;
+  }
+
+  /** What the next session of the history has to know. */
+  get memory(): SentMemory {
+    this.#catchUp(this.#history.revision);
+    const idleMs = this.#now() - this.#sentAtMs;
+    return {
+      entries: this.#sentEntries,
+      intactEntries: this.#intactEntries,
+      idleMs: Number.isFinite(idleMs) ? idleMs : null,
+      reclaimedTokens: this.#reclaimedTokens,
+    };
   }
 
   noteRewrite({ fromRevision, toRevision, intactEntries, reclaimedTokens }: Rewrite): void {

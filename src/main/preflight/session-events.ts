@@ -4,6 +4,8 @@ import type { DensityResultMetadata } from '../../shared/density.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { EntryChange } from '../entry-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
+import type { CtxfoldError } from '../../shared/errors.js';
+import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-policy.js';
@@ -95,6 +97,13 @@ export interface SessionEvents {
   fitted: [FittedEvent];
   /** Follows one of the above; nothing is looked for unless somebody listens. */
   removed: [RemovedEvent];
+  /**
+   * The history is not the one that the state is of, or not all of what landed in it can be done again: the session goes on from
+   * the longest beginning that is the same.
+   */
+  stateDiverged: [StateDivergence];
+  /** A state was not taken, with the code `STATE_TOO_NEW` or `STATE_BROKEN`: the session has started without it. */
+  stateRefused: [{ readonly error: CtxfoldError }];
   /** Work meant for a worker ran on the calling thread, because workers failed; or an adapter sends messages as they were given. */
   fallback: [FallbackEvent];
 }

@@ -23,8 +23,8 @@ import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
+import type { SessionMemory } from '../state/session-memory.js';
 import { ProgressGuard } from './progress-guard.js';
-import type { FormerPreflights } from './replay-edits.js';
 import { SentHistory } from './sent-history.js';
 
 /** Share of the context window by which a history must grow before a compression that did not help is tried again. */
@@ -61,13 +61,12 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly logger: Logger;
   /** Milliseconds that only grow. @default performance.now */
   readonly now?: (() => number) | undefined;
-  /**
-   * That the history holds answers of a model, and so was sent before; with what is known of the session
-   * that did, or `null`. @default nothing of it was sent
-   */
-  readonly takenUp?: FormerPreflights | null | undefined;
-  /** Called once when the session was closed, with what to keep of it. */
-  readonly onClose?: ((preflights: FormerPreflights) => void) | undefined;
+  /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
+  readonly isTakenUp?: boolean | undefined;
+  /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
+  readonly former?: SessionMemory | undefined;
+  /** Called once when the session was closed. */
+  readonly onClose?: (() => void) | undefined;
 }
 
 /** The parts of one session. */
@@ -86,10 +85,10 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
  * @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none.
  */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, takenUp, removalLog, now = () => performance.now() } = init;
+  const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
   const { cacheTtlMs } = edits;
-  const gauge = new ContextGauge(init);
+  const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
     edits,
@@ -97,8 +96,9 @@ export function createParts(init: SessionInit): SessionParts {
     guard: new ProgressGuard({
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
       now,
+      floorTokens: former?.floorTokens,
     }),
-    sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp: takenUp !== undefined }),
+    sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
   };
 }

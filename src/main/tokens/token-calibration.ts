@@ -19,7 +19,8 @@ const MIN_COUNTED_TOKENS = 500;
 /** Weight of an observation once there are enough of them; the first ones are averaged. */
 const MIN_WEIGHT = 0.05;
 
-interface Learned {
+/** What was learned about a model. */
+export interface Learned {
   readonly ratio: number;
   readonly observations: number;
 }
@@ -57,6 +58,18 @@ export class TokenCalibration {
       observations: observations + 1,
     });
     return 'learned';
+  }
+
+  /** What was learned about a model, if anything. */
+  learnedOf(modelName: string | undefined): Learned | undefined {
+    return this.#models.get(modelName);
+  }
+
+  /** Takes what was learned elsewhere, unless more is known here. */
+  takeOver(modelName: string | undefined, { ratio, observations }: Learned): void {
+    if (!(ratio >= MIN_RATIO && ratio <= MAX_RATIO)) return;
+    if ((this.#models.get(modelName)?.observations ?? 0) >= observations) return;
+    this.#models.set(modelName, { ratio, observations });
   }
 
   /** Tokens of the model per counted token, from 0.25 to 4; 1 when nothing was learned about it. */

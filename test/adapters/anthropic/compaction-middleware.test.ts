@@ -16,7 +16,8 @@ import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
-import { findBreaches, startStrictProvider } from '../../support/strict-provider.js';
+import { findBreaches } from '../../support/find-breaches.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
 import { ask, longText, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
 

@@ -8,7 +8,7 @@ import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText, toolResponse } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
-import { findBreaches } from '../../support/strict-provider.js';
+import { findBreaches } from '../../support/find-breaches.js';
 import { arbitraryTalk } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
 

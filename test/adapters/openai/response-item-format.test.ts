@@ -9,7 +9,7 @@ import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
-import { findBreaches } from '../../support/strict-provider.js';
+import { findBreaches } from '../../support/find-breaches.js';
 import { arbitraryTalk, deepFreeze } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
 import type { Edits } from './edited-talk.js';

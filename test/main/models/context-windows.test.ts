@@ -78,4 +78,24 @@ describe('ModelLimits', () => {
   it('goes by what the user says', () => {
     expect(new ModelLimits(9_000, SILENT_LOGGER).limitOf('claude-opus-5')).toBe(9_000);
   });
+
+  it('asks a host of each model, but believes the provider more, and no answer that is none', () => {
+    const answers: Record<string, number> = { mine: 64_000, odd: 0.5, 'claude-opus-5': 300_000 };
+    const limits = new ModelLimits((name) => answers[name], SILENT_LOGGER);
+    expect(['mine', 'odd', 'claude-opus-5', 'gpt-4.1'].map((name) => limits.limitOf(name))).toEqual(
+      [64_000, UNKNOWN_CONTEXT_LIMIT, 300_000, 1_047_576],
+    );
+    limits.learn(new Error('maximum context length is 32768 tokens'), 'mine');
+    expect(limits.limitOf('mine')).toBe(32_768);
+  });
+
+  it('goes on by its table when the host throws, and tells the logger', () => {
+    const warnings: string[] = [];
+    const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
+    const ask = (): number => {
+      throw new Error('offline');
+    };
+    expect(new ModelLimits(ask, logger).limitOf('claude-opus-5')).toBe(1_000_000);
+    expect(warnings).toEqual(['contextLimit threw']);
+  });
 });

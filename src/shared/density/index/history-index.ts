@@ -4,6 +4,7 @@
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderKind } from '../../placeholder.js';
 import { sourceIdsOf } from '../../shrink/shown-before.js';
+import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
 import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
@@ -39,6 +40,12 @@ export interface ChosenIndex {
   readonly index: HistoryIndex;
   readonly callRows: readonly Stretch[];
   readonly responseRows: readonly Stretch[];
+}
+
+/** What takes the place of a result, and which lines of it earlier results show. */
+export interface ShrunkText {
+  readonly text: string;
+  readonly runs: readonly ShownElsewhere[];
 }
 
 /** The index of one history. It keeps what its scope says, and no more. */
@@ -173,13 +180,14 @@ export class HistoryIndex {
   }
 
   /** What takes the place of the unsent result of a block. @throws RangeError where nothing does. */
-  shrunkAt(entry: number, block: number): string {
+  shrunkAt(entry: number, block: number): ShrunkText {
     const { responses } = this;
-    const text = this.unsentResults().find(
-      ({ row }) => responses.entry.at(row) === entry && responses.block.at(row) === block,
-    )?.shrunk?.text;
+    const { text, runs = [] } =
+      this.unsentResults().find(
+        ({ row }) => responses.entry.at(row) === entry && responses.block.at(row) === block,
+      )?.shrunk ?? {};
     if (text === undefined) throw new RangeError('Nothing takes the place of this result.');
-    return text;
+    return { text, runs };
   }
 
   /** What the catalog and its command say of a call. */
@@ -311,6 +319,9 @@ function textFlags(result: unknown): number {
   return isExcerpt(result) ? RESPONSE_FLAG.excerpt : 0;
 }
 
-function usesByTool({ toolCatalog }: IndexScope): ReadonlyMap<string, readonly ToolUse[]> {
+/** What the catalog says of each tool. */
+export function usesByTool({
+  toolCatalog,
+}: Pick<IndexScope, 'toolCatalog'>): ReadonlyMap<string, readonly ToolUse[]> {
   return new Map(Object.entries(toolCatalog ?? DEFAULT_TOOL_CATALOG));
 }

@@ -3,6 +3,7 @@
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
+import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { isGone } from './history-columns.js';
 import type { ResponseColumns } from './history-columns.js';
 import { KnownStretches, stretchNumbers } from './shown-lines.js';
@@ -18,7 +19,11 @@ export interface UnsentResult {
   /** What earlier results show of it, by the numbers of their texts. */
   readonly shown: readonly ShownRun[];
   /** What became of it by some settings; `text` is `undefined` when it stays as it is. */
-  shrunk?: { readonly settings: string; readonly text: string | undefined };
+  shrunk?: {
+    readonly settings: string;
+    readonly text: string | undefined;
+    readonly runs: readonly ShownElsewhere[];
+  };
 }
 
 /** So many calls may wait for their results at a time. */

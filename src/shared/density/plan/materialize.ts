@@ -14,6 +14,20 @@ import { ACTION } from '../rules/marks.js';
 import { countItems, PlanCursor } from './plan.js';
 import type { DensityPlan } from './plan.js';
 
+/** What the rows of a result do not say by themselves. */
+export interface MadeBy {
+  readonly settings: PassSettings;
+  /** Those that came with the plan. */
+  readonly texts: readonly string[];
+}
+
+const MADE_BY = new WeakMap<DensityPlan, MadeBy>();
+
+/** What the rows of a result were made by; `undefined` of those that were not made here. */
+export function madeBy({ rows }: Pick<DensityResult, 'rows'>): MadeBy | undefined {
+  return rows && MADE_BY.get(rows);
+}
+
 /**
  * Returns the edits of a plan for the history that it was computed from (or one that only grew since).
  * What is bound to a call of an ai entry goes with that, and so does reasoning that led to nothing that
@@ -46,7 +60,18 @@ export function materializeDensityPlan(
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
-  return { removals, replacements, metadata: countItems(plan, settings), rows: plan };
+  return madeResult(plan, { settings, texts }, removals, replacements);
+}
+
+/** A result of rows, and what is remembered of them. */
+export function madeResult(
+  rows: DensityPlan,
+  by: MadeBy,
+  removals: readonly number[],
+  replacements: ReadonlyMap<number, IContent>,
+): DensityResult {
+  MADE_BY.set(rows, by);
+  return { removals, replacements, metadata: countItems(rows, by.settings), rows };
 }
 
 /** Makes what stands in place of the response at a place. */

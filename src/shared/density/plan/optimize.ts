@@ -38,7 +38,10 @@ export function optimize(history: readonly IContent[], config: DensityConfig): D
 /** A plan, and what it puts in place of the results that it shrinks: their rows say which of the texts. */
 export interface PlanWithTexts {
   readonly plan: DensityPlan;
-  /** Absent when it shrinks nothing. */
+  /**
+   * Absent when it shrinks nothing. The texts of the rows in their order, then, as JSON, which lines of a result earlier ones show:
+   * `ShownElsewhere[]`, named by the end of its row.
+   */
   readonly texts?: readonly string[];
 }
 
@@ -64,10 +67,16 @@ export function planIndexed(index: HistoryIndex, settings: PassSettings): Densit
 /** A plan of an index with the texts of the results that it shrinks, in the order of its rows. */
 export function withTexts(plan: DensityPlan, index: HistoryIndex): PlanWithTexts {
   const texts: string[] = [];
+  const shown: { readonly offset: number; readonly runs: string }[] = [];
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-    if (row.action === ACTION.shrink) texts.push(index.shrunkAt(row.entry, row.block));
+    if (row.action !== ACTION.shrink) continue;
+    const { text, runs } = index.shrunkAt(row.entry, row.block);
+    texts.push(text);
+    if (runs.length > 0) shown.push({ offset: row.offset, runs: JSON.stringify(runs) });
   }
-  return texts.length === 0 ? { plan } : { plan, texts };
+  if (texts.length === 0) return { plan };
+  for (const { offset, runs } of shown) plan[offset + ROW_LENGTH - 1] = texts.push(runs) - 1;
+  return { plan, texts };
 }
 
 /** Writes what the rules marked in an index into a plan. */

@@ -13,7 +13,8 @@ import type { EditAction } from '../rules/marks.js';
 /**
  * Rows of `ROW_LENGTH` integers: entry and block, as indices into the raw history and `blocks`; one of `ACTION`; the
  * rule's place in the list of rules; start and end, for a cut UTF-16 offsets with the end exclusive, else -1; of a result that
- * is shrunk the start says which of the texts that come with the plan takes its place. They ascend
+ * is shrunk the start says which of the texts that come with the plan takes its place, and the end, unless -1, which tells of lines
+ * that stand elsewhere. They ascend
  * by entry, block and start, and cuts of one block never overlap. Of several rows of a block all but the cuts are
  * `ceded`, and come first.
  */

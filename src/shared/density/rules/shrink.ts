@@ -17,6 +17,7 @@ import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
+import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, isGone, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
@@ -114,8 +115,8 @@ function shrunkBy(
   const runs = isOn ? standingRuns(result, index, marks) : [];
   const key = JSON.stringify([shrink, form, runs]);
   if (result.shrunk?.settings !== key) {
-    const text = textWithout(runs, result, index, shrink, form);
-    result.shrunk = { settings: key, text };
+    const text = shrunkResult(result, runs, index.useOf(result.call), shrink, form);
+    result.shrunk = { settings: key, text, runs };
   }
   return result.shrunk.text;
 }
@@ -146,10 +147,17 @@ function standingRuns(
   });
 }
 
-function textWithout(
+/**
+ * Returns what takes the place of a result by some settings, `undefined` when it stays as it is: the same whenever and
+ * wherever it is asked.
+ *
+ * @param runs its lines that earlier results show
+ * @param use what the catalog says of its call
+ */
+export function shrunkResult(
+  { call, response }: Pick<UnsentResult, 'call' | 'response'>,
   runs: readonly ShownElsewhere[],
-  { call, response }: UnsentResult,
-  index: HistoryIndex,
+  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
@@ -161,7 +169,6 @@ function textWithout(
     const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
-  const { kind, command = '' } = index.useOf(call);
   const isFile = kind === CALL_KIND.unknown && mayShowFile(call);
   const purpose = isFile ? undefined : PURPOSES[kind];
   return shrinkText(result, runs, { purpose, command }, settings, ending);

@@ -1,8 +1,8 @@
 // Recognizes a history by what was added to it, at the price of a look at each entry as it comes in. A few
 // characters of each tell; nothing that must be kept apart may depend on it.
 
-import type { ContentBlock, IContent } from '../shared/content.js';
-import { hashOf } from '../shared/density/index/hash.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { hashOf } from '../../shared/density/index/hash.js';
 
 /** Characters of a text that are looked at. */
 const SEEN_CHARACTERS = 64;

@@ -1,0 +1,180 @@
+// Plays long sessions of real coding agents with ctxfold and without, against a provider on the loopback interface that judges
+// each request. After a build. --quick: one session of one host; --only <name>: one host. Clients come from the registry into a
+// temporary folder and run in a network namespace that leads nowhere. Says what could not be had; exits with 1 when a session fails.
+
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** What is installed of each, in the order of their sizes, and the oldest Node that it runs on. */
+const HOSTS = [
+  {
+    name: 'pi',
+    packages: ['@earendil-works/pi-coding-agent@0.87.1'],
+    node: [22, 19],
+    types: `import type { ExtensionFactory } from '@earendil-works/pi-coding-agent';
+      import extension from 'ctxfold/pi';
+      export const fits: ExtensionFactory = extension;`,
+  },
+];
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+});
+const ROOT = resolve(import.meta.dirname, '..');
+const INSTALLED = join(tmpdir(), `ctxfold-hosts-${process.getuid()}`);
+const TSC = join(ROOT, 'node_modules/.bin/tsc');
+const INSTALL_LIMIT_MS = values.quick ? 120_000 : 420_000;
+const PLAY_LIMIT_MS = 180_000;
+
+function run(command, args, { cwd = ROOT, timeout = INSTALL_LIMIT_MS } = {}) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    timeout,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+    killSignal: 'SIGKILL',
+  });
+  return { isDone: status === 0, stdout, stderr: `${error?.message ?? ''}${stderr ?? ''}` };
+}
+
+/** Returns the folder with `node_modules`, or `undefined` when the registry did not give them. */
+function install(name, packages) {
+  const folder = join(INSTALLED, name);
+  const done = join(folder, 'done');
+  if (existsSync(done)) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'host', private: true }));
+  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { isDone } = run('npm', ['install', ...quietly, ...packages], { cwd: folder });
+  if (!isDone) return undefined;
+  writeFileSync(done, '');
+  return folder;
+}
+
+/** Returns a Node that is new enough, or `undefined`. */
+function nodeFor([major, minor]) {
+  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
+  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return process.execPath;
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = install('node', [`${name}@24`]);
+  return folder && join(folder, 'node_modules', name, 'bin/node');
+}
+
+/** The package as it is installed, in a folder of its own. */
+function unpack() {
+  const packed = run('npm', ['pack', '--json', '--pack-destination', scratch]);
+  const [{ filename }] = JSON.parse(packed.stdout);
+  run('tar', ['xzf', join(scratch, filename)], { cwd: scratch });
+  const folder = join(scratch, 'node_modules/ctxfold');
+  mkdirSync(join(scratch, 'node_modules'));
+  renameSync(join(scratch, 'package'), folder);
+  for (const dependency of ['piscina', 'comlink']) {
+    cpSync(join(ROOT, 'node_modules', dependency), join(folder, 'node_modules', dependency), {
+      recursive: true,
+    });
+  }
+  return folder;
+}
+
+function compile() {
+  const { isDone, stdout } = run(TSC, ['-p', 'scripts/hosts.tsconfig.json']);
+  if (!isDone) throw new Error(`The check does not compile.\n${stdout}`);
+  cpSync(join(ROOT, 'examples/support'), join(ROOT, '.bench/examples/support'), {
+    recursive: true,
+  });
+}
+
+/** What the compiler says of a plugin where the host's own types are; nothing when it fits. */
+function typeFaults({ name, types }, installed, folder) {
+  if (types === undefined) return [];
+  const project = mkdtempSync(join(scratch, 'types-'));
+  mkdirSync(join(project, 'node_modules'));
+  for (const scope of readdirSync(join(installed, 'node_modules'))) {
+    if (scope.startsWith('.')) continue;
+    symlinkSync(join(installed, 'node_modules', scope), join(project, 'node_modules', scope));
+  }
+  symlinkSync(folder, join(project, 'node_modules/ctxfold'));
+  writeFileSync(join(project, `${name}.mts`), types);
+  const typeRoots = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', ...typeRoots];
+  const { isDone, stdout } = run(TSC, [...options, `${name}.mts`], { cwd: project });
+  return isDone
+    ? []
+    : [{ host: name, faults: [`does not fit its types: ${stdout.slice(0, 600)}`] }];
+}
+
+/** Plays a host's sessions; what each came to is a line of JSON. */
+function play(host, folder) {
+  const { name, node: oldest, packages } = host;
+  const node = nodeFor(oldest);
+  if (node === undefined) return `no Node ${oldest.join('.')} could be installed`;
+  const installed = install(name, packages);
+  if (installed === undefined) return 'could not be installed';
+  const command = [
+    process.execPath,
+    join(ROOT, '.bench/test/hosts/run.js'),
+    ...['--client', name, '--installed', installed, '--node', node, '--package', folder],
+    ...(values.quick ? ['--quick'] : []),
+  ];
+  const inside = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...command];
+  const { stdout, stderr, isDone } = run('unshare', inside, { timeout: PLAY_LIMIT_MS });
+  const sessions = stdout
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  if (!isDone) sessions.push({ host: name, faults: [`did not end well: ${stderr.slice(-600)}`] });
+  return [...sessions, ...typeFaults(host, installed, folder)];
+}
+
+function show({ host, way, api, faults, ...figures }) {
+  const { requests, calls, refused, rewrites, inputTokens, inputTokensWithout, seconds } = figures;
+  const saved = Math.round((1 - inputTokens / inputTokensWithout) * 100);
+  const told =
+    requests === undefined
+      ? ''
+      : `${calls} calls in ${requests} requests, ${refused} refused, ${saved} % of ${inputTokensWithout} input tokens saved, ${rewrites} rewrites, ${seconds} s`;
+  console.log(
+    `${faults.length === 0 ? 'ok    ' : 'FAILED'} ${[host, way, api, told].filter(Boolean).join(', ')}`,
+  );
+  for (const fault of faults) console.log(`       ${fault}`);
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'ctxfold-hosts-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const chosen = HOSTS.filter(({ name }, at) =>
+  values.only === '' ? !values.quick || at === 0 : name === values.only,
+);
+mkdirSync(INSTALLED, { recursive: true, mode: 0o700 });
+// What somebody else has put there is not run.
+if (statSync(INSTALLED).uid !== process.getuid()) throw new Error(`${INSTALLED} is not ours.`);
+if (!run('unshare', ['-rn', 'sh', '-c', 'ip link set lo up']).isDone) {
+  console.log('hosts skipped: no network namespace can be had here');
+} else {
+  compile();
+  const folder = unpack();
+  for (const host of chosen) {
+    const sessions = play(host, folder);
+    if (typeof sessions === 'string') {
+      console.log(`skipped ${host.name}: ${sessions}`);
+      continue;
+    }
+    sessions.forEach(show);
+    if (sessions.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+  }
+}

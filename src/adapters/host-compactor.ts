@@ -1,0 +1,122 @@
+// What the plugins of hosts have in common: a compactor with the defaults of agents, whose conversations are the host's
+// sessions, and which never throws at the host. Knows no host, and no format of messages.
+
+import { createCompactor } from '../main/compactor.js';
+import type { Compactor } from '../main/compactor.js';
+import type { CompactorOptions } from '../main/compactor-options.js';
+import { asError } from '../shared/errors.js';
+import type { CompactCall } from './adapter-options.js';
+import type { ConversationReport } from './conversation.js';
+import { createMessageCompactor } from './message-compactor.js';
+import type { MessageCompactor } from './message-compactor.js';
+import type { MessageFormat } from './message-format.js';
+import { isSameList } from './same-list.js';
+
+/** What is known of one call to a model. */
+export interface HostCall extends Pick<CompactCall, 'signal' | 'modelName' | 'reasoning'> {
+  /** The host's own id of the session. */
+  readonly sessionId: string;
+  /** Tokens that the model accepts. */
+  readonly contextLimit?: number | undefined;
+  readonly reportedInputTokens?: number | undefined;
+}
+
+/** Informative placeholders, for a host gives originals back. */
+const SETTINGS = { 'compression.density.placeholder': 'informative' } as const;
+
+/** The compactor of one plugin. */
+export class HostCompactor<Message> {
+  readonly #compactor: Compactor;
+  readonly #compact: MessageCompactor<Message>;
+  /** By model, the tokens that the host takes it to accept. */
+  readonly #limits = new Map<string, number>();
+  /** By session, why its last call was sent uncompacted; those that went well are not in it. */
+  readonly #failures = new Map<string, string>();
+
+  /** @throws TypeError or RangeError for options that no compactor takes. */
+  constructor(format: MessageFormat<Message>, options: CompactorOptions = {}) {
+    const settings = { ...SETTINGS, ...options.settings };
+    const contextLimit = (modelName: string): number | undefined => this.#limits.get(modelName);
+    this.#compactor = createCompactor({ contextLimit, ...options, settings });
+    this.#compact = createMessageCompactor(this.#compactor, format, {
+      canRecall: true,
+      // Without it, what a provider reports says nothing about the messages.
+      overheadTokens: options.overheadTokens ?? 0,
+      onError: 'throw',
+      logger: options.logger,
+    });
+  }
+
+  /**
+   * Returns the messages to send. Never throws.
+   *
+   * @returns the list itself when nothing of it is edited, when its signal was aborted, and when anything in ctxfold fails
+   */
+  async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
+    const { sessionId, contextLimit, ...rest } = call;
+    try {
+      if (call.modelName !== undefined && contextLimit !== undefined) {
+        this.#limits.set(call.modelName, contextLimit);
+      }
+      const compacted = await this.#compact(messages, { ...rest, conversationId: sessionId });
+      this.#failures.delete(sessionId);
+      return isSameList(compacted, messages) ? messages : compacted;
+    } catch (thrown) {
+      if (call.signal?.aborted !== true) this.#failures.set(sessionId, asError(thrown).message);
+      return messages;
+    }
+  }
+
+  /** Whether the last call of a session was sent uncompacted because something in ctxfold failed. */
+  isFailing(sessionId: string): boolean {
+    return this.#failures.has(sessionId);
+  }
+
+  /** Takes what a provider has refused a request with, for the limit that it names. */
+  reportRefusal(thrown: unknown, modelName: string | undefined): void {
+    this.#compactor.reportRefusal(thrown, modelName);
+  }
+
+  /** How much less was sent in a session, as `−43 %`; `undefined` before its first call. */
+  saving(sessionId: string): string | undefined {
+    const costs = this.#reportOf(sessionId)?.costs;
+    return costs && percentLess(costs);
+  }
+
+  /** What became of a session, in lines for its user. */
+  status(sessionId: string): string {
+    const report = this.#reportOf(sessionId);
+    const failure = this.#failures.get(sessionId);
+    const lines =
+      report === undefined ? ['No call of this session was compacted yet.'] : told(report);
+    if (failure !== undefined) lines.push(`The last call was sent as it was: ${failure}`);
+    return ['ctxfold', ...lines].join('\n');
+  }
+
+  /** Ends the sessions and the worker threads. */
+  close(): Promise<void> {
+    return this.#compactor.close();
+  }
+
+  #reportOf(sessionId: string): ConversationReport | undefined {
+    return this.#compact.report().find((report) => report.sessionId === sessionId);
+  }
+}
+
+type Costs = ConversationReport['costs'];
+
+function percentLess({ sentTokens, uncompacted }: Costs): string {
+  const share = uncompacted.sentTokens === 0 ? 1 : sentTokens / uncompacted.sentTokens;
+  return `−${Math.round((1 - share) * 100)} %`;
+}
+
+function told({ costs, givenMessages, sentMessages }: ConversationReport): string[] {
+  const { requests, sentTokens, uncompacted, rewrites } = costs;
+  const tokens = (count: number): string => count.toLocaleString('en-US');
+  return [
+    `${tokens(requests)} calls sent ${tokens(sentTokens)} tokens of messages instead of ` +
+      `${tokens(uncompacted.sentTokens)} (${percentLess(costs)}).`,
+    `The last one sent ${sentMessages} of ${givenMessages} messages. ` +
+      `${tokens(rewrites)} edits rewrote what the prompt cache held.`,
+  ];
+}

@@ -1,0 +1,115 @@
+// The message format of pi: how its messages are recognized, what an edit leaves of one, and how ctxfold's own are
+// made. A part without an edit is never touched, nor is a signature.
+
+import { isBlank } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import { asRecord } from '../../shared/json.js';
+import type { MessageFormat, PartEdits } from '../message-format.js';
+import { spreadable } from '../plain-data.js';
+import { isSameValue } from '../same-value.js';
+import { fieldsOf } from './agent-message.js';
+import type { PiMessage, PiPart } from './agent-message.js';
+import { AgentMessageReader } from './agent-message-reader.js';
+
+/**
+ * The format of the messages that pi hands to its event `context`. Answers that failed or were cut off, and what their
+ * calls were answered, are carried as they are, for pi sends them to no model.
+ */
+export const agentMessageFormat: MessageFormat<PiMessage> = {
+  createReader: () => new AgentMessageReader(),
+  isSame: (a, b) => isSameValue(a, b),
+  rewrite: rewriteMessage,
+  write: writeMessage,
+};
+
+function rewriteMessage(given: PiMessage, edits: PartEdits): PiMessage {
+  const message = spreadable(given);
+  const { role, content } = fieldsOf(message);
+  const first = edits.get(0);
+  if (role === 'toolResult') {
+    if (first?.type !== 'tool_response') return message;
+    return withContent(message, [textPart(String(first.result))]);
+  }
+  if (role === 'branchSummary' || role === 'compactionSummary') {
+    const summary = first?.type === 'text' ? { summary: first.text } : {};
+    return { ...message, ...summary };
+  }
+  if (typeof content === 'string') {
+    return first?.type === 'text' ? withContent(message, first.text) : message;
+  }
+  const parts = (content ?? []).map((part, at) => ({ part, edit: edits.get(at) }));
+  const left = role === 'assistant' ? withoutSpentThinking(parts) : parts;
+  return withContent(
+    message,
+    left.flatMap(({ part, edit }) => {
+      if (edit === undefined) return part;
+      return edit === null || isBlankText(edit) ? [] : rewritePart(part, edit);
+    }),
+  );
+}
+
+interface EditedPart {
+  readonly part: PiPart;
+  readonly edit: ContentBlock | null | undefined;
+}
+
+/** Providers refuse reasoning when all that it led to is gone. */
+function withoutSpentThinking(parts: readonly EditedPart[]): readonly EditedPart[] {
+  return parts.filter(({ part }, at) => {
+    if (part.type !== 'thinking') return true;
+    const start = parts.findIndex((next, place) => place > at && next.part.type !== 'thinking');
+    if (start === -1) return true;
+    const length = parts.slice(start).findIndex((next) => next.part.type === 'thinking');
+    const led = parts.slice(start, length === -1 ? undefined : start + length);
+    return led.some(({ edit }) => edit !== null);
+  });
+}
+
+function rewritePart(part: PiPart, edit: ContentBlock): PiPart {
+  if (edit.type === 'text' && part.type === 'text') {
+    // A signature is one over the text that was.
+    const { textSignature: _, ...fields } = part as PiPart & { readonly textSignature?: string };
+    return { ...fields, ...textPart(edit.text) };
+  }
+  if (edit.type !== 'tool_call' || 'thoughtSignature' in part) return part;
+  const changed = { arguments: asRecord(edit.parameters) ?? {} };
+  return { ...part, ...changed };
+}
+
+function withContent(message: PiMessage, content: unknown): PiMessage {
+  const changed = { content };
+  return { ...message, ...changed };
+}
+
+function textPart(text: string): PiPart & { readonly text: string } {
+  return { type: 'text', text };
+}
+
+/** Blank text is refused. */
+function isBlankText(block: ContentBlock): boolean {
+  return block.type === 'text' && isBlank(block.text);
+}
+
+/** An answer that ctxfold writes is one of the model that spoke last. */
+function writeMessage({ speaker, blocks }: IContent, among: readonly PiMessage[]): PiMessage {
+  const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));
+  const said = { content, timestamp: 0 };
+  if (speaker !== 'ai') return { role: 'user', ...said };
+  const former = among.findLast(({ role }) => role === 'assistant');
+  const { api, provider, model } = (former ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    role: 'assistant',
+    ...said,
+    ...{ api, provider, model, usage: NO_USAGE, stopReason: 'stop' },
+  };
+}
+
+const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+const NO_USAGE = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: NO_COST,
+};

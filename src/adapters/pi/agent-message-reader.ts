@@ -1,0 +1,187 @@
+// Reads pi's messages of one conversation as entries, and remembers which calls wait for a result.
+
+import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import {
+  asArray,
+  asFilledText,
+  asRecord,
+  asText,
+  errorLine,
+  textOfParts,
+} from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { CallPairing } from '../call-pairing.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { placed, placedInOrder } from '../placed.js';
+import { plainData } from '../plain-data.js';
+import { isUnsent } from './agent-message.js';
+import type { PiMessage } from './agent-message.js';
+
+/** A message that stays as it is, and about how many tokens it takes. */
+interface Pinned {
+  readonly pinnedTokens: number;
+}
+
+/** What pi sends to no model. */
+const UNSENT: Pinned = { pinnedTokens: 0 };
+
+/** Reads messages, and remembers their calls. */
+export class AgentMessageReader implements MessageReader<PiMessage> {
+  readonly #pairing = new CallPairing();
+  /** The calls of answers that were cut off. */
+  readonly #unsentCalls = new Set<string>();
+
+  read(messages: readonly PiMessage[], firstIndex: number): Reading {
+    const entries: PlacedEntry[] = [];
+    let pinnedTokens = 0;
+    for (const [at, given] of messages.entries()) {
+      const where = `message ${firstIndex + at}`;
+      const message = asRecord(plainData(given, where));
+      const role = asText(message?.['role']);
+      if (message === undefined || role === undefined) {
+        throw new TypeError(`Expected a message, an object with a role, at ${where}.`);
+      }
+      const read = this.#readMessage(role, message, firstIndex + at);
+      if ('pinnedTokens' in read) pinnedTokens += read.pinnedTokens;
+      else if (read.blocks.length > 0)
+        entries.push({ ...read, metadata: { ...timeOf(message), ...read.metadata } });
+    }
+    return { entries, pinnedTokens };
+  }
+
+  #readMessage(role: string, message: JsonRecord, index: number): PlacedEntry | Pinned {
+    switch (role) {
+      case 'user':
+        return { speaker: 'human', blocks: readParts(message['content'], index) };
+      case 'assistant':
+        return this.#readAssistant(message, index);
+      case 'toolResult':
+        return this.#readResult(message, index);
+      case 'custom':
+        return {
+          speaker: 'human',
+          blocks: readParts(message['content'], index),
+          metadata: { synthetic: true },
+        };
+      case 'branchSummary':
+      case 'compactionSummary': {
+        const text = asText(message['summary']) ?? '';
+        return {
+          speaker: 'human',
+          blocks: placedInOrder([{ type: 'text', text }], index),
+          metadata: { isSummary: true },
+        };
+      }
+      case 'bashExecution':
+        return message['excludeFromContext'] === true ? UNSENT : readCommand(message, index);
+      default:
+        return { pinnedTokens: estimatePayloadTokens(message) };
+    }
+  }
+
+  #readAssistant(message: JsonRecord, index: number): PlacedEntry | Pinned {
+    const parts = asArray(message['content']).map((part) => asRecord(part) ?? {});
+    if (isUnsent({ role: 'assistant', stopReason: asText(message['stopReason']) ?? '' })) {
+      for (const { type, id } of parts) {
+        if (type === 'toolCall' && typeof id === 'string') this.#unsentCalls.add(id);
+      }
+      return UNSENT;
+    }
+    this.#pairing.beginStep();
+    const calls = parts.filter(({ type }) => type === 'toolCall');
+    const signsForAll = isSigned(calls[0]) && calls.slice(1).some((call) => !isSigned(call));
+    let group: string | undefined;
+    const blocks = parts.map((part, at): PlacedBlock => {
+      if (part['type'] !== 'toolCall') return placed(readPart(part), index, at);
+      const name = asText(part['name']) ?? '';
+      const id = this.#pairing.call({ id: asText(part['id']), name }, [index, at]);
+      if (signsForAll) group ??= id;
+      const parameters = part['arguments'] ?? {};
+      return placed(
+        {
+          type: 'tool_call',
+          id,
+          name,
+          parameters,
+          ...(group !== undefined && { parallelGroup: group }),
+        },
+        index,
+        at,
+      );
+    });
+    return { speaker: 'ai', blocks };
+  }
+
+  #readResult(message: JsonRecord, index: number): PlacedEntry | Pinned {
+    const id = asFilledText(message['toolCallId']);
+    if (id !== undefined && this.#unsentCalls.has(id)) return UNSENT;
+    const content = message['content'];
+    const name = asText(message['toolName']);
+    const call = this.#pairing.answer({ id, name }, [index, 0], true);
+    const media = asArray(content).filter((part) => asRecord(part)?.['type'] === 'image');
+    const block: ContentBlock = {
+      type: 'tool_response',
+      callId: call.blockId,
+      toolName: call.name,
+      result: resultText(content),
+      ...(message['isError'] === true && { error: errorLine(content) }),
+      isComplete: true,
+      ...(media.length > 0 && { mediaTokens: media.length * IMAGE_TOKENS }),
+    };
+    return { speaker: 'tool', blocks: [placed(block, index, 0)] };
+  }
+}
+
+/** Gemini signs the first of parallel calls alone, and wants it as long as the others stand. */
+function isSigned(part: JsonRecord | undefined): boolean {
+  return asFilledText(part?.['thoughtSignature']) !== undefined;
+}
+
+function resultText(content: unknown): string {
+  const text = textOfParts(content);
+  if (text !== undefined) return text;
+  const texts = asArray(content).map((part) => asText(asRecord(part)?.['text']) ?? '[image]');
+  return texts.join('\n');
+}
+
+function readParts(content: unknown, index: number): readonly PlacedBlock[] {
+  if (typeof content === 'string') return placedInOrder([{ type: 'text', text: content }], index);
+  const blocks = asArray(content).map((part) => readPart(asRecord(part) ?? {}));
+  return placedInOrder(blocks, index);
+}
+
+function readPart(part: JsonRecord): ContentBlock {
+  const text = asText(part['text']);
+  if (part['type'] === 'text' && text !== undefined) return { type: 'text', text };
+  if (part['type'] === 'thinking') return readThinking(part);
+  if (part['type'] === 'image') {
+    const mimeType = asText(part['mimeType']) ?? 'image/*';
+    return { type: 'media', mimeType, data: '', encoding: 'base64' };
+  }
+  const kind = asText(part['type']) ?? 'unknown';
+  return { type: 'opaque', kind, tokens: estimatePayloadTokens(part) };
+}
+
+function readThinking(part: JsonRecord): ContentBlock {
+  const signature = asText(part['thinkingSignature']);
+  if (part['redacted'] === true) {
+    const encryptedContent = signature ?? '';
+    return { type: 'thinking', thought: '', isHidden: true, encryptedContent };
+  }
+  const thought = asText(part['thinking']) ?? '';
+  return { type: 'thinking', thought, ...(signature !== undefined && { signature }) };
+}
+
+/** What the user ran: pi tells the model of it in words of its own. */
+function readCommand(message: JsonRecord, index: number): PlacedEntry {
+  const tokens = estimatePayloadTokens([message['command'], message['output']]);
+  const block: ContentBlock = { type: 'opaque', kind: 'bashExecution', tokens };
+  return { speaker: 'human', blocks: placedInOrder([block], index) };
+}
+
+function timeOf(message: JsonRecord): ContentMetadata {
+  const { timestamp } = message;
+  return typeof timestamp === 'number' && Number.isFinite(timestamp) ? { timestamp } : {};
+}

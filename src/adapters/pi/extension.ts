@@ -1,0 +1,187 @@
+// The extension for pi: compacts the messages of each call, has pi keep the edits where it can, gives originals back from
+// pi's own session, and shows what it saves. Nothing that fails here ends a turn.
+
+import type { CompactorOptions } from '../../main/compactor-options.js';
+import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { HostCompactor } from '../host-compactor.js';
+import type { HostCall } from '../host-compactor.js';
+import { reportedTokens } from '../call-arguments.js';
+import {
+  adviceForAbsent,
+  NO_RECALL_ID,
+  RECALL_DESCRIPTION,
+  RECALL_SCHEMA,
+} from '../recall-words.js';
+import { fieldsOf, isUnsent } from './agent-message.js';
+import type { PiMessage } from './agent-message.js';
+import { agentMessageFormat } from './agent-message-format.js';
+import { contextEdits } from './context-edits.js';
+import type {
+  PiContext,
+  PiContextEvent,
+  PiExtensionApi,
+  PiModel,
+  PiOwn,
+  PiTurnEndEvent,
+} from './extension-api.js';
+
+/** An extension of pi. */
+export type PiExtension = (pi: PiExtensionApi) => void;
+
+/**
+ * Makes the extension with options of a compactor, for a file of your own in pi's folder of extensions. Without options,
+ * `pi install npm:ctxfold` is all that is to do.
+ *
+ * @returns what pi calls when it loads the file @throws nothing: pi reports options that are wrong with the first call
+ */
+export function piExtension(options: CompactorOptions = {}): PiExtension {
+  return (pi) => {
+    new Extension(pi, options).register();
+  };
+}
+
+/** The extension with all its defaults. */
+export const extension: PiExtension = piExtension();
+
+/** What was sent in place of what pi gave. */
+interface EditedCall {
+  readonly given: readonly PiMessage[];
+  readonly sent: readonly PiMessage[];
+}
+
+class Extension {
+  readonly #pi: PiExtensionApi;
+  readonly #options: CompactorOptions;
+  /** Made with the first call: only then are prompt and tools known. */
+  #host: HostCompactor<PiMessage> | undefined;
+  #edited: EditedCall | undefined;
+
+  constructor(pi: PiExtensionApi, options: CompactorOptions) {
+    this.#pi = pi;
+    this.#options = options;
+  }
+
+  register(): void {
+    const pi = this.#pi;
+    pi.on('context', (event, ctx) => this.#compact(event, ctx));
+    pi.on('turn_end', (event, ctx) => this.#keepEdits(event, ctx));
+    pi.on('session_before_compact', ({ reason }, ctx) => {
+      // What a user asks for, and what a refusal of the provider asks for, is pi's to do.
+      const isTakenCareOf = this.#host?.isFailing(ctx.sessionManager.getSessionId()) === false;
+      return reason === 'threshold' && isTakenCareOf ? { cancel: true } : undefined;
+    });
+    pi.on('session_shutdown', async () => {
+      const host = this.#host;
+      this.#host = undefined;
+      await host?.close();
+    });
+    pi.registerTool({
+      name: 'recall',
+      label: 'Recall',
+      description: RECALL_DESCRIPTION,
+      parameters: RECALL_SCHEMA,
+      execute: async (_callId, { id }, _signal, _onUpdate, ctx) => ({
+        content: [{ type: 'text', text: originalOf(id, ctx) }],
+        details: undefined,
+      }),
+    });
+    pi.registerCommand('ctxfold', {
+      description: 'Show what ctxfold has saved in this session',
+      handler: async (_args, ctx) => {
+        const status = this.#host?.status(ctx.sessionManager.getSessionId());
+        ctx.ui.notify(status ?? 'ctxfold\nNo model was called yet.', 'info');
+      },
+    });
+  }
+
+  async #compact(
+    { messages }: PiContextEvent,
+    ctx: PiContext,
+  ): Promise<{ messages: PiOwn[] } | undefined> {
+    const host = this.#hostFor(ctx);
+    const sessionId = ctx.sessionManager.getSessionId();
+    const sent = await host.compact(messages, {
+      sessionId,
+      signal: ctx.signal,
+      ...(ctx.model !== undefined && modelFacts(ctx.model)),
+      reportedInputTokens: reportedInput(messages),
+    });
+    ctx.ui.setStatus('ctxfold', shownStatus(host.saving(sessionId)));
+    this.#edited = sent === messages ? undefined : { given: messages, sent };
+    return sent === messages ? undefined : { messages: sent as PiOwn[] };
+  }
+
+  #hostFor(ctx: PiContext): HostCompactor<PiMessage> {
+    this.#host ??= new HostCompactor(agentMessageFormat, {
+      workspaceRoot: ctx.cwd,
+      overheadTokens: estimatePayloadTokens([ctx.getSystemPrompt?.(), this.#activeTools()]),
+      ...this.#options,
+    });
+    return this.#host;
+  }
+
+  #activeTools(): readonly object[] {
+    const active = new Set(this.#pi.getActiveTools?.());
+    return (this.#pi.getAllTools?.() ?? []).filter(({ name }) => active.has(name));
+  }
+
+  /** What was sent stands in pi's file from here on: after a restart, the next call sends it again. */
+  #keepEdits(
+    { message, entries, context }: PiTurnEndEvent,
+    { model }: PiContext,
+  ): { entries: PiOwn[] } | undefined {
+    const { errorMessage } = message as { readonly errorMessage?: unknown };
+    if (isUnsent(fieldsOf(message)) && errorMessage !== undefined) {
+      this.#host?.reportRefusal(errorMessage, model?.id);
+    }
+    const call = this.#edited;
+    this.#edited = undefined;
+    if (call === undefined || entries === undefined || context === undefined) return undefined;
+    const edits = contextEdits(call.given, call.sent, context.contextEntries);
+    return edits.length === 0 ? undefined : { entries: [...entries, ...edits] as PiOwn[] };
+  }
+}
+
+/** Claude models that think as they see fit bind reasoning to what stands before it, unless pi has what no longer fits dropped. */
+function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall, 'sessionId'> {
+  const { forceAdaptiveThinking, supportsMidConvoEffort } = asRecord(compat) ?? {};
+  const bindsReasoning =
+    api === 'anthropic-messages' &&
+    forceAdaptiveThinking === true &&
+    supportsMidConvoEffort !== true;
+  return {
+    modelName: id,
+    contextLimit: contextWindow,
+    reasoning: bindsReasoning ? 'strip-after-first-edit' : 'keep',
+  };
+}
+
+/** What the provider reported for the request that the last answer came of. */
+function reportedInput(messages: readonly PiMessage[]): number | undefined {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  if (last === undefined || isUnsent(fieldsOf(last))) return undefined;
+  const { usage } = last as { readonly usage?: unknown };
+  const { input, cacheRead, cacheWrite } = asRecord(usage) ?? {};
+  const tokens = [input, cacheRead ?? 0, cacheWrite ?? 0].map(reportedTokens);
+  const sum = tokens.reduce<number>((total, count) => total + (count ?? NaN), 0);
+  return sum > 0 ? sum : undefined;
+}
+
+function shownStatus(saving: string | undefined): string | undefined {
+  return saving === undefined ? undefined : `ctxfold ${saving}`;
+}
+
+/** The result as the session's file has it, whatever was edited since. */
+function originalOf(id: unknown, { sessionManager }: PiContext): string {
+  if (typeof id !== 'string') return NO_RECALL_ID;
+  for (const entry of [...sessionManager.getEntries()].reverse()) {
+    const { message } = entry as { readonly message?: unknown };
+    const fields = asRecord(message);
+    if (fields?.['role'] !== 'toolResult' || fields['toolCallId'] !== id) continue;
+    const content = fields['content'];
+    const texts = asArray(content).map((part) => asText(asRecord(part)?.['text']) ?? '[image]');
+    return textOfParts(content) ?? texts.join('\n');
+  }
+  return adviceForAbsent(id);
+}

@@ -1,0 +1,45 @@
+// The states of sessions that were let go, so that one which goes on with the same entries sends what they sent, where no
+// store keeps them. Bounded; never holds an entry.
+
+import type { IContent } from '../../shared/content.js';
+import { HistoryTrace } from './history-trace.js';
+import type { SessionState } from './session-state.js';
+import { sizeOfState } from './session-state.js';
+
+/** About how many bytes of states are kept. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** The former sessions of a compactor. The one that was let go first makes way. */
+export class FormerSessions {
+  readonly #states = new Map<string, SessionState>();
+  #bytes = 0;
+
+  /** Keeps a session that was let go. */
+  keep({ key }: HistoryTrace, state: SessionState): void {
+    this.#delete(key);
+    this.#states.set(key, state);
+    this.#bytes += sizeOfState(state);
+    for (const oldest of this.#states.keys()) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.#delete(oldest);
+    }
+  }
+
+  /** Returns the one that goes furthest of those whose entries these begin with. */
+  find(entries: readonly IContent[]): SessionState | undefined {
+    if (this.#states.size === 0) return undefined;
+    const trace = new HistoryTrace();
+    let found: SessionState | undefined;
+    for (const entry of entries) {
+      trace.add(entry);
+      found = this.#states.get(trace.key) ?? found;
+    }
+    return found;
+  }
+
+  #delete(key: string): void {
+    const state = this.#states.get(key);
+    if (state !== undefined) this.#bytes -= sizeOfState(state);
+    this.#states.delete(key);
+  }
+}

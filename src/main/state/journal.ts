@@ -1,0 +1,102 @@
+// The journal of one history: what was added to it, as far as that tells it from others, and what landed in it since. It
+// grows where edits land; makes none and applies none.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityResult } from '../../shared/density.js';
+import { describeEdit, rowSettingsOf } from '../../shared/state/describe-edit.js';
+import { describeSplice } from '../../shared/state/describe-splice.js';
+import { JournalWriter } from '../../shared/state/journal-record.js';
+import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
+import { HistoryTrace } from './history-trace.js';
+import { HistoryDigest } from './history-digest.js';
+
+/** The journal of a history since it began, or was cleared. */
+export class Journal {
+  readonly trace: HistoryTrace = new HistoryTrace();
+  readonly digest: HistoryDigest = new HistoryDigest();
+  #writer = new JournalWriter();
+  #settings: string | undefined;
+  #count = 0;
+
+  /** Entries that were added. */
+  get length(): number {
+    return this.trace.length;
+  }
+
+  /** How much has landed: edits and rewrites. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get packed(): PackedJournal {
+    return this.#writer.packed;
+  }
+
+  /** Notes an entry that was added. */
+  add(entry: IContent): void {
+    this.trace.add(entry);
+    this.digest.add(entry);
+  }
+
+  /**
+   * Notes an edit that lands.
+   *
+   * @param at entries that had been added to what it edits
+   * @param former the history before it
+   * @param records what it is made of, when all of that landed before
+   */
+  noteEdit(
+    at: number,
+    former: readonly IContent[],
+    result: DensityResult,
+    records?: JournalRecords,
+  ): void {
+    if (records !== undefined) {
+      this.#adopt(records);
+      return;
+    }
+    const settings = rowSettingsOf(result);
+    if (settings !== undefined) this.#noteSettings({ kind: 'settings', settings });
+    this.note(describeEdit(at, former, result));
+  }
+
+  /** Notes that another list takes the place of the history. */
+  noteRewrite(at: number, former: readonly IContent[], contents: readonly IContent[]): void {
+    this.note(describeSplice(at, former, contents));
+  }
+
+  /** Notes a record that was made before, of the same entries. */
+  note(record: JournalRecord): void {
+    if (record.kind === 'settings') {
+      this.#noteSettings(record);
+      return;
+    }
+    this.#writer.add(record);
+    this.#count += 1;
+  }
+
+  /** What has landed, to be adopted by another one; this one is not to be used any more. */
+  get records(): JournalRecords {
+    return { packed: this.#writer, count: this.#count, settings: this.#settings };
+  }
+
+  #adopt({ packed, count, settings }: JournalRecords): void {
+    this.#writer = packed;
+    this.#count = count;
+    this.#settings = settings;
+  }
+
+  #noteSettings(record: JournalRecord & { readonly kind: 'settings' }): void {
+    const settings = JSON.stringify(record.settings);
+    if (settings === this.#settings) return;
+    this.#settings = settings;
+    this.#writer.add(record);
+  }
+}
+
+/** What has landed in a history. */
+export interface JournalRecords {
+  readonly packed: JournalWriter;
+  readonly count: number;
+  readonly settings: string | undefined;
+}

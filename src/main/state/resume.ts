@@ -1,0 +1,139 @@
+// Takes a history up with the state of a session that had it before: finds how much of it is as it was, and folds the journal
+// over that. In slices, so that the event loop gets its turns; counts nothing.
+
+import type { IContent } from '../../shared/content.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import { elementAt } from '../../shared/misuse.js';
+import { runSlicesInTurns } from '../../shared/slices.js';
+import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
+import type { Fold } from '../../shared/state/fold-journal.js';
+import { readJournal } from '../../shared/state/journal-record.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
+import { firstDifference } from './history-digest.js';
+import { Journal } from './journal.js';
+import type { SessionMemory } from './session-memory.js';
+import { brokenState } from './session-state.js';
+import type { OpenState } from './session-state.js';
+
+/**
+ * How a history differs from the one that a state is of. `edited`: an entry says something else. `shortened`: entries are
+ * missing at its end. `foreign`: not even the first one is the same. `not-followed`: what landed cannot be done again, as another version
+ * of this library had done it.
+ */
+export interface StateDivergence {
+  readonly reason: 'edited' | 'shortened' | 'foreign' | 'not-followed';
+  /** Index of the first entry, as it was added, that is not as it was; for `not-followed`, entries that had been added. */
+  readonly entry: number;
+  /** Edits and summaries that stand all the same, and those that do not. */
+  readonly followed: number;
+  readonly left: number;
+}
+
+/** A history that was taken up. */
+export interface Resumed {
+  /** Of the entries that the state knows of. */
+  readonly journal: Journal;
+  /** As they stand. */
+  readonly entries: readonly IContent[];
+  /** Tokens of the first of them. */
+  readonly tokens: readonly (number | undefined)[];
+  readonly memory: SessionMemory;
+  /** Entries that were taken in; those behind them are new. */
+  readonly taken: number;
+  /** Absent when all was as it was. */
+  readonly divergence?: StateDivergence;
+}
+
+/** No turn of the event loop takes longer. */
+const SLICE_MS = 1;
+
+/**
+ * Takes up a history.
+ *
+ * @param given all entries, as they were added; perhaps more than the state knows of
+ * @returns only how it differs when nothing of the state is of use
+ * @throws TypeError for an entry that a history cannot hold.
+ */
+export async function resume(
+  state: OpenState,
+  given: readonly IContent[],
+  toolCatalog: ToolCatalog | undefined,
+): Promise<Resumed | StateDivergence> {
+  let start = performance.now();
+  const pause = async (): Promise<void> => {
+    if (performance.now() - start < SLICE_MS) return;
+    await nextTurn();
+    start = performance.now();
+  };
+  return runSlicesInTurns(resumeInSlices(state, given, toolCatalog), pause);
+}
+
+function* resumeInSlices(
+  state: OpenState,
+  given: readonly IContent[],
+  toolCatalog: ToolCatalog | undefined,
+): Generator<void, Resumed | StateDivergence, undefined> {
+  const { digests, memory } = state;
+  const taken = Math.min(digests.entries, given.length);
+  const journal = new Journal();
+  const raw: IContent[] = [];
+  for (let at = 0; at < taken; at += 1) {
+    const entry = elementAt('history', given, at);
+    assertIngestible(entry, at);
+    raw.push(entry);
+    journal.add(entry);
+    if (at % 8 === 0) yield;
+  }
+  yield* journal.digest.settleInSlices();
+  const known = firstDifference(digests, journal.digest.digests);
+  const isShort = taken < digests.entries;
+  if (known === 0) return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
+  let total = 0;
+  let at = 0;
+  const records = function* (): ReturnType<typeof readJournal> {
+    try {
+      for (const record of readJournal(state.journal)) {
+        if (record.kind !== 'settings') total += 1;
+        yield record;
+      }
+    } catch (cause) {
+      throw brokenState({ cause });
+    }
+  };
+  const fold = yield* foldJournal(raw, known, records(), toolCatalog);
+  if (!isSendable(fold, raw)) return { reason: 'foreign', entry: 0, followed: 0, left: total };
+  for (const record of fold.followed) {
+    journal.note(record);
+    if (record.kind !== 'settings') at = record.at;
+  }
+  const followed = journal.count;
+  const { entries } = fold;
+  const isSame = known === taken && fold.isWhole && !isShort;
+  if (isSame) return { journal, entries, tokens: state.tokens, memory, taken };
+  const reason = known < taken ? 'edited' : isShort ? 'shortened' : ('not-followed' as const);
+  return {
+    journal,
+    entries,
+    tokens: state.tokens.slice(0, fold.intactEntries),
+    memory: memoryOf(memory, fold),
+    taken,
+    divergence: {
+      reason,
+      entry: reason === 'not-followed' ? at : known,
+      followed,
+      left: total - followed,
+    },
+  };
+}
+
+/** What is still true of a session of which the history has changed. */
+function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMemory {
+  return {
+    sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },
+    costs,
+    passes: { ...passes, isSettled: false },
+    floorTokens: 0,
+    request: null,
+  };
+}

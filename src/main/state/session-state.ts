@@ -1,0 +1,198 @@
+// The state of a session as plain JSON: what another process needs to go on with the same history. Packs and checks it, and
+// knows no session.
+
+import { crc32 } from 'node:zlib';
+import { asError, CtxfoldError } from '../../shared/errors.js';
+import { isRecord } from '../../shared/json.js';
+import type { PackedJournal } from '../../shared/state/journal-record.js';
+import {
+  ByteReader,
+  ByteWriter,
+  bytesOfText,
+  textOfBytes,
+} from '../../shared/state/packed-bytes.js';
+import type { HistoryDigests } from './history-digest.js';
+import type { SessionMemory } from './session-memory.js';
+
+/** The version of the states that this library writes and reads. */
+const STATE_VERSION = 1;
+
+/**
+ * What a session has decided and learned: with the history that was added to it, all that another process needs to go on. Plain
+ * JSON, of about four bytes per entry and ten per edit. Of the history it holds no text but summaries.
+ */
+export interface SessionState {
+  readonly version: 1;
+  /** What was added, to be recognized: how many entries, a byte of the hash of each, and hashes over them. */
+  readonly history: { readonly entries: number; readonly bytes: string; readonly places: string };
+  /** What landed, in its order, and the texts of summaries. */
+  readonly journal: { readonly records: string; readonly texts: readonly string[] };
+  /** Tokens of each entry that stands. */
+  readonly tokens: string;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly memory: SessionMemory;
+  /** What was learned about the model. */
+  readonly model: ModelMemory | null;
+  /** Of all the rest, as JSON. */
+  readonly checksum: number;
+}
+
+/** How many of its own tokens a model makes of a counted one, after so many reports. */
+export interface ModelMemory {
+  readonly name: string | null;
+  readonly ratio: number;
+  readonly observations: number;
+}
+
+/** What a state says, unpacked. */
+export interface OpenState {
+  readonly digests: HistoryDigests;
+  readonly journal: PackedJournal;
+  /** Tokens by entry; `undefined` where they were not known. */
+  readonly tokens: readonly (number | undefined)[];
+  readonly at: number;
+  readonly memory: SessionMemory;
+  readonly model: ModelMemory | null;
+}
+
+/** Packs a state. */
+export function sealState({
+  digests,
+  journal,
+  tokens,
+  at,
+  memory,
+  model,
+}: OpenState): SessionState {
+  const packed = new ByteWriter();
+  for (const count of tokens) packed.number(count === undefined ? 0 : count + 1);
+  const { entries, bytes, places } = digests;
+  const state = {
+    version: STATE_VERSION,
+    history: { entries, bytes: textOfBytes(bytes), places: textOfBytes(places) },
+    journal: { records: textOfBytes(journal.bytes), texts: [...journal.texts] },
+    tokens: textOfBytes(packed.view()),
+    at,
+    memory,
+    model,
+  } as const;
+  return { ...state, checksum: checksumOf(state) };
+}
+
+/**
+ * Unpacks a state that was kept by whomever.
+ *
+ * @throws CtxfoldError `STATE_TOO_NEW` for one of a newer version of this library, `STATE_BROKEN` for what is no state.
+ */
+export function openState(given: unknown): OpenState {
+  if (!isRecord(given)) throw brokenState();
+  const { version } = given;
+  if (typeof version === 'number' && version > STATE_VERSION) {
+    throw new CtxfoldError(
+      `The state is of version ${version}; this library reads ${STATE_VERSION}. The session starts without it.`,
+      'STATE_TOO_NEW',
+    );
+  }
+  const { checksum, ...rest } = given;
+  if (version !== STATE_VERSION || checksum !== checksumOf(rest)) throw brokenState();
+  try {
+    return readState(rest as unknown as SessionState);
+  } catch (cause) {
+    throw brokenState({ cause: asError(cause) });
+  }
+}
+
+/** The error for what is no state. */
+export function brokenState(options?: ErrorOptions): CtxfoldError {
+  return new CtxfoldError(
+    'The state is none, or was damaged. The session starts without it.',
+    'STATE_BROKEN',
+    options,
+  );
+}
+
+function checksumOf(state: object): number {
+  return crc32(JSON.stringify(state));
+}
+
+/** The checksum tells damage, not intent: numbers are checked as far as anything relies on them. */
+function readState({ history, journal, tokens, at, memory, model }: SessionState): OpenState {
+  const digests = {
+    entries: count(history.entries),
+    bytes: bytesOfText(history.bytes),
+    places: bytesOfText(history.places),
+  };
+  if (digests.bytes.length !== digests.entries) throw new RangeError('Expected a byte per entry.');
+  if (!journal.texts.every((text) => typeof text === 'string')) {
+    throw new TypeError('Expected texts.');
+  }
+  const packed = new ByteReader(bytesOfText(tokens));
+  const counts: (number | undefined)[] = [];
+  while (!packed.isAtEnd) {
+    const number = packed.number();
+    counts.push(number === 0 ? undefined : number - 1);
+  }
+  return {
+    digests,
+    journal: { bytes: bytesOfText(journal.records), texts: journal.texts },
+    tokens: counts,
+    at: count(at),
+    memory: readMemory(memory),
+    model: model && readModel(model),
+  };
+}
+
+function readMemory({ sent, costs, passes, floorTokens, request }: SessionMemory): SessionMemory {
+  const tally = ([all, read, last]: SessionMemory['costs']['compacted']) =>
+    [count(all), count(read), count(last)] as const;
+  return {
+    sent: {
+      entries: count(sent.entries),
+      intactEntries: count(sent.intactEntries),
+      idleMs: sent.idleMs === null ? null : count(sent.idleMs),
+      reclaimedTokens: finite(sent.reclaimedTokens),
+    },
+    costs: {
+      requests: count(costs.requests),
+      rewrites: count(costs.rewrites),
+      compacted: tally(costs.compacted),
+      uncompacted: tally(costs.uncompacted),
+    },
+    passes: { nextPoint: count(passes.nextPoint), isSettled: passes.isSettled },
+    floorTokens: finite(floorTokens),
+    request: request && {
+      addedSince: count(request.addedSince),
+      countedTokens: request.countedTokens === null ? null : count(request.countedTokens),
+      pendingTokens: count(request.pendingTokens),
+    },
+  };
+}
+
+function readModel({ name, ratio, observations }: ModelMemory): ModelMemory {
+  if (name !== null && typeof name !== 'string') throw new TypeError('Expected a name.');
+  return { name, ratio: finite(ratio), observations: count(observations) };
+}
+
+function count(value: number): number {
+  if (finite(value) >= 0) return value;
+  throw new RangeError('Expected a number of at least 0.');
+}
+
+function finite(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new TypeError('Expected a number.');
+}
+
+/** About how many bytes a state takes as JSON. */
+export function sizeOfState({ history, journal, tokens }: SessionState): number {
+  const texts = journal.texts.reduce((sum, text) => sum + text.length, 0);
+  return (
+    600 +
+    history.bytes.length +
+    history.places.length +
+    journal.records.length +
+    texts +
+    tokens.length
+  );
+}

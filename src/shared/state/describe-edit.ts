@@ -1,0 +1,161 @@
+// Tells what an edit of a history did as a record of its journal, by which the same can be done again to the same entries.
+// Looks at the entries that are not what they were, and changes nothing.
+
+import { crc32 } from 'node:zlib';
+import type { ContentBlock, IContent } from '../content.js';
+import { placeholderOf } from '../density.js';
+import type { DensityResult } from '../density.js';
+import { madeBy } from '../density/plan/materialize.js';
+import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
+import { ACTION } from '../density/rules/marks.js';
+import { shrinkSettingsOf } from '../density/rules/shrink-settings.js';
+import type { ShownElsewhere } from '../shrink/shown-before.js';
+import { describeSplice } from './describe-splice.js';
+import { NO_RULE } from './journal-record.js';
+import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
+import { textOfBlock } from './plain-text.js';
+
+/** So many entries back a result is looked for that another one refers to: as far as such a result can be. */
+const MAX_ENTRIES_BACK = 20_000;
+
+/** What the rows of a result were made by; `undefined` when it has none. */
+export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
+  const by = madeBy(result);
+  if (by === undefined) return undefined;
+  const shrink = shrinkSettingsOf(by.settings.shrink);
+  return { placeholder: placeholderOf(by.settings), ...(shrink !== undefined && { shrink }) };
+}
+
+/**
+ * Describes an edit.
+ *
+ * @param at entries that had been added to the history by then
+ * @param former the history before it
+ */
+export function describeEdit(
+  at: number,
+  former: readonly IContent[],
+  result: DensityResult,
+): JournalRecord {
+  const described = describeRows(at, former, result);
+  if (described !== undefined) return described;
+  const removed = new Set(result.removals);
+  const contents = former.flatMap((entry, index) =>
+    removed.has(index) ? [] : (result.replacements.get(index) ?? entry),
+  );
+  return describeSplice(at, former, contents);
+}
+
+/** The checksum of all blocks that are not what they were, by which another version of this library is told. */
+export function checksumOfEdit(
+  former: readonly IContent[],
+  { replacements }: Pick<DensityResult, 'replacements'>,
+): number {
+  let checksum = 0;
+  for (const index of [...replacements.keys()].sort((a, b) => a - b)) {
+    const before = former[index]?.blocks ?? [];
+    for (const block of replacements.get(index)?.blocks ?? []) {
+      if (!before.includes(block)) checksum = crc32(textOfBlock(block), checksum);
+    }
+  }
+  return checksum;
+}
+
+type Row = readonly [
+  entry: number,
+  block: number,
+  action: number,
+  rule: number,
+  start: number,
+  end: number,
+];
+
+/** Returns `undefined` when rows do not tell it all. */
+function describeRows(
+  at: number,
+  former: readonly IContent[],
+  result: DensityResult,
+): JournalRecord | undefined {
+  const { rows: given = EMPTY_PLAN } = result;
+  const by = madeBy(result);
+  const shown: (readonly ShownAbove[])[] = [];
+  const rows: Row[] = [];
+  const named = new Set<number>();
+  for (const row of rowsOf(given)) {
+    const [entry, block, action, rule, , end] = row;
+    named.add(entry);
+    if (action !== ACTION.shrink) {
+      rows.push(row);
+      continue;
+    }
+    const runs = by?.texts[end];
+    const above = runs === undefined ? [] : findShown(former, entry, runs);
+    if (above === undefined) return undefined;
+    rows.push([entry, block, action, rule, shown.push(above) - 1, -1]);
+  }
+  const strips = stripRows(former, result, named);
+  if (strips === undefined) return undefined;
+  rows.push(...strips);
+  if (strips.length > 0) rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const checksum = checksumOfEdit(former, result);
+  return { kind: 'rows', at, rows: Int32Array.from(rows.flat()), shown, checksum };
+}
+
+function* rowsOf(plan: Int32Array): Generator<Row, void, undefined> {
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    yield [row.entry, row.block, row.action, row.rule, row.start, row.end];
+  }
+}
+
+/** Rows for the reasoning that went; `undefined` when something else did that no row names. */
+function stripRows(
+  former: readonly IContent[],
+  { removals, replacements }: DensityResult,
+  named: ReadonlySet<number>,
+): readonly Row[] | undefined {
+  const rows: Row[] = [];
+  const strip = (index: number, left: readonly ContentBlock[]): boolean => {
+    const before = former[index]?.blocks ?? [];
+    let isTold = named.has(index);
+    before.forEach((block, place) => {
+      if (block.type !== 'thinking' || left.includes(block)) return;
+      rows.push([index, place, ACTION.drop, NO_RULE, -1, -1]);
+      isTold = true;
+    });
+    return isTold && (named.has(index) || left.every((block) => before.includes(block)));
+  };
+  for (const index of removals) if (!strip(index, [])) return undefined;
+  for (const [index, { blocks }] of replacements) if (!strip(index, blocks)) return undefined;
+  return rows;
+}
+
+/** Where the results stand that show lines of another one; `undefined` when one of them is not there. */
+function findShown(
+  former: readonly IContent[],
+  entry: number,
+  json: string,
+): readonly ShownAbove[] | undefined {
+  const runs = JSON.parse(json) as readonly ShownElsewhere[];
+  const found: ShownAbove[] = [];
+  for (const { start, end, callId } of runs) {
+    const place = findResponse(former, entry, callId);
+    if (place === undefined) return undefined;
+    found.push({ start, end, ...place });
+  }
+  return found;
+}
+
+function findResponse(
+  history: readonly IContent[],
+  entry: number,
+  callId: string,
+): Pick<ShownAbove, 'entriesBack' | 'block'> | undefined {
+  for (let back = 0; back <= Math.min(entry, MAX_ENTRIES_BACK); back += 1) {
+    const blocks = history[entry - back]?.blocks ?? [];
+    const block = blocks.findLastIndex(
+      (other) => other.type === 'tool_response' && other.callId === callId,
+    );
+    if (block >= 0) return { entriesBack: back, block };
+  }
+  return undefined;
+}

@@ -1,0 +1,208 @@
+// Makes what a session sends of what its caller has, and of the journal of what landed: the same in any process and on any
+// thread. Pure; asks nobody, and takes nothing but summaries from anywhere else than the entries that it is given.
+
+import { withResult } from '../content.js';
+import type { ContentBlock, IContent } from '../content.js';
+import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
+import { callUse } from '../density/index/call-use.js';
+import { usesByTool } from '../density/index/history-index.js';
+import { materializeDensityPlan } from '../density/plan/materialize.js';
+import { PlanCursor } from '../density/plan/plan.js';
+import { ACTION } from '../density/rules/marks.js';
+import { shrunkResult } from '../density/rules/shrink.js';
+import { assertIngestible } from '../ingestion.js';
+import { answeredCalls } from '../summarize/answered-calls.js';
+import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
+import { findPairingViolations } from '../validity.js';
+import { checksumOfEdit } from './describe-edit.js';
+import { mayBeWritten } from './describe-splice.js';
+import type { BlockOrigin, JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
+
+/** What a history and a journal come to. */
+export interface Fold {
+  readonly entries: IContent[];
+  /** The records that were followed. */
+  readonly followed: readonly JournalRecord[];
+  /** Whether these are all. */
+  readonly isWhole: boolean;
+  /** Entries from the start that no record which was not followed would have changed. */
+  readonly intactEntries: number;
+}
+
+/** Entries that are taken in before others may have a turn. */
+const ENTRIES_PER_SLICE = 1_024;
+
+/**
+ * Folds a journal over the entries that were added to a history. The first record that does not fit them ends it, with all
+ * that follow: what another version of this library would make of a result, for one, is not sent. Yields where others
+ * may have a turn.
+ *
+ * @param raw all entries, as they were added
+ * @param known so many of them are as they were: records that stand on more are not followed
+ * @param toolCatalog what is known of the agent's tools
+ */
+export function* foldJournal(
+  raw: readonly IContent[],
+  known: number,
+  records: Iterable<JournalRecord>,
+  toolCatalog: ToolCatalog | undefined,
+): Generator<void, Fold, undefined> {
+  const list: IContent[] = [];
+  const followed: JournalRecord[] = [];
+  const uses = usesByTool({ toolCatalog });
+  let taken = 0;
+  let settings: RowSettings = { placeholder: 'pointer' };
+  let isWhole = true;
+  let intactEntries = Infinity;
+  for (const record of records) {
+    if (record.kind === 'settings') {
+      settings = record.settings;
+    } else if (isWhole) {
+      for (; taken < Math.min(record.at, known); taken += 1) {
+        list.push(raw[taken] as IContent);
+        if (taken % ENTRIES_PER_SLICE === 0) yield;
+      }
+      isWhole = record.at <= known && follow(record, list, settings, uses);
+      if (!isWhole) intactEntries = list.length;
+    }
+    if (isWhole) followed.push(record);
+    else intactEntries = Math.min(intactEntries, firstEntryOf(record));
+    yield;
+  }
+  for (; taken < raw.length; taken += 1) {
+    if (taken === known) intactEntries = Math.min(intactEntries, list.length);
+    list.push(raw[taken] as IContent);
+    if (taken % ENTRIES_PER_SLICE === 0) yield;
+  }
+  return { entries: list, followed, isWhole, intactEntries: Math.min(intactEntries, list.length) };
+}
+
+/** Whether what a fold has come to may be sent as well as what it was made of. */
+export function isSendable({ entries }: Fold, raw: readonly IContent[]): boolean {
+  return findPairingViolations(entries).length <= findPairingViolations(raw).length;
+}
+
+/** The first entry that a record changes. */
+function firstEntryOf(record: JournalRecord): number {
+  switch (record.kind) {
+    case 'settings':
+      return Infinity;
+    case 'rows':
+      return record.rows[0] ?? Infinity;
+    case 'splice': {
+      const [first] = record.pieces;
+      return first?.kind === 'stay' && first.skipped === 0 ? first.kept : 0;
+    }
+    case 'unknown':
+      return 0;
+  }
+}
+
+/** Does to a list what a record tells, or nothing when that does not fit. */
+function follow(
+  record: JournalRecord & { readonly at: number },
+  list: IContent[],
+  settings: RowSettings,
+  uses: ReadonlyMap<string, readonly ToolUse[]>,
+): boolean {
+  try {
+    if (record.kind === 'rows') return followRows(record, list, settings, uses);
+    return record.kind === 'splice' && followSplice(record, list);
+  } catch (thrown) {
+    // Of a journal that is not this history's, rows and pieces lead nowhere.
+    if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
+    if (thrown instanceof SyntaxError) return false;
+    throw thrown;
+  }
+}
+
+function followRows(
+  { rows, shown, checksum }: JournalRecord & { readonly kind: 'rows' },
+  list: IContent[],
+  { placeholder, shrink }: RowSettings,
+  uses: ReadonlyMap<string, readonly ToolUse[]>,
+): boolean {
+  const texts: string[] = [];
+  const callOf = answeredCalls(list);
+  for (const row of rowsThatShrink(rows)) {
+    const response = list[row.entry]?.blocks[row.block];
+    const call = callOf(row.entry, row.block);
+    if (response?.type !== 'tool_response' || typeof response.result !== 'string') return false;
+    if (call === undefined || shrink === undefined) return false;
+    const runs = (shown[row.start] ?? []).map((run) => shownElsewhere(list, row.entry, run));
+    const { result } = response;
+    const use = callUse(uses.get(call.name), call.parameters, true);
+    const unsent = { call, response: { ...response, result } };
+    const text = shrunkResult(unsent, runs, use, shrink, placeholder);
+    if (text === undefined) return false;
+    texts[row.start] = text;
+  }
+  const made = { ...DEFAULT_DENSITY_CONFIG, placeholder };
+  const result = materializeDensityPlan(rows, list, made, texts);
+  if (checksumOfEdit(list, result) !== checksum) return false;
+  applyDensityResult(list, result);
+  return true;
+}
+
+function* rowsThatShrink(rows: Int32Array): Generator<PlanCursor, void, undefined> {
+  for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
+    if (row.action === ACTION.shrink) yield row;
+  }
+}
+
+function shownElsewhere(
+  list: readonly IContent[],
+  entry: number,
+  { start, end, entriesBack, block }: ShownAbove,
+): { readonly start: number; readonly end: number; readonly callId: string } {
+  const source = list[entry - entriesBack]?.blocks[block];
+  if (source?.type === 'tool_response') return { start, end, callId: source.callId };
+  throw new RangeError('Expected a result that shows the lines.');
+}
+
+function followSplice(
+  { pieces }: JournalRecord & { readonly kind: 'splice' },
+  list: IContent[],
+): boolean {
+  const made: IContent[] = [];
+  let next = 0;
+  for (const piece of pieces) {
+    if (piece.kind === 'written') {
+      made.push(writtenEntry(piece.entry));
+      continue;
+    }
+    next += piece.skipped;
+    const length = piece.kind === 'stay' ? piece.kept : 1;
+    if (next + length > list.length) return false;
+    if (piece.kind === 'stay') {
+      for (let at = next; at < next + length; at += 1) made.push(list[at] as IContent);
+    } else made.push(editedEntry(list[next] as IContent, piece.blocks));
+    next += length;
+  }
+  list.length = 0;
+  for (const entry of made) list.push(entry);
+  return true;
+}
+
+function writtenEntry(json: string): IContent {
+  const entry: unknown = JSON.parse(json);
+  assertIngestible(entry, 0);
+  if (entry.speaker !== 'tool' && entry.blocks.every(mayBeWritten)) return entry;
+  throw new RangeError('Expected an entry that may be written.');
+}
+
+function editedEntry(entry: IContent, origins: readonly BlockOrigin[]): IContent {
+  const blocks = origins.map((origin): ContentBlock => {
+    if (typeof origin === 'object' && 'type' in origin) {
+      if (mayBeWritten(origin)) return origin as ContentBlock;
+      throw new RangeError('Expected a block that may be written.');
+    }
+    const [place, text] = typeof origin === 'number' ? [origin] : origin;
+    const block = entry.blocks[place];
+    if (block === undefined) throw new RangeError('Expected a block of the entry.');
+    if (text === undefined) return block;
+    if (block.type === 'tool_response') return withResult(block, text);
+    throw new RangeError('Expected a block that may have another text.');
+  });
+  return { ...entry, blocks };
+}

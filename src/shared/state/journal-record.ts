@@ -1,0 +1,236 @@
+// One record of a journal: what landed in a history, and on how many entries that had been added. Type and bytes; makes no
+// entries and reads none.
+
+import type { PlaceholderForm } from '../density.js';
+import { PlanCursor, ROW_LENGTH } from '../density/plan/plan.js';
+import type { DensityPlan } from '../density/plan/plan.js';
+import { ACTION, actionOf, markOf, ruleOf } from '../density/rules/marks.js';
+import type { ShrinkSettings } from '../shrink/shrink-text.js';
+import { ByteReader, ByteWriter } from './packed-bytes.js';
+
+/** What the rows of the records that follow were made by, beyond what they say themselves. */
+export interface RowSettings {
+  readonly placeholder: PlaceholderForm;
+  readonly shrink?: ShrinkSettings | undefined;
+}
+
+/** Lines of a result that another one shows: so many entries before it, in this block. */
+export interface ShownAbove {
+  readonly start: number;
+  readonly end: number;
+  readonly entriesBack: number;
+  readonly block: number;
+}
+
+/**
+ * What one block of an entry was: as it stood (its place), so with another text in place of its own or its result's, or
+ * one that was written anew.
+ */
+export type BlockOrigin =
+  number | readonly [place: number, text: string] | { readonly type: string };
+
+/** A piece of a list that took the place of a history. */
+export type SplicePiece =
+  /** So many entries are left out, then so many stay. */
+  | { readonly kind: 'stay'; readonly skipped: number; readonly kept: number }
+  /** One entry is left as these blocks of it; those before it that were not named are left out. */
+  | {
+      readonly kind: 'edited';
+      readonly skipped: number;
+      readonly blocks: readonly BlockOrigin[];
+    }
+  /** An entry that was written: a summary. As JSON. */
+  | { readonly kind: 'written'; readonly entry: string };
+
+/** What landed. Entries are those of the history as it stood. */
+export type JournalRecord =
+  | { readonly kind: 'settings'; readonly settings: RowSettings }
+  | {
+      readonly kind: 'rows';
+      /** Entries that had been added to the history. */
+      readonly at: number;
+      /** The rows of a plan; the start of one that shrinks says which of `shown`. */
+      readonly rows: DensityPlan;
+      readonly shown: readonly (readonly ShownAbove[])[];
+      /** Of all blocks that are not what they were. */
+      readonly checksum: number;
+    }
+  | { readonly kind: 'splice'; readonly at: number; readonly pieces: readonly SplicePiece[] }
+  /** Something landed that no record can tell. */
+  | { readonly kind: 'unknown'; readonly at: number };
+
+/** Stands for the rule of rows that no rule has made: reasoning that went with an edit before it. */
+export const NO_RULE = 15;
+
+const KIND = { settings: 0, rows: 1, splice: 2, unknown: 3 } as const;
+const PIECE = { stay: 0, edited: 1, written: 2 } as const;
+
+/** A journal in the form that it is kept and sent in. */
+export interface PackedJournal {
+  readonly bytes: Uint8Array;
+  /** What the bytes name by number: settings and what was written, as JSON. */
+  readonly texts: readonly string[];
+}
+
+/** Adds records to a journal. */
+export class JournalWriter {
+  readonly #bytes = new ByteWriter();
+  readonly #texts: string[] = [];
+  #lastAt = 0;
+
+  get packed(): PackedJournal {
+    return { bytes: this.#bytes.view(), texts: this.#texts };
+  }
+
+  add(record: JournalRecord): void {
+    const bytes = this.#bytes;
+    bytes.byte(KIND[record.kind]);
+    if (record.kind === 'settings') {
+      bytes.number(this.#textNumber(JSON.stringify(record.settings)));
+      return;
+    }
+    bytes.number(record.at - this.#lastAt);
+    this.#lastAt = record.at;
+    if (record.kind === 'rows') this.#addRows(record);
+    else if (record.kind === 'splice') this.#addPieces(record.pieces);
+  }
+
+  #addRows({ rows, shown, checksum }: JournalRecord & { readonly kind: 'rows' }): void {
+    const bytes = this.#bytes;
+    bytes.word(checksum);
+    bytes.number(rows.length / ROW_LENGTH);
+    let last = 0;
+    for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
+      bytes.number(row.entry - last);
+      last = row.entry;
+      bytes.number(row.block);
+      bytes.byte(markOf(row.action, row.rule));
+      if (row.action === ACTION.cut) {
+        bytes.number(row.start);
+        bytes.number(row.end - row.start);
+      } else if (row.action === ACTION.shrink) {
+        this.#addShown(shown[row.start] ?? []);
+      }
+    }
+  }
+
+  #addShown(runs: readonly ShownAbove[]): void {
+    const bytes = this.#bytes;
+    bytes.number(runs.length);
+    let from = 0;
+    for (const { start, end, entriesBack, block } of runs) {
+      bytes.number(start - from);
+      bytes.number(end - start);
+      from = end;
+      bytes.number(entriesBack);
+      bytes.number(block);
+    }
+  }
+
+  #addPieces(pieces: readonly SplicePiece[]): void {
+    const bytes = this.#bytes;
+    bytes.number(pieces.length);
+    for (const piece of pieces) {
+      bytes.byte(PIECE[piece.kind]);
+      if (piece.kind === 'written') {
+        bytes.number(this.#textNumber(piece.entry));
+        continue;
+      }
+      bytes.number(piece.skipped);
+      if (piece.kind === 'stay') bytes.number(piece.kept);
+      else bytes.number(this.#textNumber(JSON.stringify(piece.blocks)));
+    }
+  }
+
+  #textNumber(text: string): number {
+    const last = this.#texts.length - 1;
+    return this.#texts[last] === text ? last : this.#texts.push(text) - 1;
+  }
+}
+
+/** Reads the records of a journal, one at a time. @throws RangeError or SyntaxError where it is broken. */
+export function* readJournal({
+  bytes: given,
+  texts,
+}: PackedJournal): Generator<JournalRecord, void, undefined> {
+  const bytes = new ByteReader(given);
+  const text = (): string => {
+    const found = texts[bytes.number()];
+    if (typeof found === 'string') return found;
+    throw new RangeError('Expected the number of a text.');
+  };
+  let at = 0;
+  while (!bytes.isAtEnd) {
+    const kind = bytes.byte();
+    if (kind === KIND.settings) {
+      yield { kind: 'settings', settings: JSON.parse(text()) as RowSettings };
+      continue;
+    }
+    at += bytes.number();
+    if (kind === KIND.rows) yield readRows(bytes, at);
+    else if (kind === KIND.splice) yield { kind: 'splice', at, pieces: readPieces(bytes, text) };
+    else if (kind === KIND.unknown) yield { kind: 'unknown', at };
+    else throw new RangeError('Expected a record of a known kind.');
+  }
+}
+
+/** More rows than bytes are left cannot be meant. */
+const MAX_ITEMS = 10_000_000;
+
+function countOf(bytes: ByteReader): number {
+  const count = bytes.number();
+  if (count <= MAX_ITEMS) return count;
+  throw new RangeError('Expected a smaller number.');
+}
+
+function readRows(bytes: ByteReader, at: number): JournalRecord {
+  const checksum = bytes.word();
+  const count = countOf(bytes);
+  const rows: number[] = [];
+  const shown: (readonly ShownAbove[])[] = [];
+  let entry = 0;
+  for (let row = 0; row < count; row += 1) {
+    entry += bytes.number();
+    const block = bytes.number();
+    const mark = bytes.byte();
+    const action = actionOf(mark);
+    let start = -1;
+    let end = -1;
+    if (action === ACTION.cut) {
+      start = bytes.number();
+      end = start + bytes.number();
+    } else if (action === ACTION.shrink) {
+      start = shown.push(readShown(bytes)) - 1;
+    }
+    rows.push(entry, block, action, ruleOf(mark), start, end);
+  }
+  return { kind: 'rows', at, rows: Int32Array.from(rows), shown, checksum };
+}
+
+function readShown(bytes: ByteReader): readonly ShownAbove[] {
+  let from = 0;
+  return Array.from({ length: countOf(bytes) }, () => {
+    const start = from + bytes.number();
+    const end = start + bytes.number();
+    from = end;
+    return { start, end, entriesBack: bytes.number(), block: bytes.number() };
+  });
+}
+
+function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {
+  const pieces: SplicePiece[] = [];
+  for (let left = countOf(bytes); left > 0; left -= 1) {
+    const kind = bytes.byte();
+    if (kind === PIECE.written) {
+      pieces.push({ kind: 'written', entry: text() });
+      continue;
+    }
+    const skipped = bytes.number();
+    if (kind === PIECE.stay) pieces.push({ kind: 'stay', skipped, kept: bytes.number() });
+    else if (kind === PIECE.edited) {
+      const blocks = JSON.parse(text()) as readonly BlockOrigin[];
+      pieces.push({ kind: 'edited', skipped, blocks });
+    } else throw new RangeError('Expected a piece of a known kind.');
+  }
+  return pieces;
+}

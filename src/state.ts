@@ -1,0 +1,12 @@
+// Sessions that outlive their process: what a session's state holds, and what comes of one. Names, nothing else.
+
+export type { StateDivergence } from './main/state/resume.js';
+export type {
+  CostMemory,
+  PassMemory,
+  RequestMemory,
+  SentMemory,
+  SessionMemory,
+  TallyMemory,
+} from './main/state/session-memory.js';
+export type { ModelMemory, SessionState } from './main/state/session-state.js';

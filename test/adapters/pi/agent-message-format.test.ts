@@ -1,0 +1,166 @@
+// How pi's messages read as entries, and what edits leave of each kind.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { PartEdits, PlacedEntry } from '../../../src/adapters/message-format.js';
+import { agentMessageFormat } from '../../../src/adapters/pi/agent-message-format.js';
+import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
+import { MessageView } from '../../../src/adapters/message-view.js';
+import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
+import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { runs } from '../../support/scale.js';
+import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { arbitraryMessages, assistant, call, message, result, said, user } from './pi-messages.js';
+
+const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
+
+function read(...messages: readonly PiMessage[]): readonly PlacedEntry[] {
+  return agentMessageFormat.createReader().read(deepFreeze(messages), 0).entries;
+}
+
+function blocksOf(...messages: readonly PiMessage[]): readonly unknown[] {
+  return read(...messages).map(({ blocks }) => blocks.map(({ origin: _, ...block }) => block));
+}
+
+const rewrite = (given: PiMessage, ...edits: readonly (readonly [number, unknown])[]): unknown =>
+  agentMessageFormat.rewrite(deepFreeze(given), new Map(edits) as PartEdits);
+
+describe('agentMessageFormat', () => {
+  it('reads a call with its result, a failure by its first line, pictures by what they take', () => {
+    const failed = result('c1', 'No such file\nat all', { isError: true });
+    const shown = message('toolResult', {
+      toolCallId: 'c2',
+      content: [said('seen'), { type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+    });
+    expect(
+      blocksOf(assistant(call('c1', 'read', { path: 'a' }), call('c2', 'read', {})), failed, shown),
+    ).toEqual([
+      [
+        { type: 'tool_call', id: 'c1', name: 'read', parameters: { path: 'a' } },
+        { type: 'tool_call', id: 'c2', name: 'read', parameters: {} },
+      ],
+      [
+        {
+          type: 'tool_response',
+          callId: 'c1',
+          toolName: 't',
+          result: 'No such file\nat all',
+          error: 'No such file',
+          isComplete: true,
+        },
+      ],
+      [
+        {
+          type: 'tool_response',
+          callId: 'c2',
+          toolName: 'read',
+          result: 'seen\n[image]',
+          isComplete: true,
+          mediaTokens: IMAGE_TOKENS,
+        },
+      ],
+    ]);
+  });
+
+  it('says of an entry when it was said, and which are summaries', () => {
+    const [summary] = read(message('branchSummary', { summary: 'So far', timestamp: 7 }));
+    expect(summary).toMatchObject({
+      speaker: 'human',
+      metadata: { timestamp: 7, isSummary: true },
+      blocks: [{ type: 'text', text: 'So far' }],
+    });
+  });
+
+  it('carries answers that were cut off, and what their calls were answered', () => {
+    const cut = message('assistant', { content: [call('c1', 'read', {})], stopReason: 'aborted' });
+    const reading = agentMessageFormat.createReader().read([cut, result('c1', 'late')], 0);
+    expect(reading).toEqual({ entries: [], pinnedTokens: 0 });
+  });
+
+  it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
+    const signed = { ...call('c1', 'read', {}), thoughtSignature: 's' };
+    const [calls] = blocksOf(assistant(signed, call('c2', 'read', {})));
+    expect(calls).toMatchObject([{ parallelGroup: 'c1' }, { parallelGroup: 'c1' }]);
+    const [own] = blocksOf(assistant(signed, { ...call('c2', 'read', {}), thoughtSignature: 't' }));
+    expect(own).not.toMatchObject([{ parallelGroup: 'c1' }, {}]);
+  });
+
+  it('refuses what is no message, by its place', () => {
+    const reader = agentMessageFormat.createReader();
+    expect(() => reader.read([user('a'), 'b' as unknown as PiMessage], 4)).toThrow('at message 5');
+  });
+
+  it('puts a text in the place of a result, and keeps what pi shows of it', () => {
+    const given = result('c1', 'long', { details: { diff: '+' } });
+    const edit = { type: 'tool_response', callId: 'c1', toolName: 't', result: 'short' };
+    expect(rewrite(given, [0, edit])).toEqual({ ...given, content: [said('short')] });
+  });
+
+  it('takes reasoning away with all that it led to, and no other', () => {
+    const first = { type: 'thinking', thinking: 'a', thinkingSignature: 's' };
+    const second = { type: 'thinking', thinking: 'b', thinkingSignature: 't' };
+    const given = assistant(first, call('c1', 'read', {}), second, call('c2', 'read', {}));
+    expect(rewrite(given, [1, null])).toMatchObject({ content: [second, { id: 'c2' }] });
+    expect(rewrite(given, [3, null])).toMatchObject({ content: [first, { id: 'c1' }] });
+  });
+
+  it('leaves the arguments of a call that is signed, and the signature of a text that is not its own any more', () => {
+    const signed = { ...call('c1', 'write', { content: 'x' }), thoughtSignature: 's' };
+    const text = { ...said('long'), textSignature: 'u' };
+    const given = assistant(text, signed, call('c2', 'write', { content: 'x' }));
+    const edit = (id: string): object => ({ type: 'tool_call', id, name: 'write', parameters: {} });
+    const edits = [
+      [0, { type: 'text', text: 'short' }],
+      [1, edit('c1')],
+      [2, edit('c2')],
+    ] as const;
+    expect(rewrite(given, ...edits)).toMatchObject({
+      content: [said('short'), signed, { id: 'c2', arguments: {} }],
+    });
+    expect(rewrite(given, ...edits)).not.toHaveProperty('content.0.textSignature');
+  });
+
+  it('writes answers as those of the model that spoke last', () => {
+    const blocks = [{ type: 'text' as const, text: 'Understood.' }];
+    const written = agentMessageFormat.write({ speaker: 'ai', blocks }, [assistant(said('a'))]);
+    expect(written).toMatchObject({ role: 'assistant', api: 'a', model: 'm', stopReason: 'stop' });
+    expect(agentMessageFormat.write({ speaker: 'human', blocks }, [])).toMatchObject({
+      role: 'user',
+      content: blocks,
+    });
+  });
+
+  it('leaves a conversation that holds every result with its call after any pass', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const view = new MessageView(agentMessageFormat);
+        const { entries, commit } = view.read(deepFreeze(messages));
+        commit();
+        for (const entry of entries) assertIngestible(entry, 0);
+        const history = [...entries] as IContent[];
+        applyDensityResult(history, optimize(entries, CONFIG));
+        view.follow(history);
+        const again = agentMessageFormat.createReader().read(view.standing, 0).entries;
+        const introduced = findViolations(again).filter(
+          ({ rule }) => !findViolations(entries).some((known) => known.rule === rule),
+        );
+        expect(introduced).toEqual([]);
+        const thoughts = view.standing.filter(
+          (standing) => standing.role === 'assistant' && endsWithThinking(standing),
+        );
+        expect(thoughts.filter((standing) => !messages.includes(standing))).toEqual([]);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+});
+
+function endsWithThinking(standing: PiMessage): boolean {
+  const { content } = standing as PiMessage & { readonly content: readonly { type: string }[] };
+  return content.at(-1)?.type === 'thinking';
+}

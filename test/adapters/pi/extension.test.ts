@@ -1,0 +1,177 @@
+// The extension in a pi that is played: what its events are answered.
+
+import { describe, expect, it } from 'vitest';
+
+import { piExtension } from '../../../src/adapters/pi/extension.js';
+import type { PiContext, PiExtensionApi, PiTool } from '../../../src/adapters/pi/extension-api.js';
+import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
+import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import { assistant, call, message, result, staleRead, user } from './pi-messages.js';
+
+const PRUNING: CompactorOptions = {
+  preset: 'specification',
+  offload: 'inline',
+  workspaceRoot: '/w',
+};
+
+type Handler = (event: unknown, ctx: PiContext) => unknown;
+
+/** A pi with one session, whose file holds what it is told to. */
+function playedPi(options: CompactorOptions = PRUNING) {
+  const handlers = new Map<string, Handler>();
+  const notes: string[] = [];
+  const statuses: (string | undefined)[] = [];
+  const entries: { type: string; message: PiMessage }[] = [];
+  let tool: PiTool | undefined;
+  let command: { handler: (args: string, ctx: PiContext) => Promise<void> } | undefined;
+  const ctx: PiContext = {
+    cwd: '/w',
+    model: { id: 'm', api: 'openai-completions', contextWindow: 200_000 },
+    sessionManager: { getSessionId: () => 's', getEntries: () => entries },
+    ui: {
+      notify: (text) => notes.push(text),
+      setStatus: (_key, text) => statuses.push(text),
+    },
+  };
+  const pi = {
+    on: (event: string, handler: Handler) => handlers.set(event, handler),
+    registerTool: (given: PiTool) => (tool = given),
+    registerCommand: (_name: string, given: typeof command) => (command = given),
+  };
+  piExtension(options)(pi as unknown as PiExtensionApi);
+  const emit = async (event: string, told: object = {}, context = ctx): Promise<unknown> =>
+    handlers.get(event)?.({ type: event, ...told }, context);
+  return {
+    ctx,
+    notes,
+    statuses,
+    entries,
+    emit,
+    sent: async (messages: readonly PiMessage[]) =>
+      ((await emit('context', { messages })) as { messages: PiMessage[] } | undefined)?.messages,
+    recall: async (id: unknown) =>
+      (await tool!.execute('r', { id }, undefined, undefined, ctx)).content[0]?.text,
+    command: () => command!.handler('', ctx),
+  };
+}
+
+describe('piExtension', () => {
+  it('sends what is not stale, and tells pi of no change where there is none', async () => {
+    const { sent, emit, statuses } = playedPi();
+    const talk = staleRead();
+    expect(await sent(talk.slice(0, 3))).toBeUndefined();
+    expect(await sent(talk)).toEqual([
+      talk[0],
+      { ...talk[1], content: [{ type: 'text', text: 'I read.' }] },
+      ...talk.slice(3),
+    ]);
+    expect(statuses.at(-1)).toMatch(/^ctxfold −\d+ %$/);
+    await emit('session_shutdown');
+  });
+
+  it('has pi keep the edits of a call behind its turn, once', async () => {
+    const { sent, emit } = playedPi();
+    const talk = staleRead();
+    await sent(talk);
+    const contextEntries = talk.map((each, at) => ({
+      sourceEntry: { id: `e${at}`, type: 'message' },
+      messages: [each],
+    }));
+    const turn = {
+      message: assistant(),
+      entries: [{ type: 'custom' }],
+      context: { contextEntries },
+    };
+    expect(await emit('turn_end', turn)).toMatchObject({
+      entries: [{ type: 'custom' }, { targetId: 'e1' }, { targetId: 'e2', replacement: null }],
+    });
+    expect(await emit('turn_end', turn)).toBeUndefined();
+    await emit('session_shutdown');
+  });
+
+  it('leaves versions of pi alone that keep no edits', async () => {
+    const { sent, emit } = playedPi();
+    await sent(staleRead());
+    expect(await emit('turn_end', { message: assistant() })).toBeUndefined();
+    await emit('session_shutdown');
+  });
+
+  it('goes on in one session with what pi gives back edited', async () => {
+    const { sent, emit, command, notes } = playedPi();
+    const talk = staleRead();
+    const edited = (await sent(talk))!;
+    const more = structuredClone([...edited, user('Go on.')]);
+    expect(await sent(more)).toBeUndefined();
+    await command();
+    expect(notes[0]).toContain('2 calls sent');
+    await emit('session_shutdown');
+  });
+
+  it('keeps pi from compacting at its threshold, and lets it when the user or a refusal asks', async () => {
+    const { sent, emit } = playedPi();
+    const compaction = (reason: string): Promise<unknown> =>
+      emit('session_before_compact', { reason });
+    expect(await compaction('threshold')).toBeUndefined();
+    await sent(staleRead());
+    expect(await compaction('threshold')).toEqual({ cancel: true });
+    expect(await compaction('manual')).toBeUndefined();
+    expect(await compaction('overflow')).toBeUndefined();
+    await emit('session_shutdown');
+  });
+
+  it('sends the messages as they are when they are none, says so, and leaves compacting to pi', async () => {
+    const { sent, emit, command, notes } = playedPi();
+    const broken = [user('a'), { role: 7 } as unknown as PiMessage];
+    expect(await sent(broken)).toBeUndefined();
+    expect(await emit('session_before_compact', { reason: 'threshold' })).toBeUndefined();
+    await command();
+    expect(notes[0]).toContain('The last call was sent as it was: Expected a message');
+    await emit('session_shutdown');
+  });
+
+  it("goes by the window of pi's model, and by what a provider says of it", async () => {
+    const { sent, emit, ctx } = playedPi({ offload: 'inline', workspaceRoot: '/w' });
+    const small = { ...ctx, model: { ...ctx.model!, contextWindow: 3_000 } };
+    const talk = [
+      user('Look.'),
+      ...[1, 2, 3].flatMap((at) => [
+        assistant(call(`c${at}`, 'bash', { command: `look ${at}` })),
+        result(`c${at}`, `what ${at} says is long. `.repeat(200)),
+      ]),
+    ];
+    expect(await sent(talk)).toBeUndefined();
+    const fitted = (await emit('context', { messages: [...talk, user('Go on.')] }, small)) as {
+      messages: unknown[];
+    };
+    expect(JSON.stringify(fitted.messages).length).toBeLessThan(3_000 * 4);
+    await emit('session_shutdown');
+
+    const other = playedPi({ offload: 'inline', workspaceRoot: '/w' });
+    await other.sent(talk.slice(0, 1));
+    const errorMessage = 'prompt is too long: 208310 tokens > 3000 maximum';
+    await other.emit('turn_end', {
+      message: message('assistant', { content: [], stopReason: 'error', errorMessage }),
+    });
+    expect(JSON.stringify(await other.sent(talk)).length).toBeLessThan(3_000 * 4);
+    await other.emit('session_shutdown');
+  });
+
+  it("gives back a result as pi's file has it, of the newest call of that id", async () => {
+    const { recall, entries } = playedPi();
+    for (const text of ['old', 'new'])
+      entries.push({ type: 'message', message: result('c1', text) });
+    expect(await recall('c1')).toBe('new');
+    expect(await recall('c9')).toContain('No original is on record for "c9"');
+    expect(await recall(undefined)).toContain('give the id');
+  });
+
+  it('says before any call that there was none, and after a shutdown begins anew', async () => {
+    const { command, notes, emit, sent } = playedPi();
+    await command();
+    expect(notes[0]).toContain('No model was called yet');
+    await emit('session_shutdown');
+    const talk = staleRead();
+    expect(await sent(talk)).toHaveLength(talk.length - 1);
+    await emit('session_shutdown');
+  });
+});

@@ -1,0 +1,43 @@
+// What a real client is to the check of hosts: how it is installed, configured and started. Starts nothing.
+
+import type { ProviderApi } from '../../examples/support/scripted-provider.js';
+import type { HostTools } from './chore.js';
+
+/** What one session is played with. */
+export interface ClientSetup {
+  /** The folder with the installed client's `node_modules`. */
+  readonly installed: string;
+  /** A Node that the client runs on. */
+  readonly node: string;
+  /** Its home, empty at first. */
+  readonly home: string;
+  readonly workspace: string;
+  /** Of the provider, or of a gateway to it, without a path. */
+  readonly url: string;
+  readonly api: ProviderApi;
+  /** The folder of ctxfold as a package, where its plugin is to be used. */
+  readonly plugin: string | undefined;
+  readonly contextWindow: number;
+}
+
+/** A process to start. */
+export interface ClientCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A real client. */
+export interface Client {
+  readonly name: string;
+  /** Those it can be told to speak; the first is played in the short check. */
+  readonly apis: readonly ProviderApi[];
+  readonly tools: HostTools;
+  readonly hasPlugin: boolean;
+  /** Whether its model reasons. */
+  readonly thinks: boolean;
+  /** Writes its configuration. */
+  configure(setup: ClientSetup): void;
+  /** Runs one prompt to its end; `goesOn` with the session of the last one. */
+  run(setup: ClientSetup, prompt: string, goesOn: boolean): ClientCommand;
+}

@@ -1,0 +1,64 @@
+// What the requests of a host's session come to: how much was sent, and how often one did not begin as the one before did.
+
+import type { AnsweredRequest } from '../../examples/support/scripted-provider.js';
+import { asArray, asRecord } from '../../src/shared/json.js';
+
+/** The figures of one session. */
+export interface RequestFigures {
+  readonly requests: number;
+  /** Refused by the provider's rules. */
+  readonly refused: number;
+  /** Characters of all bodies, over 4. */
+  readonly inputTokens: number;
+  /** Requests that began otherwise than the one before. */
+  readonly rewrites: number;
+  /** Those of them whose common part was no smaller for it: no edit tells why. */
+  readonly unexplainedRewrites: number;
+}
+
+/** Whether a request is one of the agent's: titles and such come without tools. */
+export function isAgentRequest({ body }: Pick<AnsweredRequest, 'body'>): boolean {
+  return asArray(body['tools']).length > 0;
+}
+
+export function measureRequests(requests: readonly AnsweredRequest[]): RequestFigures {
+  const own = requests.filter(isAgentRequest);
+  let rewrites = 0;
+  let unexplainedRewrites = 0;
+  let before: readonly string[] = [];
+  for (const { body } of own) {
+    const now = messagesOf(body);
+    const first = before.findIndex((message, at) => message !== now[at]);
+    if (first !== -1) {
+      rewrites += 1;
+      // The same messages, as far as they are there still, have to be shorter for it.
+      const [was, is] = [before.slice(first), now.slice(first, before.length)].map(lengthOf);
+      if ((is ?? 0) >= (was ?? 0)) unexplainedRewrites += 1;
+    }
+    before = now;
+  }
+  return {
+    requests: own.length,
+    refused: own.filter(({ status }) => status === 400).length,
+    inputTokens: own.reduce((sum, { body }) => sum + Math.ceil(JSON.stringify(body).length / 4), 0),
+    rewrites,
+    unexplainedRewrites,
+  };
+}
+
+function lengthOf(messages: readonly string[]): number {
+  return messages.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The messages without the marks of a cache, which move. */
+function messagesOf(body: AnsweredRequest['body']): readonly string[] {
+  const messages = body['messages'] ?? body['input'] ?? body['contents'];
+  return asArray(messages).map((message) => JSON.stringify(message, withoutMarks));
+}
+
+function withoutMarks(_key: string, value: unknown): unknown {
+  const record = asRecord(value);
+  if (record === undefined || !('cache_control' in record)) return value;
+  const { cache_control: _, ...rest } = record;
+  return rest;
+}

@@ -1,0 +1,72 @@
+// The check of hosts, inside of a network namespace that leads nowhere: plays each client with and without ctxfold, and prints
+// a line of JSON for each. Refuses to run where there is a way out. Started by scripts/check-hosts.js.
+
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { parseArgs } from 'node:util';
+
+import { LEAST_CALLS } from './chore.js';
+import type { Client } from './client.js';
+import { pi } from './pi.js';
+import { playSession } from './play.js';
+import type { Play, Played } from './play.js';
+
+const CLIENTS: readonly Client[] = [pi];
+
+/** What is to be true of a session with ctxfold, against the same one without. */
+function faultsOf(played: Played, without: Played): readonly string[] {
+  const saved = 1 - played.inputTokens / without.inputTokens;
+  const faults: readonly (readonly [boolean, string])[] = [
+    [without.calls < LEAST_CALLS, `only ${without.calls} calls without ctxfold`],
+    [without.complaints.length > 0, `without ctxfold: ${without.complaints.join(' | ')}`],
+    [played.complaints.length > 0, played.complaints.join(' | ')],
+    [played.refused > 0, `${played.refused} requests refused`],
+    [played.answer !== without.answer, `answered ${played.answer}, not ${without.answer}`],
+    [played.digest !== without.digest, 'left other files'],
+    [saved < LEAST_SAVED, `saved ${Math.round(saved * 100)} % of the input`],
+    [played.unexplainedRewrites > 0, `${played.unexplainedRewrites} rewrites that no edit tells`],
+  ];
+  return faults.flatMap(([isSo, fault]) => (isSo ? [fault] : []));
+}
+
+/** Of the input of a session with more than 60 calls. */
+const LEAST_SAVED = 0.4;
+
+function assertNoWayOut(): void {
+  const routes = readFileSync('/proc/net/route', 'utf8').trim().split('\n').slice(1);
+  const outer = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
+  if (routes.length > 0 || outer.length > 0) {
+    throw new Error('Clients are started in a network namespace without routes only.');
+  }
+}
+
+assertNoWayOut();
+const { values } = parseArgs({
+  options: {
+    client: { type: 'string' },
+    installed: { type: 'string' },
+    node: { type: 'string' },
+    package: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
+});
+const { client: name, installed = '', node = process.execPath, package: plugin } = values;
+const client = CLIENTS.find((each) => each.name === name);
+if (client === undefined) throw new Error(`There is no client ${String(name)}.`);
+for (const api of values.quick ? client.apis.slice(0, 1) : client.apis) {
+  const play: Play = { installed, node, api, contextWindow: 200_000 };
+  const without = await playSession(client, play);
+  const played = await playSession(client, { ...play, plugin });
+  const { answer: _, digest: _digest, ...figures } = played;
+  process.stdout.write(
+    `${JSON.stringify({
+      host: client.name,
+      api,
+      way: 'plugin',
+      ...figures,
+      inputTokensWithout: without.inputTokens,
+      secondsWithout: without.seconds,
+      faults: faultsOf(played, without),
+    })}\n`,
+  );
+}

@@ -1,0 +1,117 @@
+// Sessions that go on from the state of another one send what one that lived through all of it would have sent.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readTranscript } from '../../../src/main/formats/read-transcript.js';
+import type { EditOptions } from '../../../src/main/preflight/edit-options.js';
+import type { CompressionStrategyName } from '../../../src/main/strategies/strategy.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
+import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';
+import { playInMany, playInOne, requestsOf } from '../../support/resumed-session.js';
+import type { PlayOptions } from '../../support/resumed-session.js';
+import { runs } from '../../support/scale.js';
+import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
+
+const STRATEGIES = ['high-density', 'top-down-truncation', 'middle-out', 'one-shot'] as const;
+const POLICIES = ['every-turn', 'batched', 'at-birth'] as const;
+const REASONING = ['keep', 'strip-after-first-edit', 'forbid-edits'] as const;
+
+interface Choice extends EditOptions {
+  readonly strategy: CompressionStrategyName;
+  readonly contextLimit: number;
+  readonly preset: 'specification' | undefined;
+  readonly ratio: number | undefined;
+}
+
+function optionsOf({ strategy, contextLimit, preset, ratio, ...edits }: Choice): PlayOptions {
+  let summaries = 0;
+  return {
+    compactor: () => {
+      summaries = 0;
+      return {
+        offload: 'inline',
+        tokenizer: 'estimate',
+        contextLimit,
+        preset,
+        settings: { 'compression.strategy': strategy },
+        summarizer: scriptedSummarizer(
+          () => `<state_snapshot>summary ${(summaries += 1)}</state_snapshot>`,
+        ),
+      };
+    },
+    session: edits,
+    modelName: 'some-model',
+    reportedRatio: ratio,
+  };
+}
+
+const choice: fc.Arbitrary<Choice> = fc.record({
+  strategy: fc.constantFrom(...STRATEGIES),
+  edits: fc.constantFrom(...POLICIES),
+  reasoning: fc.constantFrom(...REASONING),
+  contextLimit: fc.constantFrom(1_000, 4_000, 12_000, 200_000),
+  preset: fc.constantFrom('specification', undefined, undefined),
+  ratio: fc.constantFrom(undefined, 1, 1.5),
+});
+
+async function expectSame(history: readonly IContent[], options: PlayOptions): Promise<number> {
+  const requests = requestsOf(history);
+  const one = await playInOne(requests, options);
+  const told: unknown[] = [];
+  const many = await playInMany(requests, options, undefined, (session) => {
+    session.on('stateDiverged', (event) => told.push(event));
+    session.on('stateRefused', (event) => told.push(event));
+  });
+  expect(told).toEqual([]);
+  for (const [at, sent] of one.entries()) {
+    const now = JSON.stringify(many[at]);
+    const then = JSON.stringify(sent);
+    if (now === then) continue;
+    let first = 0;
+    while (now[first] === then[first]) first += 1;
+    const around = [first - 200, first + 120] as const;
+    expect(now.slice(...around), `request ${at}`).toBe(then.slice(...around));
+  }
+  return one.reduce(
+    (sum, sent, at) => sum + Math.abs(requests.slice(0, at + 1).flat().length - sent.length),
+    0,
+  );
+}
+
+describe('Session.snapshot', () => {
+  it('has sessions of their own for each request send what one session sends', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 })),
+        choice,
+        async (history, chosen) => {
+          await expectSame(history, optionsOf(chosen));
+        },
+      ),
+      { numRuns: runs(2_500) },
+    );
+  }, 600_000);
+
+  it.each([
+    'claude-code/0ccf1a04-session.jsonl',
+    'codex/jdx-mise__71-b56c467073-0.jsonl',
+    'openai-chat/openhands-sampled__python__mypy-15976_0.json',
+  ])(
+    'does so with the recorded session %s, under every policy and strategy',
+    async (name) => {
+      const path = `test/fixtures/transcripts/${name}`;
+      const { entries } = await readTranscript(path);
+      const history = entries.slice(0, 120);
+      for (const strategy of STRATEGIES) {
+        for (const edits of POLICIES) {
+          for (const contextLimit of [8_000, 200_000]) {
+            const chosen = { strategy, edits, contextLimit, preset: undefined, ratio: 1.2 };
+            await expectSame(history, optionsOf(chosen));
+          }
+        }
+      }
+    },
+    600_000,
+  );
+});

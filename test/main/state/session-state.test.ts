@@ -1,0 +1,113 @@
+// What becomes of states that are broken, newer, of another history, or of one that has changed since.
+
+import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { Session } from '../../../src/main/session.js';
+import type { SessionState } from '../../../src/main/state/session-state.js';
+import { openState } from '../../../src/main/state/session-state.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { historyOf } from '../../support/notation.js';
+
+const COMPACTOR = { offload: 'inline', tokenizer: 'estimate', preset: 'specification' } as const;
+const HISTORY = historyOf('h a:r1 t:r1 a:w2 t:w2 h a:r3(b.ts) t:r3 a:w4(b.ts) t:w4 h');
+
+/** A state of the history after a preflight at each request, and what it sends. */
+async function sent(history = HISTORY): Promise<{ state: SessionState; entries: IContent[] }> {
+  await using compactor = createCompactor(COMPACTOR);
+  const session = await compactor.createSession();
+  for (let end = 1; end <= history.length; end += 5) {
+    session.history.addAll(history.slice(end === 1 ? 0 : end - 5, end));
+    await session.ensureCompressionBeforeSend(`at ${end}`);
+  }
+  return { state: session.snapshot(), entries: session.history.getAll() };
+}
+
+/** Goes on from a state, and tells what there was to tell of it. */
+async function goOn(
+  history: readonly IContent[],
+  state: unknown,
+): Promise<{ session: Session; told: readonly unknown[]; entries: readonly IContent[] }> {
+  const compactor = createCompactor(COMPACTOR);
+  const session = await compactor.createSession({ history, state: state as SessionState });
+  const told: unknown[] = [];
+  session.on('stateDiverged', (event) => told.push(event));
+  session.on('stateRefused', ({ error }) => told.push(error.code));
+  await new Promise((resolve) => setImmediate(resolve));
+  const entries = session.history.getAll();
+  await compactor.close();
+  return { session, told, entries };
+}
+
+describe('createSession with a state', () => {
+  it('begins with what the former session had come to', async () => {
+    const { state, entries } = await sent();
+    const resumed = await goOn(structuredClone(HISTORY), JSON.parse(JSON.stringify(state)));
+    expect(resumed.told).toEqual([]);
+    expect(resumed.entries).toEqual(entries);
+    expect(entries.length).toBeLessThan(HISTORY.length);
+    expect(resumed.session.history.isCounted).toBe(true);
+  });
+
+  it('takes in behind it what the state does not know', async () => {
+    const { state, entries } = await sent();
+    const more = humanText('and more');
+    const resumed = await goOn([...HISTORY, more], state);
+    expect(resumed.entries).toEqual([...entries, more]);
+    expect(resumed.told).toEqual([]);
+  });
+
+  it('tells the first entry that says something else, and keeps what landed before it', async () => {
+    const { state } = await sent();
+    const edited = HISTORY.with(7, humanText('something else'));
+    const { told, entries } = await goOn(edited, state);
+    expect(told).toEqual([{ reason: 'edited', entry: 7, followed: 1, left: 1 }]);
+    expect(entries.at(-4)).toBe(edited[7]);
+    expect(entries.length).toBe(edited.length - 2);
+  });
+
+  it('tells that entries are missing, and keeps what landed before', async () => {
+    const { state } = await sent();
+    const { told, entries } = await goOn(HISTORY.slice(0, 8), state);
+    expect(told).toEqual([{ reason: 'shortened', entry: 8, followed: 1, left: 1 }]);
+    expect(entries).toEqual(
+      (await goOn(HISTORY, state)).entries.slice(0, 4).concat(HISTORY.slice(6, 8)),
+    );
+  });
+
+  it('takes nothing from the state of another history', async () => {
+    const { state } = await sent();
+    const other = historyOf('a:r1 t:r1 a:w2 t:w2');
+    const { told, entries } = await goOn(other, state);
+    expect(told).toEqual([{ reason: 'foreign', entry: 0, followed: 0, left: 1 }]);
+    expect(entries).toEqual(other);
+  });
+
+  it.each([
+    ['of a newer version', (state: SessionState) => ({ ...state, version: 2 }), 'STATE_TOO_NEW'],
+    [
+      'with a changed number',
+      (state: SessionState) => ({ ...state, at: state.at + 1 }),
+      'STATE_BROKEN',
+    ],
+    ['that is a text', () => 'state', 'STATE_BROKEN'],
+    ['that is an empty object', () => ({}), 'STATE_BROKEN'],
+    [
+      'of which a half is missing',
+      ({ version, tokens }: SessionState) => ({ version, tokens }),
+      'STATE_BROKEN',
+    ],
+  ])('refuses one %s, and starts without it', async (_, change, code) => {
+    const { state } = await sent();
+    const { told, entries } = await goOn(HISTORY, change(state));
+    expect(told).toEqual([code]);
+    expect(entries).toEqual(HISTORY);
+  });
+
+  it('holds no text of the history', async () => {
+    const secret = 'the-secret-of-the-history';
+    const { state } = await sent([humanText(secret), ...HISTORY]);
+    expect(JSON.stringify(state)).not.toContain(secret);
+    expect(openState(state).digests.entries).toBe(HISTORY.length + 1 - (HISTORY.length % 5));
+  });
+});

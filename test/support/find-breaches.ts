@@ -1,0 +1,28 @@
+// What a service would refuse of a request as it came over the wire, in any of the four APIs.
+
+import type { IncomingRequest, ProviderApi } from '../../examples/support/scripted-provider.js';
+import type {
+  ProviderRequest,
+  ProviderRequestOptions,
+} from '../../src/shared/providers/provider-request.js';
+import type { ProviderViolation } from '../../src/shared/providers/provider-violation.js';
+import { findRequestViolations } from '../../src/shared/providers/validate.js';
+import { readAnthropicRequest } from './requests/anthropic.js';
+import { readGeminiRequest } from './requests/gemini.js';
+import { readChatRequest } from './requests/openai-chat.js';
+import { readResponsesRequest } from './requests/openai-responses.js';
+
+const READERS: Readonly<Record<ProviderApi, (request: IncomingRequest) => ProviderRequest>> = {
+  anthropic: ({ body }) => readAnthropicRequest(body),
+  'openai-chat': ({ body }) => readChatRequest(body),
+  'openai-responses': ({ body }) => readResponsesRequest(body),
+  gemini: ({ body, path }) => readGeminiRequest(body, path),
+};
+
+/** Lists what the service would refuse of a request that came in. */
+export function findBreaches(
+  request: IncomingRequest,
+  options: ProviderRequestOptions = {},
+): readonly ProviderViolation[] {
+  return findRequestViolations({ ...READERS[request.api](request), ...options }, request.api);
+}

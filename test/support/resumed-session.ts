@@ -1,0 +1,89 @@
+// One conversation played twice: by a session that lives through all of it, and by as many as there are requests, each of which
+// knows the entries that were added and what the one before has left as JSON.
+
+import type { Compactor } from '../../src/main/compactor.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import type { SessionOptions } from '../../src/main/session-options.js';
+import type { Session } from '../../src/main/session.js';
+import type { SessionState } from '../../src/main/state/session-state.js';
+import type { IContent } from '../../src/shared/content.js';
+
+/** How both play it. */
+export interface PlayOptions {
+  /** Made anew for each of the two, for a model that summarizes counts its answers. */
+  readonly compactor: () => CompactorOptions;
+  readonly session: SessionOptions;
+  readonly modelName?: string | undefined;
+  /** Reported for each request, by the counted tokens of that. */
+  readonly reportedRatio?: number | undefined;
+}
+
+/** The entries that are added before each request: up to each answer of the model, and the rest. */
+export function requestsOf(history: readonly IContent[]): readonly (readonly IContent[])[] {
+  const requests: IContent[][] = [[]];
+  for (const entry of history) {
+    const last = requests.at(-1) as IContent[];
+    const isAnswer = entry.speaker === 'ai' && last.length > 0 && last.at(-1)?.speaker !== 'ai';
+    if (isAnswer) requests.push([entry]);
+    else last.push(entry);
+  }
+  return requests;
+}
+
+/** What each request sends, by one session. */
+export async function playInOne(
+  requests: readonly (readonly IContent[])[],
+  options: PlayOptions,
+): Promise<readonly IContent[][]> {
+  await using compactor = createCompactor(options.compactor());
+  const session = await compactor.createSession(options.session);
+  const sent: IContent[][] = [];
+  for (const [at, entries] of requests.entries()) {
+    sent.push(await request(session, entries, at, options));
+  }
+  return sent;
+}
+
+/** The same by a session of its own for each request. `passOn` may do something to what one leaves to the next. */
+export async function playInMany(
+  requests: readonly (readonly IContent[])[],
+  options: PlayOptions,
+  passOn: (state: SessionState) => SessionState = (state) => state,
+  onSession: (session: Session) => void = () => undefined,
+): Promise<readonly IContent[][]> {
+  const given = options.compactor();
+  const raw: IContent[] = [];
+  const sent: IContent[][] = [];
+  let state: SessionState | undefined;
+  for (const [at, entries] of requests.entries()) {
+    const compactor: Compactor = createCompactor(given);
+    const history = structuredClone(raw);
+    const session = await compactor.createSession({ ...options.session, history, state });
+    onSession(session);
+    sent.push(await request(session, entries, at, options));
+    raw.push(...entries);
+    state = passOn(JSON.parse(JSON.stringify(session.snapshot())) as SessionState);
+    await compactor.close();
+  }
+  return sent;
+}
+
+async function request(
+  session: Session,
+  entries: readonly IContent[],
+  at: number,
+  { modelName, reportedRatio }: PlayOptions,
+): Promise<IContent[]> {
+  if (reportedRatio !== undefined && at > 0) {
+    const inputTokens = Math.round(session.history.getTotalTokens() * reportedRatio);
+    session.reportUsage({ inputTokens, modelName });
+  }
+  session.history.addAll(entries, modelName);
+  try {
+    await session.ensureCompressionBeforeSend(`request ${at}`);
+  } catch (thrown) {
+    if (!(thrown instanceof Error) || thrown.name !== 'ContextWindowExceededError') throw thrown;
+  }
+  return session.history.getAll();
+}
