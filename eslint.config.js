@@ -59,6 +59,11 @@ const NO_SDK_AT_RUN_TIME = {
   allowTypeImports: true,
 };
 
+const GATEWAY_ONLY = {
+  regex: '(^|/)main/cli/',
+  message: 'The command line runs the gateway, and gives it its page.',
+};
+
 const CLI_ONLY =
   'The CLI imports its own folder, packages, the entries of this one, and the names of the formats.';
 const STRATEGIES_ONLY = {
@@ -205,6 +210,12 @@ export default defineConfig(
     regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
     message: 'The script of the page imports uPlot, its own folder, and types of its data.',
   }),
+  imports(['src/main/cli/gateway/client/*.ts'], {
+    regex: '^(?!\\./)',
+    message: 'The script of the page imports its own folder.',
+  }),
+
+  imports(['src/gateway/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, GATEWAY_ONLY),
 
   imports(['src/adapters/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API),
   imports(['src/adapters/*/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, {

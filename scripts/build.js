@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, statSync } from 'node:fs';
-import { bundleReport } from './bundle-report.js';
+import { bundleGatewayPage, bundleReport } from './bundle-report.js';
 import { bundleWorker } from './bundle-worker.js';
 import { bundlePackage, TOKENS_MODULE } from './bundle-package.js';
 import { leaveUnshipped } from './leave-unshipped.js';
@@ -20,11 +20,14 @@ const { status } = spawnSync(`tsc -p tsconfig.build.json${noCheck}`, {
 process.exitCode = status ?? 1;
 if (status === 0) {
   await bundleReport('src/main/cli/report/client.json');
+  await bundleGatewayPage('src/main/cli/gateway/client.json');
   cpSync('src', 'dist', {
     recursive: true,
     filter: (source) => statSync(source).isDirectory() || !source.endsWith('.ts'),
   });
-  rmSync('dist/main/cli/report/client', { recursive: true, force: true });
+  for (const page of ['report', 'gateway']) {
+    rmSync(`dist/main/cli/${page}/client`, { recursive: true, force: true });
+  }
   rmSync('dist/worker', { recursive: true });
   await bundleWorker('dist/worker');
   const files = await bundlePackage();

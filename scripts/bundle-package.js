@@ -11,6 +11,8 @@ import { packageEntries } from './package-entries.js';
 export const NODE = 'node20.19';
 
 const COMMAND = 'main/cli/main';
+/** Loaded by its URL, as the entry of a thread. */
+const ENGINE_THREAD = 'gateway/engine/engine-thread';
 /** As deep as the folders of most sources, and their files' URLs are made anew for it. */
 const CHUNKS = 'main/chunks';
 /** The tokens: one file, which the worker's bundle loads too. */
@@ -69,7 +71,7 @@ const SMALL_PACKAGES = {
 export async function bundlePackage() {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const packages = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
-  const names = [...packageEntries(), COMMAND];
+  const names = [...packageEntries(), COMMAND, ENGINE_THREAD];
   const { output } = await build({
     input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
     platform: 'node',

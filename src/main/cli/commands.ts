@@ -35,6 +35,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./analyze/analyze-command.js')).createAnalyzeCommand,
   },
   {
+    name: 'gateway',
+    summary: 'stand between agents and their providers, and show or save what can be saved',
+    arguments: '',
+    load: async () => (await import('./gateway/gateway-command.js')).createGatewayCommand,
+  },
+  {
+    name: 'run',
+    summary: 'run an agent behind a gateway of its own',
+    arguments: '<command...>',
+    load: async () => (await import('./gateway/run-command.js')).createRunCommand,
+  },
+  {
     name: 'mcp',
     summary: 'serve what sessions took away to a model, over MCP',
     arguments: '',

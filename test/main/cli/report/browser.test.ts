@@ -1,7 +1,7 @@
 // The page in a browser, where there is one: a Chromium that is installed, or the one that the variable
 // CHROMIUM_PATH names.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,24 +10,13 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { humanText } from '../../../../src/index.js';
+import { CHROMIUM_MISSING, CHROMIUM_PATH } from '../../../support/browser.js';
 import {
   documentOf,
   folderDocumentOf,
   longSession,
   step,
 } from '../../../support/report-documents.js';
-
-const PLACES = [
-  process.env['CHROMIUM_PATH'] ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-
-const executablePath = PLACES.find((place) => place !== '' && existsSync(place));
-const MISSING = executablePath === undefined ? ': none was found, set CHROMIUM_PATH' : '';
 
 const WORD = 'w'.repeat(3_000);
 const HOSTILE = `</script><script>document.title = 'owned'</script><img src="http://h.invalid/x" onerror="document.title = 'owned'"> \u202E${WORD}`;
@@ -56,7 +45,7 @@ const PAINTED_COLOURS = `(() => {
 const GROUND = 'getComputedStyle(document.body).backgroundColor';
 const SIZE = '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]';
 
-describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`, () => {
+describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MISSING}`, () => {
   let browser: Browser;
   let folder: string;
   const pages = new Map<string, string>();
@@ -75,7 +64,7 @@ describe.skipIf(executablePath === undefined)(`the page in a browser${MISSING}`,
       writeFileSync(file, document);
       pages.set(name, pathToFileURL(file).href);
     }
-    browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: CHROMIUM_PATH!, args: ['--no-sandbox'] });
   });
 
   afterAll(async () => {

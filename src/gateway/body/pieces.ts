@@ -1,0 +1,129 @@
+// Of which bytes the body of a request consists once its list of messages is another one: as much of the old body as stays,
+// and what was written anew.
+
+import type { ByteRange } from './json-scan.js';
+import type { ListInBody } from './list-in-body.js';
+import { writeValue } from './written-value.js';
+import type { ParsedValue } from './written-value.js';
+
+const COMMA = Buffer.from(',');
+
+/**
+ * Returns the parts of the new body in their order, or `undefined` when nothing has changed. Messages that stay are the same
+ * objects, in the same order.
+ *
+ * @param messages of the elements of the list, each at its place
+ * @param written what was written before, by message
+ */
+export function piecesOf(
+  { bytes, start, end, elements }: ListInBody,
+  messages: readonly object[],
+  compacted: readonly object[],
+  written: WeakMap<object, Buffer>,
+): (ByteRange | Uint8Array)[] | undefined {
+  const places = stayingPlaces(messages, compacted);
+  if (compacted.length === messages.length && places.every((place, at) => place === at))
+    return undefined;
+  const pieces: (ByteRange | Uint8Array)[] = [{ start: 0, end: start + 1 }];
+  let former = -1;
+  for (const [at, message] of compacted.entries()) {
+    const place = places[at] ?? -1;
+    const element = elements[place];
+    if (element !== undefined && place > 0 && places[at - 1] === place - 1) {
+      // With what stands between them.
+      pieces.push({ start: elements[place - 1]?.end ?? element.start, end: element.end });
+    } else {
+      if (at > 0) pieces.push(COMMA);
+      pieces.push(element ?? textOf(message, former + 1, nextPlace(places, at, messages.length)));
+    }
+    if (place !== -1) former = place;
+  }
+  pieces.push({ start: end - 1, end: bytes.length });
+  return joined(pieces);
+
+  function textOf(message: object, from: number, to: number): Buffer {
+    const known = written.get(message);
+    if (known !== undefined) return known;
+    const sources = sourcesOf(message, from, to);
+    const text = writeValue(message, sources);
+    written.set(message, text);
+    return text;
+  }
+
+  /** What a message may have been made of stands between its neighbours; first what it shares parts with. */
+  function sourcesOf(message: object, from: number, to: number): ParsedValue[] {
+    const between: ParsedValue[] = [];
+    for (let place = from; place < to; place += 1) {
+      const value = messages[place];
+      const element = elements[place];
+      if (value === undefined || element === undefined) continue;
+      between.push({ value, bytes: bytes.subarray(element.start, element.end) });
+    }
+    const kin = between.filter(({ value }) => isKin(message, value as object));
+    // Whatever is taken for its source, the message is written as it is: only spelling comes from there.
+    const [closest] = between.filter(({ value }) => isSameRole(message, value as object));
+    return kin.length > 0 || closest === undefined ? kin : [closest];
+  }
+}
+
+/** Makes ranges that follow each other one. */
+function joined(pieces: readonly (ByteRange | Uint8Array)[]): (ByteRange | Uint8Array)[] {
+  const all: (ByteRange | Uint8Array)[] = [];
+  for (const piece of pieces) {
+    const last = all.at(-1);
+    const goesOn =
+      last !== undefined && 'end' in last && 'start' in piece && last.end === piece.start;
+    if (goesOn) all[all.length - 1] = { start: last.start, end: piece.end };
+    else all.push(piece);
+  }
+  return all;
+}
+
+/** For each compacted message, the place of the given one that it is, or -1. */
+function stayingPlaces(messages: readonly object[], compacted: readonly object[]): number[] {
+  const places = new Map(messages.map((message, at) => [message, at]));
+  return compacted.map((message) => places.get(message) ?? -1);
+}
+
+function nextPlace(places: readonly number[], at: number, length: number): number {
+  for (let next = at + 1; next < places.length; next += 1) {
+    const place = places[next] ?? -1;
+    if (place !== -1) return place;
+  }
+  return length;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether one message was made of another: they share a part, or what they are called by. */
+function isKin(message: object, given: object): boolean {
+  const [a, b] = [message as Fields, given as Fields];
+  const names = ['call_id', 'tool_call_id', 'id'].filter((name) => a[name] !== undefined);
+  if (names.length > 0) return names.every((name) => a[name] === b[name]);
+  if (!isSameRole(message, given)) return false;
+  const parts = new Set(partsOf(b));
+  return partsOf(a).some(
+    (part) => parts.has(part) || Array.from(parts).some((of) => isSameCall(part, of)),
+  );
+}
+
+function isSameRole(message: object, given: object): boolean {
+  return (message as Fields)['role'] === (given as Fields)['role'];
+}
+
+function partsOf(message: Fields): readonly unknown[] {
+  return [message['content'], message['parts']].flatMap((list): readonly unknown[] =>
+    Array.isArray(list) ? list : [],
+  );
+}
+
+/** Parts are called by ids of their own, or by the call that they belong to. */
+function isSameCall(part: unknown, of: unknown): boolean {
+  return idsOf(part).some((id) => idsOf(of).includes(id));
+}
+
+function idsOf(part: unknown): readonly unknown[] {
+  const { id, tool_use_id: answered, functionResponse } = (part ?? {}) as Fields;
+  const nested = (functionResponse as Fields | undefined)?.['id'];
+  return [id, answered, nested].filter((name) => typeof name === 'string');
+}

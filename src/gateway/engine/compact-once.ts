@@ -1,0 +1,69 @@
+// `POST /ctxfold/compact`: messages in, messages out, of no conversation. For what stands in front of a provider already and
+// calls somebody before it sends, in whatever language.
+
+import { isRecord, tryParseJson } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { apiNamed } from './apis.js';
+import type { ApiName } from './apis.js';
+import type { OnceAnswer } from './protocol.js';
+
+/** Messages that were compacted, with what that came to. Tokens are counted ones. */
+export interface CompactedMessages {
+  readonly messages: readonly unknown[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Why they are as they were, when compacting them failed. */
+  readonly error?: string | undefined;
+}
+
+/** What is known about messages of no conversation. */
+export interface OnceOptions {
+  readonly model: string | undefined;
+  readonly contextLimit: number | undefined;
+}
+
+const FORMATS = ['anthropic', 'responses', 'chat', 'gemini'] as const;
+
+/** Answers a body with messages in it. */
+export async function compactOnce(
+  body: string,
+  compact: (
+    api: ApiName,
+    messages: readonly unknown[],
+    options: OnceOptions,
+  ) => Promise<CompactedMessages>,
+): Promise<OnceAnswer> {
+  const given = tryParseJson(body);
+  if (!isRecord(given)) return refusal('expected a JSON object.');
+  const format = formatOf(given);
+  const list = format === undefined ? undefined : apiNamed(format).list[0];
+  const messages = given['messages'] ?? given[list ?? ''];
+  if (format === undefined || !Array.isArray(messages)) {
+    return refusal(`expected "messages", and as "format" one of ${FORMATS.join(', ')}.`);
+  }
+  const { model, contextLimit } = given;
+  if (model !== undefined && typeof model !== 'string') {
+    return refusal('expected "model" to be a string.');
+  }
+  if (contextLimit !== undefined && !isLimit(contextLimit)) {
+    return refusal('expected "contextLimit" to be a number of tokens.');
+  }
+  const compacted = await compact(format, messages, { model, contextLimit });
+  return { status: 200, body: Buffer.from(JSON.stringify({ format, ...compacted })) };
+}
+
+function refusal(message: string): OnceAnswer {
+  return { status: 400, body: Buffer.from(message) };
+}
+
+function isLimit(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** As it is said, or by where the messages stand: a whole request does as well. */
+function formatOf(given: JsonRecord): ApiName | undefined {
+  const { format } = given;
+  if (format !== undefined) return FORMATS.find((name) => name === format);
+  if (Array.isArray(given['input'])) return 'responses';
+  return Array.isArray(given['contents']) ? 'gemini' : undefined;
+}

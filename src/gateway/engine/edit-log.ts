@@ -1,0 +1,111 @@
+// What landed in a conversation, edit by edit: with which rule, of which tool, how much, and what stood there, for as
+// long as that is kept. What leaves here without being asked for holds no content.
+
+import type { ContentBlock } from '../../shared/content.js';
+import type {
+  PrunedEvent,
+  CompressedEvent,
+  FittedEvent,
+} from '../../main/preflight/session-events.js';
+import type { EditReport } from './protocol.js';
+
+/** Edits of a conversation whose originals are kept. */
+const MAX_ORIGINALS = 500;
+const MAX_ORIGINAL_CHARACTERS = 200_000;
+/** Names of tools come from outside: what is no plain name is not shown. */
+const PLAIN_NAME = /^[\w.:/-]{1,64}$/;
+
+/** The edits of one conversation. */
+export class EditLog {
+  #fresh: EditReport[] = [];
+  #count = 0;
+  readonly #originals = new Map<number, ContentBlock>();
+
+  /** Takes note of a density pass. */
+  notePruned({ edits, changes }: PrunedEvent): void {
+    const byEntry = new Map(changes.map((change) => [change.index, change]));
+    for (const { entry, block, rule, action } of edits) {
+      if (action === 'companion' || action === 'ceded') continue;
+      const change = byEntry.get(entry);
+      const before = change?.before.blocks[block];
+      if (before === undefined) continue;
+      const after = change?.after?.blocks.find((now) => isSameBlock(now, before));
+      this.#add(rule, action, before, after);
+    }
+  }
+
+  /** Takes note of a compression that was applied. */
+  noteCompressed({ outcome, strategy, tokensBefore, tokensAfter }: CompressedEvent): void {
+    if (outcome !== 'applied') return;
+    // What is told in tokens elsewhere is some four characters each.
+    this.#push({
+      rule: 'compression',
+      action: strategy,
+      tool: undefined,
+      before: tokensBefore * 4,
+      after: tokensAfter * 4,
+    });
+  }
+
+  /** Takes note of a history that was made to fit. */
+  noteFitted({ changes }: FittedEvent): void {
+    for (const { before, after } of changes) {
+      for (const [at, block] of before.blocks.entries()) {
+        if (block.type === 'tool_response') this.#add('fit', 'summary', block, after?.blocks[at]);
+      }
+    }
+  }
+
+  /** Returns what landed since this was asked last. */
+  takeFresh(): readonly EditReport[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+
+  /** The text that an edit took away. */
+  original(number: number): string | undefined {
+    const block = this.#originals.get(number);
+    return block === undefined ? undefined : textOf(block).slice(0, MAX_ORIGINAL_CHARACTERS);
+  }
+
+  #add(rule: string, action: string, before: ContentBlock, after: ContentBlock | undefined): void {
+    const tool = toolOf(before);
+    this.#originals.set(this.#count, before);
+    this.#originals.delete(this.#count - MAX_ORIGINALS);
+    this.#push({
+      rule,
+      action,
+      tool: tool !== undefined && PLAIN_NAME.test(tool) ? tool : undefined,
+      before: textOf(before).length,
+      after: after === undefined ? 0 : textOf(after).length,
+    });
+  }
+
+  #push(edit: Omit<EditReport, 'number'>): void {
+    this.#fresh.push({ number: this.#count, ...edit });
+    this.#count += 1;
+  }
+}
+
+function isSameBlock(now: ContentBlock, before: ContentBlock): boolean {
+  if (now.type === 'tool_response' && before.type === 'tool_response')
+    return now.callId === before.callId;
+  if (now.type === 'tool_call' && before.type === 'tool_call') return now.id === before.id;
+  return now.type === before.type && now.type === 'text';
+}
+
+function toolOf(block: ContentBlock): string | undefined {
+  if (block.type === 'tool_response') return block.toolName;
+  return block.type === 'tool_call' ? block.name : undefined;
+}
+
+function textOf(block: ContentBlock): string {
+  if (block.type === 'text') return block.text;
+  if (block.type === 'tool_response') return textOfValue(block.result);
+  return block.type === 'tool_call' ? textOfValue(block.parameters) : '';
+}
+
+function textOfValue(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+}

@@ -1,0 +1,267 @@
+// Compacts the bodies of requests, on whichever thread it runs: reads what is new in a body, has the adapter of its API make
+// the messages ready, and says of which bytes the new body consists. Sends nothing.
+
+import { isUtf8 } from 'node:buffer';
+import { messageCompactor } from '../../adapters/anthropic/message-compactor.js';
+import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
+import { reasoningOfRequest } from '../../adapters/anthropic/reasoning-of-request.js';
+import type { CompactCall } from '../../adapters/adapter-options.js';
+import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
+import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
+import { inputCompactor } from '../../adapters/openai/input-compactor.js';
+import { createCompactor } from '../../main/compactor.js';
+import type { Compactor } from '../../main/compactor.js';
+import type { Session } from '../../main/session.js';
+import { asError } from '../../shared/errors.js';
+import { asText, isRecord } from '../../shared/json.js';
+
+import { findList, readList } from '../body/list-in-body.js';
+import type { ListInBody } from '../body/list-in-body.js';
+import { piecesOf } from '../body/pieces.js';
+import { apiNamed } from './apis.js';
+import { compactOnce } from './compact-once.js';
+import type { CompactedMessages, OnceOptions } from './compact-once.js';
+import { conversationName } from './conversation-name.js';
+import type { ApiName } from './apis.js';
+import { EditLog } from './edit-log.js';
+import { Lines } from './lines.js';
+import type { Line } from './lines.js';
+import type {
+  AnsweredUsage,
+  Engine,
+  EngineAnswer,
+  EngineCall,
+  LineReport,
+  OnceAnswer,
+} from './protocol.js';
+
+/** How an engine works. */
+export interface EngineOptions {
+  /** Conversations that are remembered. */
+  readonly maxConversations: number;
+  readonly contextLimit?: number | undefined;
+  readonly workspaceRoot?: string | undefined;
+  /** Where what goes is kept. */
+  readonly removalLogDirectory?: string | undefined;
+  readonly offload?: 'auto' | 'inline' | undefined;
+}
+
+/** The function form of an adapter, of messages whose format it alone knows. */
+type Compact = (messages: readonly object[], call: CompactCall) => Promise<readonly object[]>;
+
+interface Watched {
+  readonly session: Session;
+  readonly edits: EditLog;
+}
+
+const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
+const NO_EDITS: EngineAnswer['edits'] = [];
+
+/** Makes an engine that runs on the calling thread. */
+export function createEngine(options: EngineOptions): Engine {
+  return new LocalEngine(options);
+}
+
+class LocalEngine implements Engine {
+  readonly #compactor: Compactor;
+  readonly #compacts: Readonly<Record<ApiName, Compact>>;
+  readonly #options: EngineOptions;
+  readonly #lines: Lines;
+  /** By the id of a line. */
+  readonly #watched = new Map<string, Watched>();
+  readonly #reported = new Map<string, number>();
+  /** What was written of messages that an edit has touched, which later calls send again. */
+  readonly #written = new WeakMap<object, Buffer>();
+
+  constructor(options: EngineOptions) {
+    const { contextLimit, workspaceRoot, offload, maxConversations, removalLogDirectory } = options;
+    this.#options = options;
+    this.#compactor = createCompactor({ contextLimit, workspaceRoot, offload });
+    this.#lines = new Lines(maxConversations, ({ id }) => {
+      this.#watched.delete(id);
+      this.#reported.delete(id);
+    });
+    this.#compacts = compactsOf(this.#compactor, {
+      maxConversations,
+      removalLogDirectory,
+      onError: 'throw',
+      onSession: (session) => {
+        this.#watch(session);
+      },
+    });
+  }
+
+  async compact(call: EngineCall): Promise<EngineAnswer> {
+    try {
+      return await this.#compact(call);
+    } catch (thrown) {
+      return { outcome: 'failed', reason: reasonOf(thrown), edits: NO_EDITS };
+    }
+  }
+
+  compactOnce(body: Uint8Array): Promise<OnceAnswer> {
+    const { buffer, byteOffset, byteLength } = body;
+    const text = Buffer.from(buffer, byteOffset, byteLength).toString();
+    return compactOnce(text, (api, messages, options) =>
+      this.#compactMessages(api, messages, options),
+    );
+  }
+
+  report(line: string, usage: AnsweredUsage): void {
+    const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+    this.#reported.set(line, inputTokens + cacheReadTokens + cacheWriteTokens);
+  }
+
+  reportRefusal(text: string, model: string | undefined): void {
+    this.#compactor.reportRefusal(text, model);
+  }
+
+  async original(line: string, edit: number): Promise<string | undefined> {
+    return this.#watched.get(line)?.edits.original(edit);
+  }
+
+  close(): Promise<void> {
+    return this.#compactor.close();
+  }
+
+  async #compact(call: EngineCall): Promise<EngineAnswer> {
+    const api = apiNamed(call.api);
+    const { buffer, byteOffset, byteLength } = call.body;
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
+    const start = findList(bytes, api.list);
+    if (start === undefined) return passed('no list of messages');
+    const known = this.#lines.knownStart(call.scope, bytes, start);
+    const list = readList(bytes, start, api.list, known.elements);
+    if (list === undefined) return passed('a body that is not read');
+    const messages = readMessages(list, known.messages);
+    if (messages === undefined) return passed('messages that are not read');
+    const reason = call.passes ?? api.passes(list.fields, messages.at(-1));
+    if (reason !== undefined) return passed(reason);
+    const { scope } = call;
+    const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
+    // What stands beside the messages is of no use later.
+    const { line, isNew } = this.#lines.take(about, { ...list, fields: {} }, messages);
+    const model = call.model ?? asText(list.fields['model']);
+    const compacted = await this.#compacts[api.name](messages, {
+      conversationId: line.id,
+      modelName: model,
+      reportedInputTokens: this.#reported.get(line.id),
+      reasoning: api.name === 'anthropic' ? reasoningOfRequest(list.fields['thinking']) : undefined,
+    });
+    const pieces = piecesOf(list, messages, compacted, this.#written);
+    const isEdited = pieces !== undefined;
+    return {
+      outcome: isEdited ? 'edited' : 'unchanged',
+      pieces,
+      line: this.#reportOf(line, messages, compacted, { model, isNew }),
+      edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
+    };
+  }
+
+  async #compactMessages(
+    api: ApiName,
+    messages: readonly unknown[],
+    { model: modelName, contextLimit }: OnceOptions,
+  ): Promise<CompactedMessages> {
+    const { workspaceRoot } = this.#options;
+    const compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
+    try {
+      let session: Session | undefined;
+      const compacts = compactsOf(compactor, {
+        // Nobody comes back with these messages: there is no cache to be spared.
+        edits: 'every-turn',
+        onError: 'throw',
+        onSession: (made) => {
+          session = made;
+        },
+      });
+      const compacted = await compacts[api](messages as readonly object[], { modelName });
+      const { sentTokens = 0, uncompacted } = session?.costs() ?? {};
+      const tokensBefore = uncompacted?.sentTokens ?? 0;
+      return { messages: compacted, tokensBefore, tokensAfter: sentTokens };
+    } catch (thrown) {
+      return { messages, tokensBefore: 0, tokensAfter: 0, error: reasonOf(thrown) };
+    } finally {
+      await compactor.close();
+    }
+  }
+
+  #watch(session: Session): void {
+    const edits = new EditLog();
+    session.on('pruned', (event) => {
+      edits.notePruned(event);
+    });
+    session.on('compressed', (event) => {
+      edits.noteCompressed(event);
+    });
+    session.on('fitted', (event) => {
+      edits.noteFitted(event);
+    });
+    this.#watched.set(session.sessionId, { session, edits });
+  }
+
+  #reportOf(
+    { id, name, api }: Line,
+    given: readonly object[],
+    sent: readonly object[],
+    about: Pick<LineReport, 'model' | 'isNew'>,
+  ): LineReport | undefined {
+    const session = this.#watched.get(id)?.session;
+    if (session === undefined) return undefined;
+    const { model } = about;
+    return {
+      ...{ id, name, api, ...about },
+      // It comes from outside, and is shown.
+      model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
+      givenMessages: given.length,
+      sentMessages: sent.length,
+      costs: session.costs(),
+      contextLimit: session.contextLimit,
+    };
+  }
+}
+
+function compactsOf(
+  compactor: Compactor,
+  options: Parameters<typeof chatCompactor>[1],
+): Readonly<Record<ApiName, Compact>> {
+  const gemini = contentsCompactor(compactor, options) as Compact;
+  return {
+    anthropic: messageCompactor<AnthropicMessage>(compactor, options) as unknown as Compact,
+    responses: inputCompactor(compactor, options) as unknown as Compact,
+    chat: chatCompactor(compactor, options) as unknown as Compact,
+    gemini,
+    'code-assist': gemini,
+  };
+}
+
+/** The messages of a list, those that are known as they were; `undefined` where one of them is none. */
+function readMessages(
+  { bytes, elements }: ListInBody,
+  known: readonly object[],
+): readonly object[] | undefined {
+  const fresh = elements.slice(known.length);
+  const [first] = fresh;
+  const last = fresh.at(-1);
+  if (elements.length === 0) return undefined;
+  if (first !== undefined && last !== undefined && !isUtf8(bytes.subarray(first.start, last.end)))
+    return undefined;
+  const messages = [...known];
+  for (const { start, end } of fresh) {
+    const message: unknown = JSON.parse(bytes.toString('utf8', start, end));
+    if (!isRecord(message)) return undefined;
+    messages.push(message);
+  }
+  return messages;
+}
+
+function passed(reason: string): EngineAnswer {
+  return { outcome: 'passed', reason, edits: NO_EDITS };
+}
+
+/** What went wrong, without what it went wrong with: messages of errors quote values. */
+function reasonOf(thrown: unknown): string {
+  const error = asError(thrown);
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? `${error.name} ${code}` : error.name;
+}

@@ -1,0 +1,119 @@
+// An engine on a thread of its own, so that no body that is read and no history that is compacted holds up an answer that
+// is being piped. A thread that dies or is silent for too long is replaced; what it was asked is answered as failed.
+
+import { Worker } from 'node:worker_threads';
+import type { EngineOptions } from './engine.js';
+import { unpackAnswer } from './engine-messages.js';
+import type { EngineMethod, EngineReply, PackedAnswer } from './engine-messages.js';
+import type { AnsweredUsage, Engine, EngineAnswer, EngineCall, OnceAnswer } from './protocol.js';
+
+interface Waiting {
+  readonly answer: (value: unknown) => void;
+  readonly fail: () => void;
+}
+
+/** After so long without a word a thread that was asked something is taken for dead. */
+const SILENCE_MS = 60_000;
+const FAILED: EngineAnswer = { outcome: 'failed', reason: 'the thread ended', edits: [] };
+
+/** Makes an engine that runs on a thread. It does not keep the process alive. */
+export function createThreadedEngine(options: EngineOptions): Engine {
+  return new ThreadedEngine(options);
+}
+
+class ThreadedEngine implements Engine {
+  readonly #options: EngineOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  #asked = 0;
+  #isClosed = false;
+
+  constructor({
+    maxConversations,
+    contextLimit,
+    workspaceRoot,
+    removalLogDirectory,
+  }: EngineOptions) {
+    this.#options = { maxConversations, contextLimit, workspaceRoot, removalLogDirectory };
+    this.#worker = this.#start();
+  }
+
+  async compact(call: EngineCall): Promise<EngineAnswer> {
+    const value = await this.#ask('compact', [call]);
+    if (value === undefined) return FAILED;
+    return 'places' in (value as object)
+      ? unpackAnswer(value as PackedAnswer)
+      : (value as EngineAnswer);
+  }
+
+  async compactOnce(body: Uint8Array): Promise<OnceAnswer> {
+    const value = await this.#ask('compactOnce', [body]);
+    if (value !== undefined) return value as OnceAnswer;
+    return { status: 400, body: Buffer.from('the thread that reads such bodies has ended.') };
+  }
+
+  report(line: string, usage: AnsweredUsage): void {
+    void this.#ask('report', [line, usage]);
+  }
+
+  reportRefusal(text: string, model: string | undefined): void {
+    void this.#ask('reportRefusal', [text, model]);
+  }
+
+  async original(line: string, edit: number): Promise<string | undefined> {
+    return (await this.#ask('original', [line, edit])) as string | undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#worker?.terminate();
+  }
+
+  /** Resolves to what the method returned, or to `undefined` when the thread has ended before. */
+  #ask(method: EngineMethod, given: readonly unknown[]): Promise<unknown> {
+    if (this.#isClosed) return Promise.resolve(undefined);
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
+    const id = (this.#asked += 1);
+    return new Promise((resolve) => {
+      this.#waiting.set(id, {
+        answer: resolve,
+        fail: () => {
+          resolve(undefined);
+        },
+      });
+      worker.postMessage({ id, method, arguments: given });
+      if (this.#waiting.size === 1) this.#silence?.refresh();
+      this.#silence ??= this.#watch(worker);
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./engine-thread.js', import.meta.url), {
+      workerData: this.#options,
+    });
+    worker.on('message', ({ id, value }: EngineReply) => {
+      this.#waiting.get(id)?.answer(value);
+      this.#waiting.delete(id);
+      this.#silence?.refresh();
+    });
+    // What it died of is said by the failed answers; the exit follows.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      for (const { fail } of this.#waiting.values()) fail();
+      this.#waiting.clear();
+    });
+    worker.unref();
+    return worker;
+  }
+
+  #watch(worker: Worker): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#silence = undefined;
+      if (this.#waiting.size > 0) void worker.terminate();
+    }, SILENCE_MS).unref();
+  }
+}

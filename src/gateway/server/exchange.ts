@@ -1,0 +1,204 @@
+// One request that carries a history: passes it on as it comes and has it looked at beside that, or waits until it is
+// compacted and sends that. Whatever fails here, the bytes that came are what goes out.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
+import type { Api } from '../engine/apis.js';
+import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
+import type { CompleteGatewayOptions } from './options.js';
+import { BodyCopy } from './body-copy.js';
+import type { Forwarder, WholeBody } from './forward.js';
+import type { Ledger } from './ledger.js';
+import type { Route } from './route.js';
+import { tapUsage } from './usage-tap.js';
+
+/** What exchanges share. */
+export interface ExchangeParts {
+  readonly engine: Engine;
+  readonly forwarder: Forwarder;
+  readonly ledger: Ledger;
+  readonly options: CompleteGatewayOptions;
+}
+
+/** Keys are told apart by digests that mean nothing outside of this process. */
+const SALT = randomBytes(16);
+/** Nobody waits for what is looked at beside a request. */
+const OBSERVING_MS = 60_000;
+const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
+
+/** Sends a request on, and answers it. */
+export function exchange(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: Route & { readonly api: Api },
+): void {
+  const { ledger, options } = parts;
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const announced = Number(request.headers['content-length'] ?? NaN);
+  const copy = new BodyCopy(options.maxBodyBytes, Number.isNaN(announced) ? undefined : announced);
+  const why =
+    encoding !== 'identity'
+      ? 'a compressed body'
+      : copy.isTooLarge
+        ? 'a body that is too large'
+        : undefined;
+  if (why !== undefined) {
+    ledger.notePassed(why);
+    parts.forwarder.forward(request, response, route, undefined, failureTo(ledger, route));
+  } else if (ledger.mayCompact) {
+    collect(parts, request, response, route, copy);
+  } else {
+    observe(parts, request, response, route, copy);
+  }
+}
+
+type Served = Route & { readonly api: Api };
+
+/** The request goes out as it comes in. */
+function observe(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: Served,
+  copy: BodyCopy,
+): void {
+  const { forwarder, ledger } = parts;
+  const looked = new Promise<EngineAnswer | undefined>((resolve) => {
+    request.on('data', (chunk: Buffer) => {
+      if (!copy.isTooLarge && !copy.add(chunk)) ledger.notePassed('a body that is too large');
+    });
+    request.once('end', () => {
+      // Beside the request, which is on its way by now.
+      setImmediate(() => {
+        resolve(copy.isTooLarge ? undefined : compact(parts, request, route, copy, OBSERVING_MS));
+      });
+    });
+    request.once('close', () => {
+      if (!request.complete) resolve(undefined);
+    });
+  });
+  forwarder.forward(request, response, route, undefined, answerTo(parts, route, looked, 'observe'));
+}
+
+/** The request goes out once it is known what of it. */
+function collect(
+  parts: ExchangeParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: Served,
+  copy: BodyCopy,
+): void {
+  const { forwarder, ledger, options } = parts;
+  const onData = (chunk: Buffer): void => {
+    const before = copy.isTooLarge ? undefined : copy.bytes;
+    if (copy.add(chunk)) return;
+    // Larger than it was said to be possible: what has come goes first, then the rest.
+    request.off('data', onData);
+    request.off('end', onEnd);
+    request.pause();
+    ledger.notePassed('a body that is too large');
+    if (before !== undefined) request.unshift(chunk);
+    if (before !== undefined && before.length > 0) request.unshift(before);
+    forwarder.forward(request, response, route, undefined, failureTo(ledger, route));
+  };
+  const onEnd = (): void => {
+    void compact(parts, request, route, copy, options.deadlineMs).then((answer) => {
+      if (response.destroyed) return;
+      const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
+      const mode = isCompacting ? 'compact' : 'observe';
+      const body = isCompacting ? bodyOf(answer, copy) : undefined;
+      const whole = body ?? { parts: [copy.bytes], length: copy.length };
+      forwarder.forward(
+        request,
+        response,
+        route,
+        whole,
+        answerTo(parts, route, Promise.resolve(answer), mode),
+      );
+    });
+  };
+  request.on('data', onData);
+  request.once('end', onEnd);
+  request.once('error', () => response.destroy());
+}
+
+/** The parts of the new body; `undefined` where that is the one that came. */
+function bodyOf({ pieces }: EngineAnswer, copy: BodyCopy): WholeBody | undefined {
+  if (pieces === undefined) return undefined;
+  const { bytes } = copy;
+  const parts = pieces.map((piece) =>
+    'end' in piece ? bytes.subarray(piece.start, piece.end) : piece,
+  );
+  return { parts, length: parts.reduce((sum, part) => sum + part.length, 0) };
+}
+
+/** What the engine makes of a request, within the time there is. Never rejects. */
+async function compact(
+  { engine, ledger }: ExchangeParts,
+  request: IncomingMessage,
+  { api, model, upstreamName }: Served,
+  copy: BodyCopy,
+  deadlineMs: number,
+): Promise<EngineAnswer | undefined> {
+  const call: EngineCall = {
+    api: api.name,
+    body: copy.bytes,
+    scope: scopeOf(request, upstreamName),
+    name: nameInHeaders(request.headers),
+    model,
+    passes: passesByHeaders(request.headers),
+  };
+  const ended = new AbortController();
+  try {
+    const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
+    const answer = await Promise.race([engine.compact(call), late]);
+    if (answer === undefined)
+      ledger.noteFailure('compaction took too long; the request left as it came');
+    else ledger.noteAnswer(answer, copy.length);
+    return answer;
+  } catch (thrown) {
+    ledger.noteFailure(thrown instanceof Error ? thrown.name : 'compaction failed');
+    return undefined;
+  } finally {
+    ended.abort();
+  }
+}
+
+function answerTo(
+  { engine, ledger }: ExchangeParts,
+  route: Served,
+  looked: Promise<EngineAnswer | undefined>,
+  mode: 'observe' | 'compact',
+) {
+  return {
+    ...failureTo(ledger, route),
+    onAnswer: (answer: IncomingMessage): void => {
+      tapUsage(answer, ({ usage, refusal }) => {
+        void looked.then((seen) => {
+          const line = seen?.line;
+          if (refusal !== undefined) engine.reportRefusal(refusal, line?.model);
+          if (line === undefined) return;
+          if (usage !== undefined) engine.report(line.id, usage);
+          ledger.noteUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
+        });
+      });
+    },
+  };
+}
+
+function failureTo(ledger: Ledger, { upstreamName }: Route) {
+  return {
+    onFailure: (code: string): void => {
+      ledger.noteFailure(`${upstreamName} did not answer (${code})`);
+    },
+  };
+}
+
+function scopeOf({ headers }: IncomingMessage, upstreamName: string): string {
+  const digest = createHash('sha256').update(SALT).update(upstreamName);
+  for (const name of KEY_HEADERS) digest.update(`\n${String(headers[name] ?? '')}`);
+  return digest.digest('base64');
+}

@@ -1,0 +1,179 @@
+// Sends a request on to its upstream and pipes the answer back: bytes, trailers, backpressure and aborts in both directions as
+// they are. Reads nothing of either.
+
+import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { TOKEN_HEADER } from './guard.js';
+import { endToEnd, pairs } from './header-lists.js';
+import type { Route } from './route.js';
+
+/** What goes out in place of the body that comes in. */
+export interface WholeBody {
+  readonly parts: readonly Uint8Array[];
+  readonly length: number;
+}
+
+/** What the sender is told. */
+export interface ForwardEvents {
+  /** The head of an answer is there; what is listened to now misses nothing. */
+  readonly onAnswer?: (answer: IncomingMessage) => void;
+  /** No answer came. */
+  readonly onFailure?: (code: string) => void;
+}
+
+/** Holds the connections to the upstreams. */
+export class Forwarder {
+  readonly #http = new HttpAgent({ keepAlive: true });
+  readonly #https = new HttpsAgent({ keepAlive: true });
+  readonly #idleTimeoutMs: number;
+
+  constructor(idleTimeoutMs: number) {
+    this.#idleTimeoutMs = idleTimeoutMs;
+  }
+
+  /**
+   * Sends a request on.
+   *
+   * @param body what is sent in place of the request's own
+   */
+  forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    body: WholeBody | undefined,
+    events: ForwardEvents,
+  ): void {
+    const outgoing = this.#open(request, route, body?.length);
+    let isAnswered = false;
+    const fail = (error: NodeJS.ErrnoException): void => {
+      // What it had said by then has been piped: who listens sees it cut off, as without us.
+      if (isAnswered) return void response.destroy();
+      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && body !== undefined;
+      if (isStale && !response.destroyed) {
+        this.forward(request, response, route, body, events);
+        return;
+      }
+      events.onFailure?.(error.code ?? error.name);
+      refuse(
+        response,
+        error.code === TIMEOUT ? 504 : 502,
+        `${route.upstreamName} did not answer (${error.code ?? error.name}).`,
+      );
+    };
+    outgoing.setTimeout(this.#idleTimeoutMs, () => {
+      outgoing.destroy(Object.assign(new Error('Nothing came for too long.'), { code: TIMEOUT }));
+    });
+    outgoing.on('error', fail);
+    outgoing.on('response', (answer) => {
+      isAnswered = true;
+      answer.on('error', fail);
+      pipeAnswer(answer, response);
+      events.onAnswer?.(answer);
+    });
+    response.once('close', () => {
+      if (!response.writableFinished) outgoing.destroy();
+    });
+    if (body === undefined) pipeRequest(request, outgoing);
+    else {
+      for (const part of body.parts) outgoing.write(part);
+      outgoing.end();
+    }
+  }
+
+  /** Opens a connection that is to become another protocol's. */
+  upgrade(request: IncomingMessage, route: Route): ClientRequest {
+    const headers = endToEnd(request.rawHeaders, ['host', TOKEN_HEADER]);
+    const { upgrade = 'websocket' } = request.headers;
+    headers.push('Host', route.upstream.host, 'Connection', 'Upgrade', 'Upgrade', upgrade);
+    const outgoing = this.#request(route, { method: request.method, headers, agent: false });
+    outgoing.setTimeout(this.#idleTimeoutMs, () => outgoing.destroy());
+    return outgoing;
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  #open(request: IncomingMessage, route: Route, length: number | undefined): ClientRequest {
+    const own = [
+      'host',
+      'expect',
+      TOKEN_HEADER,
+      ...(length === undefined ? [] : ['content-length']),
+    ];
+    const headers = endToEnd(request.rawHeaders, own);
+    headers.unshift('Host', route.upstream.host);
+    if (length !== undefined) headers.push('Content-Length', String(length));
+    else if (request.headers['transfer-encoding'] !== undefined)
+      headers.push('Transfer-Encoding', 'chunked');
+    if (request.headers.te?.includes('trailers') === true) headers.push('TE', 'trailers');
+    return this.#request(route, { method: request.method, headers });
+  }
+
+  #request({ upstream, path }: Route, options: RequestOptions): ClientRequest {
+    const { hostname, port, protocol } = upstream;
+    const isSecure = protocol === 'https:';
+    const send = isSecure ? requestHttps : requestHttp;
+    return send({
+      agent: isSecure ? this.#https : this.#http,
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      path,
+      ...options,
+    });
+  }
+}
+
+const TIMEOUT = 'ETIMEDOUT';
+
+/** Answers with an error of the gateway's own, in the shape that clients of all APIs read. */
+export function refuse(response: ServerResponse, status: number, message: string): void {
+  if (response.headersSent) return void response.destroy();
+  const error = {
+    type: 'ctxfold_gateway_error',
+    code: status,
+    message: `ctxfold gateway: ${message}`,
+  };
+  const text = JSON.stringify({ type: 'error', error });
+  // What is still coming of the request is not waited for.
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  });
+  response.end(text);
+}
+
+function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
+  request.pipe(outgoing, { end: false });
+  request.once('end', () => {
+    if (request.rawTrailers.length > 0) outgoing.addTrailers(pairs(request.rawTrailers));
+    outgoing.end();
+  });
+  request.once('close', () => {
+    if (!request.complete) outgoing.destroy();
+  });
+}
+
+function pipeAnswer(answer: IncomingMessage, response: ServerResponse): void {
+  if (response.destroyed) return void answer.destroy();
+  response.sendDate = false;
+  try {
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders));
+  } catch {
+    answer.destroy();
+    refuse(response, 502, 'the answer has headers that cannot be passed on.');
+    return;
+  }
+  response.flushHeaders();
+  answer.pipe(response, { end: false });
+  answer.once('end', () => {
+    if (answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
+    response.end();
+  });
+  answer.once('close', () => {
+    if (!answer.complete) response.destroy();
+  });
+}

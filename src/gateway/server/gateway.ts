@@ -1,0 +1,148 @@
+// The server: takes requests in, turns away what may not pass, and hands each to what it is for.
+
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Engine } from '../engine/protocol.js';
+import type { CompleteGatewayOptions } from './options.js';
+import { exchange } from './exchange.js';
+import { Forwarder, refuse } from './forward.js';
+import { admit } from './guard.js';
+import { Ledger } from './ledger.js';
+import { answerOwn, isOwnPath } from './own-routes.js';
+import { routeOf } from './route.js';
+import type { Route } from './route.js';
+import { answer, tunnel } from './tunnel.js';
+
+/** A gateway that listens. */
+export interface Gateway {
+  /** Where it listens, without a slash at the end; with the token in its path, where it has one. */
+  readonly url: string;
+  /** Takes nothing new in, ends what is under way, and ends the engine. May be called again. */
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 64 * 1024;
+const HEADERS_TIMEOUT_MS = 30_000;
+/** For a body of 100 MB over a slow line. */
+const REQUEST_TIMEOUT_MS = 300_000;
+const KEEP_ALIVE_MS = 65_000;
+
+/** Serves until it is closed. @throws what listening fails with, as `EADDRINUSE` */
+export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
+  const ledger = new Ledger(options);
+  const forwarder = new Forwarder(options.idleTimeoutMs);
+  const parts = { engine, forwarder, ledger, options };
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+  });
+  server.maxConnections = options.maxConnections;
+  /** Those of other protocols too, which the server forgets. */
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    response.on('error', () => response.destroy());
+    request.on('error', () => response.destroy());
+    const admission = admit(request, options.token);
+    if ('status' in admission) {
+      refuse(response, admission.status, admission.message);
+      return;
+    }
+    if (isOwnPath(admission.target)) {
+      answerOwn(parts, request, response, admission.target).catch(() => {
+        refuse(response, 500, 'this could not be answered.');
+      });
+      return;
+    }
+    const route = routed(request, admission.target, options);
+    if (route === undefined) {
+      refuse(response, 404, 'no upstream has such a path.');
+      return;
+    }
+    const { api } = route;
+    if (api !== undefined) {
+      exchange(parts, request, response, { ...route, api });
+      return;
+    }
+    ledger.notePassed('other requests');
+    forwarder.forward(request, response, route, undefined, {
+      onFailure: (code) => {
+        ledger.noteFailure(`${route.upstreamName} did not answer (${code})`);
+      },
+    });
+  };
+  server.on('request', handle);
+  // Some clients ask whether they may send a large body.
+  server.on('checkContinue', (request, response) => {
+    response.writeContinue();
+    handle(request, response);
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const admission = admit(request, options.token);
+    if ('status' in admission) {
+      answer(socket, admission.status);
+      return;
+    }
+    ledger.notePassed('another protocol');
+    tunnel(forwarder, request, socket, head, routed(request, admission.target, options));
+  });
+  await listen(server, options);
+  let closing: Promise<void> | undefined;
+  return {
+    url: urlOf(server, options),
+    close: () => {
+      closing ??= shutDown(server, sockets).finally(async () => {
+        forwarder.close();
+        await engine.close();
+      });
+      return closing;
+    },
+  };
+}
+
+function routed(
+  { method = '', headers }: IncomingMessage,
+  target: string,
+  { upstreams }: CompleteGatewayOptions,
+): Route | undefined {
+  return routeOf(method, target, headers, upstreams);
+}
+
+async function listen(server: Server, { host, port }: CompleteGatewayOptions): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function urlOf(server: Server, { token }: CompleteGatewayOptions): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}${token === undefined ? '' : `/token/${token}`}`;
+}
+
+/** How long answers that are under way may take to end. */
+const CLOSING_MS = 2_000;
+
+async function shutDown(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  const late = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, CLOSING_MS);
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+  clearTimeout(late);
+}

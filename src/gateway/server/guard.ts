@@ -1,0 +1,57 @@
+// Who may use a gateway: programs of this machine, or whoever has the token. Pages of other sites may not, whichever
+// name they have found for this address.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isLoopback } from './options.js';
+
+/** Why a request is refused. */
+export interface Refusal {
+  readonly status: 401 | 403 | 421;
+  readonly message: string;
+}
+
+/** A request that may pass, or why it may not. */
+export type Admission = { readonly target: string } | Refusal;
+
+/** The header that carries a token. It goes nowhere. */
+export const TOKEN_HEADER = 'x-ctxfold-token';
+
+const TOKEN_PATH = /^\/token\/([^/?]*)/;
+
+/** Returns what a request asks for, without its token. */
+export function admit(request: IncomingMessage, token: string | undefined): Admission {
+  const { headers, url = '' } = request;
+  const given = TOKEN_PATH.exec(url);
+  const target = given === null ? url : url.slice(given[0].length) || '/';
+  if (token !== undefined) {
+    const header = headers[TOKEN_HEADER];
+    const offered = given?.[1] ?? (typeof header === 'string' ? header : '');
+    if (!isSameSecret(offered, token)) {
+      return { status: 401, message: `Expected the token of this gateway, as ${TOKEN_HEADER}.` };
+    }
+  } else if (!isLoopbackName(headers.host)) {
+    return { status: 421, message: 'Expected this machine as the host.' };
+  }
+  if (!isOwnOrigin(headers.origin, headers.host) || headers['sec-fetch-site'] === 'cross-site') {
+    return { status: 403, message: 'Pages of other sites may not use this gateway.' };
+  }
+  return { target };
+}
+
+/** A name that somebody has led to this address is none of these. */
+function isLoopbackName(host: string | undefined): boolean {
+  const name = host === undefined ? undefined : /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host);
+  return name !== null && name !== undefined && isLoopback(name[1] ?? name[2] ?? '');
+}
+
+/** Programs send none, or one that no page on the web can have. */
+function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined || origin === `http://${host ?? ''}`) return true;
+  return origin !== 'null' && !/^https?:/i.test(origin);
+}
+
+function isSameSecret(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,69 @@
+// The description of what other languages call: `POST /ctxfold/compact`.
+
+const TOKENS = { type: 'integer', minimum: 0 };
+const MESSAGES = { type: 'array', items: { type: 'object' } };
+
+/** An OpenAPI document. */
+export const OPENAPI: object = {
+  openapi: '3.1.0',
+  info: {
+    title: 'ctxfold gateway',
+    version: '1',
+    description: 'Compacts the messages of an agent, in the format of any provider.',
+  },
+  paths: {
+    '/ctxfold/compact': {
+      post: {
+        operationId: 'compact',
+        summary: 'Messages in, messages out. Nothing of them is kept.',
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/CompactRequest' } },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The messages to be sent. With `error` they are as they came.',
+            content: {
+              'application/json': { schema: { $ref: '#/components/schemas/CompactAnswer' } },
+            },
+          },
+          400: { description: 'Not such a body.' },
+          413: { description: 'A body of more than 32 MB.' },
+        },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      CompactRequest: {
+        type: 'object',
+        required: ['messages'],
+        properties: {
+          format: {
+            enum: ['anthropic', 'responses', 'chat', 'gemini'],
+            description: 'May be left out for a request that has `input` or `contents`.',
+          },
+          messages: {
+            ...MESSAGES,
+            description: 'All messages, in the order in which they are sent.',
+          },
+          model: { type: 'string', description: 'Its context window is the limit.' },
+          contextLimit: { ...TOKENS, minimum: 1, description: 'Tokens that the model accepts.' },
+        },
+      },
+      CompactAnswer: {
+        type: 'object',
+        required: ['format', 'messages', 'tokensBefore', 'tokensAfter'],
+        properties: {
+          format: { type: 'string' },
+          messages: MESSAGES,
+          tokensBefore: TOKENS,
+          tokensAfter: TOKENS,
+          error: { type: 'string', description: 'Why the messages are as they came.' },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,71 @@
+// Requests to speak another protocol. A client that also speaks HTTP is sent back to that at once; others are connected
+// with their upstream, and what they say passes unread.
+
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Forwarder } from './forward.js';
+import { pairs } from './header-lists.js';
+import type { Route } from './route.js';
+
+/** Clients of these fall back to HTTP when they are told to, and history passes by there. */
+const HAS_FALLBACK = /\/responses\/?$/;
+
+/** Answers a request for an upgrade. */
+export function tunnel(
+  forwarder: Forwarder,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  route: Route | undefined,
+): void {
+  socket.on('error', () => socket.destroy());
+  if (route === undefined) {
+    answer(socket, 404);
+    return;
+  }
+  if (HAS_FALLBACK.test(route.path.split('?', 1)[0] ?? '')) {
+    answer(socket, 426);
+    return;
+  }
+  const outgoing = forwarder.upgrade(request, route);
+  socket.once('close', () => outgoing.destroy());
+  outgoing.on('error', () => {
+    answer(socket, 502);
+  });
+  outgoing.on('response', (refusal) => {
+    socket.write(headOf(refusal));
+    refusal.pipe(socket);
+  });
+  outgoing.on('upgrade', (agreed, upstream, first) => {
+    upstream.on('error', () => socket.destroy());
+    upstream.once('close', () => socket.destroy());
+    socket.once('close', () => upstream.destroy());
+    upstream.setTimeout(0);
+    socket.write(headOf(agreed));
+    if (first.length > 0) socket.write(first);
+    if (head.length > 0) upstream.write(head);
+    upstream.pipe(socket);
+    socket.pipe(upstream);
+  });
+  outgoing.end();
+}
+
+/** Ends a connection with a status and nothing else. */
+export function answer(socket: Duplex, status: number): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  const headers =
+    status === 426 ? 'Upgrade: HTTP/1.1\r\nConnection: Upgrade, close' : 'Connection: close';
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${headers}\r\nContent-Length: 0\r\n\r\n`,
+  );
+}
+
+function headOf({ statusCode = 502, statusMessage = '', rawHeaders }: IncomingMessage): string {
+  const isUpgrade = statusCode === 101;
+  const headers = pairs(rawHeaders)
+    .filter(([name]) => isUpgrade || !/^(?:transfer-encoding|connection|keep-alive)$/i.test(name))
+    .map(([name, value]) => `${name}: ${value}\r\n`);
+  if (!isUpgrade) headers.push('Connection: close\r\n');
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${headers.join('')}\r\n`;
+}

@@ -1,0 +1,156 @@
+// Reads what a provider reports of a request from a copy of its answer, be it one document or a stream of events, compressed
+// or not. Nobody waits for it, and what it cannot read it leaves alone.
+
+import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { asRecord, isRecord, tryParseJson } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import type { AnsweredUsage } from '../engine/protocol.js';
+
+/** What is looked at of a document or an event: providers put the usage at its end. */
+const MAX_TEXT = 64 * 1024;
+/** What may wait to be decompressed. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+
+/** What an answer turned out to say. */
+export interface TapReport {
+  readonly usage: AnsweredUsage | undefined;
+  /** What a refusal says. */
+  readonly refusal: string | undefined;
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Listens to an answer, and tells once it has ended. */
+export function tapUsage(answer: IncomingMessage, tell: (report: TapReport) => void): void {
+  const reader = new UsageReader();
+  const isRefusal = answer.statusCode === 400;
+  const end = (): void => {
+    tell({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
+  };
+  const encoding = answer.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') {
+    answer.on('data', (chunk: Buffer) => {
+      reader.add(chunk);
+    });
+    answer.once('end', end);
+    return;
+  }
+  const decoder = DECODERS[encoding]?.();
+  if (decoder === undefined) return;
+  answer.on('data', (chunk: Buffer) => {
+    if (decoder.writableLength > MAX_WAITING_BYTES) decoder.destroy();
+    else if (!decoder.destroyed) decoder.write(chunk);
+  });
+  answer.once('end', () => decoder.end());
+  answer.once('close', () => {
+    if (!answer.complete) decoder.destroy();
+  });
+  decoder.on('data', (chunk: Buffer) => {
+    reader.add(chunk);
+  });
+  decoder.once('end', end);
+  // The client gets the same bytes and judges for itself.
+  decoder.on('error', () => decoder.destroy());
+}
+
+/** Finds the last word about usage in a text that comes in parts. */
+export class UsageReader {
+  readonly #decoder = new StringDecoder('utf8');
+  #text = '';
+  #usage: Partial<AnsweredUsage> | undefined;
+
+  /** The end of what has come. */
+  get text(): string {
+    return this.#text;
+  }
+
+  add(chunk: Buffer): void {
+    this.#text += this.#decoder.write(chunk);
+    const lines = this.#text.lastIndexOf('\n');
+    if (lines !== -1) {
+      this.#look(this.#text.slice(0, lines));
+      this.#text = this.#text.slice(lines + 1);
+    }
+    if (this.#text.length > MAX_TEXT) this.#text = this.#text.slice(-MAX_TEXT);
+  }
+
+  end(): AnsweredUsage | undefined {
+    this.#look(this.#text);
+    if (this.#usage === undefined) return undefined;
+    const {
+      inputTokens = 0,
+      cacheReadTokens = 0,
+      cacheWriteTokens = 0,
+      outputTokens = 0,
+    } = this.#usage;
+    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens };
+  }
+
+  #look(text: string): void {
+    for (const key of ['"usage"', '"usageMetadata"']) {
+      for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length)) {
+        // Within a text of the model's the quote is escaped.
+        if (text[at - 1] === '\\') continue;
+        const usage = asRecord(objectAt(text, at + key.length));
+        if (usage !== undefined) this.#usage = { ...this.#usage, ...readUsage(usage) };
+      }
+    }
+  }
+}
+
+const MAX_USAGE_LENGTH = 8_192;
+
+/** The object behind a colon. Nothing in a report of usage holds a bracket within a text. */
+function objectAt(text: string, from: number): unknown {
+  const start = text.indexOf('{', from);
+  if (start === -1 || !/^\s*:\s*$/.test(text.slice(from, start))) return undefined;
+  let depth = 0;
+  const last = Math.min(text.length, start + MAX_USAGE_LENGTH);
+  for (let at = start; at < last; at += 1) {
+    if (text[at] === '{') depth += 1;
+    else if (text[at] === '}') depth -= 1;
+    if (depth === 0) return tryParseJson(text.slice(start, at + 1));
+  }
+  return undefined;
+}
+
+/** What one report says; what it says nothing of stays as it was. */
+function readUsage(usage: JsonRecord): Partial<AnsweredUsage> {
+  const numbers = (record: JsonRecord | undefined, name: string): number | undefined => {
+    const value = record?.[name];
+    return typeof value === 'number' && value >= 0 ? value : undefined;
+  };
+  const details =
+    asRecord(usage['prompt_tokens_details']) ?? asRecord(usage['input_tokens_details']);
+  const cached =
+    numbers(details, 'cached_tokens') ??
+    numbers(usage, 'prompt_cache_hit_tokens') ??
+    numbers(usage, 'cachedContentTokenCount');
+  const written =
+    numbers(usage, 'cache_creation_input_tokens') ?? numbers(details, 'cache_write_tokens');
+  const prompt =
+    numbers(usage, 'prompt_tokens') ??
+    numbers(usage, 'promptTokenCount') ??
+    (isRecord(usage['input_tokens_details']) ? numbers(usage, 'input_tokens') : undefined);
+  const report: Record<keyof AnsweredUsage, number | undefined> = {
+    inputTokens:
+      prompt === undefined
+        ? numbers(usage, 'input_tokens')
+        : Math.max(0, prompt - (cached ?? 0) - (written ?? 0)),
+    cacheReadTokens: cached ?? numbers(usage, 'cache_read_input_tokens'),
+    cacheWriteTokens: written,
+    outputTokens:
+      numbers(usage, 'output_tokens') ??
+      numbers(usage, 'completion_tokens') ??
+      numbers(usage, 'candidatesTokenCount'),
+  };
+  return Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined));
+}

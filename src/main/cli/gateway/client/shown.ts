@@ -1,0 +1,48 @@
+// How the live page shows figures and rows. All of it is text.
+
+const WHOLE = new Intl.NumberFormat('en-US');
+const MONEY = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumSignificantDigits: 3,
+});
+
+export const whole = (value: number): string => WHOLE.format(Math.round(value));
+
+export const kilobytes = (bytes: number): string =>
+  `${WHOLE.format(Math.round(bytes / 102.4) / 10)} KB`;
+
+export const clock = (at: number): string => new Date(at).toLocaleTimeString();
+
+/** `41 %` */
+export function share(part: number, all: number): string {
+  return all === 0 ? '0 %' : `${Math.round((part / all) * 100)} %`;
+}
+
+/** `$0.12 instead of $0.30`, or nothing where the price is not known. */
+export function dollars(
+  cost: { readonly with: number; readonly without: number } | undefined,
+): string {
+  return cost === undefined
+    ? ''
+    : `${MONEY.format(cost.with)} instead of ${MONEY.format(cost.without)}`;
+}
+
+/** A row of a table. */
+export function cells(values: readonly (string | HTMLElement)[]): HTMLTableRowElement {
+  const row = document.createElement('tr');
+  for (const value of values) row.insertCell().append(value);
+  return row;
+}
+
+/** Puts terms with what they stand for into a list. */
+export function fill(list: HTMLElement, terms: readonly (readonly [string, string])[]): void {
+  list.replaceChildren(
+    ...terms.flatMap(([name, value]) => {
+      const [term, text] = [document.createElement('dt'), document.createElement('dd')];
+      term.textContent = name;
+      text.textContent = value;
+      return [term, text];
+    }),
+  );
+}

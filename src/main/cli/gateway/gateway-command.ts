@@ -1,0 +1,111 @@
+// The commands `gateway` and what it shares with `run`: options and help. What it does is loaded when it runs.
+
+import { Command, Option } from 'commander';
+import type { GatewayOptions } from '../../../gateway.js';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { wholeNumber } from '../terminal/option-values.js';
+
+/** The options of both commands, as the command line gives them. */
+export interface GatewayArguments {
+  readonly mode: 'observe' | 'compact';
+  readonly dry?: readonly string[];
+  readonly port: number;
+  readonly upstream?: readonly string[];
+  readonly contextLimit?: number;
+  readonly workspace?: string;
+  readonly removalLog?: string;
+}
+
+interface OwnArguments extends GatewayArguments {
+  readonly host: string;
+}
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold gateway --port 8787
+  ctxfold gateway --port 8787 --mode compact --removal-log ~/.ctxfold
+  ctxfold gateway --upstream openai=https://openrouter.ai/api/v1
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 my-agent
+  OPENAI_BASE_URL=http://127.0.0.1:8787/v1 my-agent
+
+The page is at /ctxfold. Anywhere but on loopback the gateway wants a token, in the variable CTXFOLD_GATEWAY_TOKEN;
+requests give it as the header x-ctxfold-token, or as /token/<token> in front of their path.
+
+${EXIT_CODES_HELP}`;
+
+const several = (value: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  value,
+];
+
+/** Adds what `gateway` and `run` have in common. */
+export function addGatewayOptions(command: Command, port: number): Command {
+  return command
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'observe: pass requests on as they come and show what could be saved; compact: save it',
+      )
+        .choices(['observe', 'compact'])
+        .default('observe'),
+    )
+    .option(
+      '--dry <conversation>',
+      'only observe a conversation, by its name or id; may be given several times',
+      several,
+    )
+    .option(
+      '--port <number>',
+      'where to listen; 0 for any port that is free',
+      wholeNumber(0, 65_535),
+      port,
+    )
+    .option(
+      '--upstream <name=url>',
+      'where requests go: anthropic, openai, gemini, or a name that stands in front of the path; may be given several times',
+      several,
+    )
+    .option(
+      '--context-limit <tokens>',
+      'tokens that the models accept (default: by their names)',
+      wholeNumber(1),
+    )
+    .option('--workspace <directory>', 'where relative paths in tool calls start from')
+    .option('--removal-log <directory>', 'where to keep what is taken away, for `ctxfold mcp`');
+}
+
+/** Makes the command. It runs until it is interrupted. */
+export function createGatewayCommand(onExit: (code: number) => void): Command {
+  const command = new Command('gateway').description(
+    'Listens between agents and their providers, for Anthropic Messages, OpenAI Responses and Chat ' +
+      'Completions, and Gemini. Passes requests on as they come, unless --mode compact is given, and shows ' +
+      'on its page what each call was sent and would have been.',
+  );
+  return addGatewayOptions(command, 8787)
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async ({ host, ...given }: OwnArguments, own: Command) => {
+      const { runGateway } = await import('./run-gateway.js');
+      const token = process.env['CTXFOLD_GATEWAY_TOKEN'];
+      onExit(await runGateway({ ...readGatewayOptions(given, own), host, token }));
+    });
+}
+
+/** Makes options of a gateway out of what the command line says. */
+export function readGatewayOptions(given: GatewayArguments, command: Command): GatewayOptions {
+  const upstreams = (given.upstream ?? []).map((text) => {
+    const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (name === undefined || url === undefined || !URL.canParse(url))
+      command.error(`error: --upstream: expected a name and a URL, as openai=https://host/v1.`);
+    return [name, url] as const;
+  });
+  return {
+    mode: given.mode,
+    dry: given.dry,
+    port: given.port,
+    upstreams: Object.fromEntries(upstreams),
+    contextLimit: given.contextLimit,
+    workspaceRoot: given.workspace,
+    removalLogDirectory: given.removalLog,
+  };
+}

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
+import type { ListInBody } from '../../../src/gateway/body/list-in-body.js';
+import { piecesOf } from '../../../src/gateway/body/pieces.js';
+import { runs } from '../../support/scale.js';
+
+/** Writes JSON as no library does: with white space anywhere, and numbers that are spelled in their own way. */
+function messy(value: unknown, random: () => number): string {
+  const space = (): string => ['', '', ' ', '\n', '\t ', '\r\n'][Math.floor(random() * 6)]!;
+  const write = (part: unknown): string => {
+    if (Array.isArray(part))
+      return `[${space()}${part.map(write).join(`${space()},${space()}`)}${space()}]`;
+    if (typeof part === 'object' && part !== null) {
+      const fields = Object.entries(part).map(
+        ([key, of]) => `${JSON.stringify(key)}${space()}:${space()}${write(of)}`,
+      );
+      return `{${space()}${fields.join(`${space()},`)}${space()}}`;
+    }
+    if (Number.isSafeInteger(part))
+      return random() < 0.5 ? `${String(part)}.0` : `${String(part)}e0`;
+    if (typeof part === 'string' && random() < 0.3) {
+      return `"${Array.from(part, (unit) => (unit.length === 1 ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}` : unit)).join('')}"`;
+    }
+    return JSON.stringify(part);
+  };
+  return write(value);
+}
+
+interface Part {
+  readonly id: string;
+  readonly text: string;
+  readonly count: number;
+  readonly extra?: unknown;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: readonly Part[];
+}
+
+const text = fc.string({
+  unit: fc.constantFrom('a', '"', '\\', ']', '}', ',', 'é', '😀', '\n'),
+  maxLength: 8,
+});
+const part = fc.record({
+  id: fc.uuid(),
+  text,
+  count: fc.nat(99),
+  extra: fc.jsonValue({ maxDepth: 2, noUnicodeString: false }),
+});
+const message = fc.record({
+  role: fc.constantFrom('user', 'assistant'),
+  content: fc.array(part, { minLength: 1, maxLength: 4 }),
+});
+/** What becomes of a message: it stays, it goes, its first part goes, or a text in its last part is another one. */
+const fate = fc.constantFrom('stays', 'stays', 'goes', 'loses', 'changes', 'written');
+
+function edited(of: Message, fate: string): Message[] {
+  switch (fate) {
+    case 'goes':
+      return [];
+    case 'loses':
+      return of.content.length > 1 ? [{ ...of, content: of.content.slice(1) }] : [of];
+    case 'changes':
+      return [
+        {
+          ...of,
+          content: [...of.content.slice(0, -1), { ...of.content.at(-1)!, text: 'another' }],
+        },
+      ];
+    case 'written':
+      return [{ role: 'user', content: [] }, of];
+    default:
+      return [of];
+  }
+}
+
+function listOf(body: string): ListInBody {
+  const bytes = Buffer.from(body);
+  return readList(bytes, findList(bytes, ['messages'])!, ['messages'], [])!;
+}
+
+const seeded = (seed: number) => () => {
+  seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+  return seed / 2_147_483_648;
+};
+
+describe('piecesOf', () => {
+  it('makes a body of the edited messages in which nothing else is another byte', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(message, fate), { maxLength: 8 }),
+        fc.jsonValue({ maxDepth: 2 }),
+        fc.nat(),
+        (drawn, besides, seed) => {
+          const given = drawn.map(
+            ([of, became], at) =>
+              [
+                {
+                  ...of,
+                  content: of.content.map((one, place) => ({ ...one, id: `${at}.${place}` })),
+                },
+                became,
+              ] as const,
+          );
+          const random = seeded(seed);
+          const body = ` {"before":${messy(besides, random)},"messages" : ${messy(
+            given.map(([of]) => of),
+            random,
+          )}, "after":1.50}\n`;
+          const list = listOf(body);
+          const messages = list.elements.map(
+            ({ start, end }) => JSON.parse(list.bytes.toString('utf8', start, end)) as Message,
+          );
+          const compacted = messages.flatMap((of, at) => edited(of, given[at]![1]));
+          const pieces = piecesOf(list, messages, compacted, new WeakMap());
+          if (pieces === undefined) {
+            expect(compacted).toEqual(messages);
+            return;
+          }
+          const parts = pieces.map((piece) =>
+            'end' in piece ? list.bytes.subarray(piece.start, piece.end) : Buffer.from(piece),
+          );
+          const made = Buffer.concat(parts).toString();
+          expect((JSON.parse(made) as { messages: unknown }).messages).toEqual(compacted);
+          expect(
+            made.startsWith(body.slice(0, list.bytes.toString('utf8', 0, list.start).length)),
+          ).toBe(true);
+          expect(made.endsWith(list.bytes.toString('utf8', list.end))).toBe(true);
+          const now = listOf(made);
+          for (const [at, of] of compacted.entries()) {
+            const place = messages.indexOf(of);
+            const { start, end } = now.elements[at]!;
+            const written = now.bytes.toString('utf8', start, end);
+            if (place !== -1) {
+              const from = list.elements[place]!;
+              expect(written).toBe(list.bytes.toString('utf8', from.start, from.end));
+            } else if (of.content.length > 0) {
+              // Of an edited message every number is as it was spelled.
+              const origin = messages.find(
+                ({ content }) => content.at(-1)!.id === of.content.at(-1)!.id,
+              )!;
+              const { start: first, end: last } = list.elements[messages.indexOf(origin)]!;
+              const spelled = list.bytes.toString('utf8', first, last);
+              for (const count of written.matchAll(/"count"\s*:\s*([\d.e]+)/g))
+                expect(spelled).toContain(count[1]);
+              expect(written).not.toMatch(/"count":\d+[,}]/);
+            }
+          }
+        },
+      ),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('writes what an edit has made of a message once', () => {
+    const list = listOf('{"messages":[{"role":"user","n":1.0,"content":[{"id":"a"},{"id":"b"}]}]}');
+    const given = JSON.parse(
+      list.bytes.toString('utf8', list.elements[0]!.start, list.elements[0]!.end),
+    ) as Message;
+    const made = { ...given, content: given.content.slice(1) };
+    const written = new WeakMap<object, Buffer>();
+    const [, first] = piecesOf(list, [given], [made], written)!;
+    const [, second] = piecesOf(list, [given], [made], written)!;
+    expect(String(first)).toBe('{"role":"user","n":1.0,"content":[{"id":"b"}]}');
+    expect(second).toBe(first);
+  });
+});

@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEngine } from '../../../src/gateway/engine/engine.js';
+import type { Engine, EngineAnswer, EngineCall } from '../../../src/gateway/engine/protocol.js';
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
+import type { ApiTalk } from '../../support/api-talks.js';
+
+let engine: Engine;
+
+beforeEach(() => {
+  engine = createEngine({ maxConversations: 8, offload: 'inline', workspaceRoot: '/w' });
+});
+
+afterEach(() => engine.close());
+
+function ask(
+  api: ApiTalk,
+  messages: readonly object[],
+  more: Partial<EngineCall> & { besides?: object } = {},
+): Promise<EngineAnswer> {
+  const { besides, ...call } = more;
+  return engine.compact({
+    api: api.name,
+    body: Buffer.from(bodyOf(api, messages, besides)),
+    scope: 'one',
+    ...call,
+  });
+}
+
+/** Sends a talk call by call; returns the ids of the lines that it went through. */
+async function lines(
+  api: ApiTalk,
+  calls: readonly (readonly object[])[],
+  more: Parameters<typeof ask>[2] = {},
+): Promise<(string | undefined)[]> {
+  const ids: (string | undefined)[] = [];
+  for (const messages of calls) ids.push((await ask(api, messages, more)).line?.id);
+  return ids;
+}
+
+const steps = (messages: readonly object[]): (readonly object[])[] =>
+  messages.flatMap((_, at) => (at % 2 === 0 && at > 0 ? [messages.slice(0, at + 1)] : []));
+
+describe.each(API_TALKS)('an engine, for $name', (api) => {
+  it('takes the calls of a conversation for one', async () => {
+    const ids = await lines(api, steps(talk(api, 4)));
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).toMatch(new RegExp(`^${api.name}-[0-9a-f]{16}$`));
+  });
+
+  it('goes on when the message at the end is another one in each call', async () => {
+    const calls = steps(talk(api, 4)).map((messages, at) => [
+      ...messages,
+      api.user(`it is ${at} o'clock`),
+    ]);
+    expect(new Set(await lines(api, calls)).size).toBe(1);
+  });
+
+  it('tells apart sub-agents of one name, and goes on with each', async () => {
+    const main = steps([api.user('first'), ...talk(api, 3)]);
+    const sub = steps([api.user('look into it'), ...talk(api, 3)]);
+    const ids = await lines(
+      api,
+      main.flatMap((messages, at) => [messages, sub[at]!]),
+      { name: 'session' },
+    );
+    expect(new Set(ids.filter((_, at) => at % 2 === 0)).size).toBe(1);
+    expect(new Set(ids.filter((_, at) => at % 2 === 1)).size).toBe(1);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('tells apart conversations of two names, users or upstreams that begin alike', async () => {
+    const calls = steps(talk(api, 2));
+    const [one] = await lines(api, calls, { name: 'a' });
+    const [two] = await lines(api, calls, { name: 'b' });
+    const [three] = await lines(api, calls, { name: 'a', scope: 'other' });
+    expect(new Set([one, two, three]).size).toBe(3);
+  });
+
+  it('begins another one quietly when the host puts a summary in the place of everything', async () => {
+    const calls = steps(talk(api, 3));
+    const summary = [
+      api.user('what was so far: all is well'),
+      api.answer('good'),
+      api.user('go on'),
+    ];
+    const answers = [];
+    for (const messages of [...calls, summary, [...summary, api.answer('yes'), api.user('now')]]) {
+      answers.push(await ask(api, messages, { name: 'session' }));
+    }
+    expect(answers.map(({ outcome }) => outcome)).not.toContain('failed');
+    const ids = answers.map(({ line }) => line?.id);
+    expect(ids.at(-1)).toBe(ids.at(-2));
+    expect(ids.at(-1)).not.toBe(ids[0]);
+    expect(answers.at(-1)!.line!.isNew).toBe(false);
+  });
+
+  it('passes side calls, and requests whose history the provider keeps', async () => {
+    const messages = talk(api, 3);
+    expect((await ask(api, messages, { besides: { tools: [] } })).outcome).toBe('passed');
+    expect((await ask(api, messages, { passes: 'a side call, title' })).outcome).toBe('passed');
+    const held = {
+      anthropic: 'thread',
+      responses: 'previous_response_id',
+      chat: undefined,
+      gemini: 'cachedContent',
+    }[api.name];
+    if (held === undefined) return;
+    const { outcome, reason } = await ask(api, messages, { besides: { [held]: 'x' } });
+    expect([outcome, reason]).toEqual(['passed', 'the provider keeps the history']);
+  });
+
+  it('tells of each edit without what it took, and gives that to who asks', async () => {
+    const messages = talk(api, 30);
+    const edits = [];
+    let id = '';
+    for (const sent of steps(messages)) {
+      const { edits: fresh, line } = await ask(api, sent);
+      edits.push(...fresh);
+      id = line!.id;
+    }
+    expect(edits.length).toBeGreaterThan(3);
+    expect(JSON.stringify(edits)).not.toContain('has seen');
+    const { number } = edits.find(({ tool }) => tool === 'read_file')!;
+    expect(await engine.original(id, number)).toContain('has seen');
+    expect(await engine.original('another', number)).toBeUndefined();
+  });
+});
+
+describe('an engine', () => {
+  const [anthropic, responses, chat] = API_TALKS;
+
+  it('does not mind marks of the cache that move', async () => {
+    const mark = (message: object): object => {
+      const copy = structuredClone(message) as { content: Record<string, unknown>[] };
+      copy.content.at(-1)!['cache_control'] = { type: 'ephemeral' };
+      return copy;
+    };
+    const calls = steps(talk(anthropic!, 4)).map((messages) => [
+      ...messages.slice(0, -1),
+      mark(messages.at(-1)!),
+    ]);
+    expect(new Set(await lines(anthropic!, calls)).size).toBe(1);
+  });
+
+  it('reads the names that hosts put beside the messages', async () => {
+    const id = '0b6e8a52-7c6b-4a5e-9a53-0d1b8f5a1c22';
+    const nameOf = async (api: ApiTalk, besides: object): Promise<string | undefined> =>
+      (await ask(api, talk(api, 2), { besides })).line?.name;
+    expect(await nameOf(responses!, { prompt_cache_key: 'key-1' })).toBe('key-1');
+    const user = `user_${'a'.repeat(64)}_account_${id.replace('0b', '99')}_session_${id}`;
+    expect(await nameOf(anthropic!, { metadata: { user_id: user } })).toBe(id);
+    const newer = JSON.stringify({ account_uuid: id.replace('0b', '99'), session_id: id });
+    expect(await nameOf(anthropic!, { metadata: { user_id: newer } })).toBe(id);
+    // A name may be the address of somebody.
+    expect(await nameOf(anthropic!, { metadata: { user_id: 'me@example.com' } })).toMatch(
+      /^[0-9a-f]{16}$/,
+    );
+  });
+
+  it('passes the compactions of Codex', async () => {
+    const messages = [...talk(responses!, 3), { type: 'compaction_trigger' }];
+    expect((await ask(responses!, messages)).reason).toBe('a compaction by the provider');
+  });
+
+  it.each([
+    '',
+    '[]',
+    '{"messages":[{]}',
+    '{"messages":[1]}',
+    '{"messages":[]}',
+    '{"messages":[{"role":"user"}],"messages":[{}],"tools":[{}]}',
+    '\u{feff}{}',
+  ])('leaves %j alone', async (text) => {
+    const { outcome, pieces } = await engine.compact({
+      api: 'chat',
+      body: Buffer.from(text),
+      scope: '',
+    });
+    expect(['passed', 'failed']).toContain(outcome);
+    expect(pieces).toBeUndefined();
+  });
+
+  it('leaves alone what is no UTF-8', async () => {
+    const body = Buffer.from(
+      bodyOf(chat!, talk(chat!, 30)).replaceAll('line', 'l\u00e9ne'),
+      'latin1',
+    );
+    expect(await engine.compact({ api: 'chat', body, scope: '' })).toMatchObject({
+      outcome: 'passed',
+    });
+  });
+
+  it('compacts messages of no conversation, in all formats', async () => {
+    for (const api of API_TALKS) {
+      const messages = talk(api, 20);
+      const body = Buffer.from(JSON.stringify({ format: api.name, messages, model: 'gpt-5.5' }));
+      const { status, body: answer } = await engine.compactOnce(body);
+      expect(status).toBe(200);
+      const said = JSON.parse(Buffer.from(answer).toString()) as {
+        messages: object[];
+        tokensBefore: number;
+        tokensAfter: number;
+      };
+      expect(said.tokensAfter).toBeLessThan(said.tokensBefore * 0.7);
+      expect(JSON.stringify(said.messages).length).toBeLessThan(
+        JSON.stringify(messages).length * 0.7,
+      );
+    }
+  });
+
+  it.each([
+    ['no', 'expected a JSON object.'],
+    [
+      '{"messages":[]}',
+      'expected "messages", and as "format" one of anthropic, responses, chat, gemini.',
+    ],
+    [
+      '{"format":"chat"}',
+      'expected "messages", and as "format" one of anthropic, responses, chat, gemini.',
+    ],
+    ['{"input":[],"model":1}', 'expected "model" to be a string.'],
+    ['{"input":[],"contextLimit":0}', 'expected "contextLimit" to be a number of tokens.'],
+  ])('says what is wrong with %s', async (body, message) => {
+    const { status, body: said } = await engine.compactOnce(Buffer.from(body));
+    expect([status, Buffer.from(said).toString()]).toEqual([400, message]);
+  });
+
+  it('gives messages back as they came when compacting them fails', async () => {
+    const body = Buffer.from('{"format":"chat","messages":[{"role":"tool"}]}');
+    const { status, body: said } = await engine.compactOnce(body);
+    expect(status).toBe(200);
+    expect(JSON.parse(Buffer.from(said).toString())).toMatchObject({
+      messages: [{ role: 'tool' }],
+      error: 'TypeError',
+    });
+  });
+});

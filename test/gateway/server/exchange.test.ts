@@ -1,0 +1,240 @@
+// That nothing in ctxfold gets in the way of a request or of an answer.
+
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createEngine } from '../../../src/gateway/engine/engine.js';
+import type { Engine, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
+import { serve } from '../../../src/gateway/server/gateway.js';
+import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
+import { gatewayWorld, listening, sendTo } from '../../support/gateway-world.js';
+import type { GatewayWorld } from '../../support/gateway-world.js';
+
+const [anthropic] = API_TALKS;
+const BODY = bodyOf(anthropic!, talk(anthropic!, 4));
+let closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  closing = [];
+});
+
+async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Promise<GatewayWorld> {
+  const world = await gatewayWorld(options);
+  closing.push(world.close);
+  return world;
+}
+
+/** A gateway whose engine does what a test wants. */
+async function gatewayWith(
+  compact: Engine['compact'],
+): Promise<{ url: string; received: Buffer[] }> {
+  const received: Buffer[] = [];
+  const upstream: Server = createServer((asked, answer) => {
+    void buffer(asked).then((body) => {
+      received.push(body);
+      answer.end('fine');
+    });
+  });
+  const upstreamUrl = await listening(upstream);
+  const engine = createEngine({ maxConversations: 1, offload: 'inline' });
+  const options = completeGatewayOptions({
+    mode: 'compact',
+    deadlineMs: 50,
+    upstreams: { anthropic: upstreamUrl },
+  });
+  const gateway = await serve(options, { ...engineOf(engine), compact });
+  closing.push(async () => {
+    await gateway.close();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+  return { url: gateway.url, received };
+}
+
+const engineOf = (engine: Engine): Engine => ({
+  compact: (call) => engine.compact(call),
+  compactOnce: (body) => engine.compactOnce(body),
+  report: (line, usage) => engine.report(line, usage),
+  reportRefusal: (text, model) => engine.reportRefusal(text, model),
+  original: (line, edit) => engine.original(line, edit),
+  close: () => engine.close(),
+});
+
+describe('what fails in ctxfold', () => {
+  const failures: readonly (readonly [name: string, compact: Engine['compact']])[] = [
+    ['rejects', () => Promise.reject(new TypeError('no'))],
+    ['never comes back', () => new Promise<EngineAnswer>(() => undefined)],
+    ['says that it failed', async () => ({ outcome: 'failed', reason: 'x', edits: [] })],
+  ];
+
+  it.each(failures)('has the original bytes go out: it %s', async (_, compact) => {
+    const { url, received } = await gatewayWith(compact);
+    const { status, body } = await sendTo(url, '/v1/messages', { body: BODY });
+    expect([status, body.toString()]).toEqual([200, 'fine']);
+    expect(received[0]!.toString()).toBe(BODY);
+    const state = await sendTo(url, '/ctxfold/state', { method: 'GET' });
+    expect(JSON.parse(state.body.toString())).toMatchObject({ failureCount: 1 });
+  });
+});
+
+describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
+  it('the first byte of an answer comes before the second is there', async () => {
+    const world = await worldWith({ mode });
+    let finish = (): void => undefined;
+    world.answer = (_, response) => {
+      response.write('first');
+      finish = () => response.end(' last');
+    };
+    const asked = request(`${world.gateway.url}/v1/messages`, { method: 'POST', agent: false });
+    asked.end(BODY);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const [first] = (await once(answer, 'data')) as [Buffer];
+    expect(first.toString()).toBe('first');
+    finish();
+    expect((await buffer(answer)).toString()).toBe(' last');
+  });
+
+  it('an answer that is cut off is cut off for the client', async () => {
+    const world = await worldWith({ mode });
+    world.answer = (_, response) => {
+      response.write('first', () => response.destroy());
+    };
+    await expect(world.send('/v1/messages', { body: BODY })).rejects.toThrow(
+      /aborted|hang up|reset/i,
+    );
+  });
+
+  it('a client that does not read holds its upstream back', async () => {
+    const world = await worldWith({ mode });
+    const chunk = Buffer.alloc(1024 * 1024);
+    let written = 0;
+    world.answer = (_, response) => {
+      const more = (): void => {
+        while (written < 200) {
+          written += 1;
+          if (!response.write(chunk)) return void response.once('drain', more);
+        }
+        response.end();
+      };
+      more();
+    };
+    const asked = request(`${world.gateway.url}/v1/messages`, { method: 'POST', agent: false });
+    asked.end(BODY);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.pause();
+    let before = -1;
+    await expect
+      .poll(() => [before, (before = written)][0] === written, { interval: 200 })
+      .toBe(true);
+    expect(written).toBeLessThan(150);
+    asked.destroy();
+  });
+
+  it('a compressed answer stays compressed, and its usage is read all the same', async () => {
+    const world = await worldWith({ mode });
+    const text = JSON.stringify({
+      usage: { input_tokens: 11, cache_read_input_tokens: 22, output_tokens: 33 },
+    });
+    world.answer = (_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(gzipSync(text));
+    };
+    const { body, headers } = await world.send('/v1/messages', { body: BODY });
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(body).toString()).toBe(text);
+    const usage = async (): Promise<unknown> => {
+      const { body: state } = await world.send('/ctxfold/state', { method: 'GET' });
+      return (JSON.parse(state.toString()) as { conversations: { usage: object }[] })
+        .conversations[0]?.usage;
+    };
+    await expect
+      .poll(usage)
+      .toMatchObject({ inputTokens: 11, cacheReadTokens: 22, outputTokens: 33 });
+  });
+
+  it('a body of 100 MB passes', async () => {
+    const world = await worldWith({ mode });
+    const digest = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
+    const body = Buffer.alloc(100 * 1024 * 1024, 'large ');
+    for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+      await world.send('/v1/messages', { body, headers });
+      expect(digest(world.received.pop()!.body)).toBe(digest(body));
+    }
+  });
+
+  it('a limit that a provider names in a refusal is learned', async () => {
+    const world = await worldWith({ mode });
+    world.answer = (_, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(
+        '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 150000 maximum"}}',
+      );
+    };
+    await world.send('/v1/messages', { body: BODY });
+    const limit = async (): Promise<unknown> => {
+      await world.send('/v1/messages', { body: BODY });
+      const { body: state } = await world.send('/ctxfold/state', { method: 'GET' });
+      return (
+        JSON.parse(state.toString()) as { conversations: { line: { contextLimit: number } }[] }
+      ).conversations[0]?.line.contextLimit;
+    };
+    await expect.poll(limit).toBe(150_000);
+  });
+});
+
+describe('a request for an upgrade', () => {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'eA==',
+  };
+
+  it('is answered with 426 where clients go on over HTTP', async () => {
+    const world = await worldWith();
+    const { status } = await sendTo(world.gateway.url, '/v1/responses', { method: 'GET', headers });
+    expect(status).toBe(426);
+    expect(world.received).toEqual([]);
+  });
+
+  it('is passed on elsewhere, and both ends are connected', async () => {
+    const upstream = createServer();
+    upstream.on('upgrade', (asked, socket) => {
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Key: ${asked.headers['sec-websocket-key'] ?? ''}\r\n\r\n`,
+      );
+      socket.pipe(new PassThrough()).pipe(socket);
+    });
+    const upstreamUrl = await listening(upstream);
+    const world = await worldWith({ upstreams: { openai: upstreamUrl } });
+    closing.push(async () => upstream.close());
+    const asked = request(`${world.gateway.url}/v1/realtime?model=m`, { headers, agent: false });
+    asked.end();
+    const [answer, socket] = (await once(asked, 'upgrade')) as [
+      IncomingMessage,
+      NodeJS.ReadWriteStream & { destroy: () => void },
+    ];
+    expect(answer.headers['x-key']).toBe('eA==');
+    socket.write('said');
+    const [heard] = (await once(socket, 'data')) as [Buffer];
+    expect(heard.toString()).toBe('said');
+    socket.destroy();
+  });
+
+  it('is refused to pages of other sites', async () => {
+    const world = await worldWith();
+    const foreign = { ...headers, origin: 'https://evil.example' };
+    const { status } = await sendTo(world.gateway.url, '/v1/realtime', {
+      method: 'GET',
+      headers: foreign,
+    });
+    expect(status).toBe(403);
+  });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UsageReader } from '../../../src/gateway/server/usage-tap.js';
+import { runs } from '../../support/scale.js';
+
+const FAKE = JSON.stringify('a text that says "usage": {"input_tokens": 999}');
+
+const ANSWERS: readonly (readonly [name: string, text: string, usage: object | undefined])[] = [
+  [
+    'anthropic, a stream',
+    `event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":3,"cache_creation_input_tokens":5,"cache_read_input_tokens":7,"cache_creation":{"a":1},"output_tokens":1}}}\n\nevent: content_block_delta\ndata: {"delta":{"text":${FAKE}}}\n\nevent: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":42}}\n\n`,
+    { inputTokens: 3, cacheWriteTokens: 5, cacheReadTokens: 7, outputTokens: 42 },
+  ],
+  [
+    'anthropic, a document',
+    `{"content":[{"type":"text","text":${FAKE}}],"usage":{"input_tokens":3,"cache_read_input_tokens":7,"output_tokens":4}}`,
+    { inputTokens: 3, cacheWriteTokens: 0, cacheReadTokens: 7, outputTokens: 4 },
+  ],
+  [
+    'chat',
+    `data: {"choices":[{"delta":{"content":${FAKE}}}],"usage":null}\n\ndata: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":64}}}\n\ndata: [DONE]\n\n`,
+    { inputTokens: 36, cacheWriteTokens: 0, cacheReadTokens: 64, outputTokens: 9 },
+  ],
+  [
+    'responses',
+    `data: {"type":"response.completed","response":{"output":[{"text":${FAKE}}],"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":8,"output_tokens_details":{"reasoning_tokens":2}},"user":null}}\n\n`,
+    { inputTokens: 40, cacheWriteTokens: 0, cacheReadTokens: 60, outputTokens: 8 },
+  ],
+  [
+    'gemini',
+    `data: {"candidates":[],"usageMetadata":{"promptTokenCount":50,"cachedContentTokenCount":20,"candidatesTokenCount":5}}\r\n\r\n`,
+    { inputTokens: 30, cacheWriteTokens: 0, cacheReadTokens: 20, outputTokens: 5 },
+  ],
+  ['nothing', `{"error":{"message":${FAKE}}}`, undefined],
+  ['what is cut off', '{"usage":{"input_tokens":3', undefined],
+];
+
+describe('UsageReader', () => {
+  it.each(ANSWERS)('reads %s, however it is cut', (_, text, usage) => {
+    const bytes = Buffer.from(text);
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 8 }), (cuts) => {
+        const reader = new UsageReader();
+        let from = 0;
+        for (const cut of [...cuts.sort((a, b) => a - b), bytes.length]) {
+          reader.add(bytes.subarray(from, cut));
+          from = cut;
+        }
+        expect(reader.end()).toEqual(usage);
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  it('keeps the end of a document alone', () => {
+    const reader = new UsageReader();
+    for (let at = 0; at < 200; at += 1) reader.add(Buffer.alloc(10_000, 97));
+    reader.add(Buffer.from('","usage":{"input_tokens":3,"output_tokens":4}}'));
+    expect(reader.text.length).toBeLessThanOrEqual(64 * 1024 + 100);
+    expect(reader.end()).toMatchObject({ inputTokens: 3, outputTokens: 4 });
+  });
+});

@@ -1,0 +1,150 @@
+import { createConnection } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { GatewayOptions } from '../../src/gateway/server/options.js';
+import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
+import { gatewayWorld, sendTo } from '../support/gateway-world.js';
+import type { GatewayWorld } from '../support/gateway-world.js';
+
+let world: GatewayWorld;
+
+async function start(options: GatewayOptions = {}): Promise<GatewayWorld> {
+  world = await gatewayWorld(options);
+  return world;
+}
+
+afterEach(() => world.close());
+
+describe('a gateway', () => {
+  describe.each(API_TALKS)('for $name', (api) => {
+    it('passes on the very bytes while it observes', async () => {
+      await start();
+      const messages = talk(api, 12);
+      for (let end = 3; end <= messages.length; end += 2) {
+        const body = bodyOf(api, messages.slice(0, end));
+        await world.send(api.path, { body, headers: { 'content-type': 'application/json' } });
+        expect(world.received.at(-1)!.body.toString()).toBe(body);
+        expect(world.received.at(-1)!.url).toBe(api.path);
+      }
+    });
+
+    it('sends less once it compacts, with all that stands besides the messages as it was', async () => {
+      await start({ mode: 'compact' });
+      const messages = talk(api, 40);
+      let given = 0;
+      let sent = 0;
+      for (let end = 3; end <= messages.length; end += 2) {
+        const body = bodyOf(api, messages.slice(0, end), { metadata: { n: '1.50' } });
+        // What no parser would keep.
+        const odd = body.replace('"1.50"', '1.50, "big": 12345678901234567890');
+        await world.send(api.path, { body: odd });
+        const { body: got } = world.received.at(-1)!;
+        given += odd.length;
+        sent += got.length;
+        const [before, after] = [odd, got.toString()].map((text) => text.split(`"${api.list}":[`));
+        expect(after![0]).toBe(before![0]);
+        expect(got.toString()).toMatch(/"n":1\.50, "big": 12345678901234567890\}\}$/);
+        const list = (JSON.parse(got.toString()) as Record<string, unknown[]>)[api.list]!;
+        expect(list.length).toBeLessThanOrEqual(end);
+      }
+      expect(sent / given).toBeLessThan(0.6);
+    });
+  });
+
+  it('passes a compressed body, a body that is no JSON and one that is too large as they came', async () => {
+    await start({ mode: 'compact', maxBodyBytes: 50_000 });
+    const [api] = API_TALKS;
+    const large = bodyOf(api!, talk(api!, 60));
+    for (const [body, headers] of [
+      [gzipSync(large), { 'content-encoding': 'gzip' }],
+      [Buffer.from('{"messages":[{]}'), {}],
+      [Buffer.from(large), {}],
+      [Buffer.from(large), { 'transfer-encoding': 'chunked' }],
+      [Buffer.from('{"messages":"none"}'), {}],
+      [Buffer.from([0xff, 0xfe, 0x00]), {}],
+      [Buffer.alloc(0), {}],
+    ] as const) {
+      await world.send(api!.path, { body, headers });
+      expect(world.received.at(-1)!.body.equals(body)).toBe(true);
+    }
+  });
+
+  it('passes on status, headers in their order and spelling, and trailers', async () => {
+    await start();
+    world.answer = (_, response) => {
+      response.sendDate = false;
+      response.writeHead(429, 'Slow Down', [
+        'Retry-After',
+        '7',
+        'X-Odd',
+        'a',
+        'x-odd',
+        'b',
+        'Trailer',
+        'X-End',
+      ]);
+      response.write('{"error":');
+      response.addTrailers({ 'X-End': 'yes' });
+      response.end('"slow"}');
+    };
+    const through = await world.send('/v1/messages', { body: '{}', headers: { 'X-Own': 'kept' } });
+    const direct = await world.sendDirectly('/v1/messages', { body: '{}' });
+    expect(through).toEqual(direct);
+    expect(through.rawTrailers).toEqual(['X-End', 'yes']);
+    expect(world.received[0]!.rawHeaders).toContain('X-Own');
+  });
+
+  it('sends nothing but to its upstreams, and says so', async () => {
+    await start();
+    for (const path of ['http://example.com/v1/messages', '/../etc', '/openai/..%2f..%2fx']) {
+      const { port } = new URL(world.gateway.url);
+      const text = await new Promise<string>((resolve) => {
+        const socket = createConnection(Number(port), '127.0.0.1');
+        let got = '';
+        socket.on('data', (chunk) => (got += String(chunk)));
+        socket.on('close', () => resolve(got));
+        socket.end(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+      });
+      expect(text).toMatch(/^HTTP\/1\.1 404 /);
+    }
+    expect(world.received).toEqual([]);
+  });
+
+  it('refuses names that were led to this address, and pages of other sites', async () => {
+    await start();
+    const asked = [
+      { host: 'evil.example' },
+      { host: '127.0.0.1.evil.example' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of asked) {
+      const { status } = await world.send('/v1/messages', { headers, body: '{}' });
+      expect([403, 421]).toContain(status);
+    }
+    expect(world.received).toEqual([]);
+  });
+
+  it('wants its token where it has one, and passes it to nobody', async () => {
+    await expect(gatewayWorld({ host: '0.0.0.0' })).rejects.toThrow(/token/);
+    const token = 'a-token-of-16-or-more';
+    await start({ token });
+    const { origin } = new URL(world.gateway.url);
+    expect(world.gateway.url).toBe(`${origin}/token/${token}`);
+    expect((await sendTo(origin, '/v1/messages')).status).toBe(401);
+    expect((await sendTo(origin, '/token/wrong/v1/messages')).status).toBe(401);
+    expect((await world.send('/v1/messages')).status).toBe(200);
+    const headers = { 'x-ctxfold-token': token };
+    expect((await sendTo(origin, '/v1/messages', { headers })).status).toBe(200);
+    expect(world.received.map(({ url }) => url)).toEqual(['/v1/messages', '/v1/messages']);
+    expect(JSON.stringify(world.received.map(({ rawHeaders }) => rawHeaders))).not.toContain(token);
+  });
+
+  it('answers with an error of its own when an upstream cannot be reached', async () => {
+    await start({ upstreams: { anthropic: 'http://127.0.0.1:1' } });
+    const { status, body } = await world.send('/v1/messages', { body: '{}' });
+    expect(status).toBe(502);
+    expect(JSON.parse(body.toString())).toMatchObject({ error: { type: 'ctxfold_gateway_error' } });
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { upstreamsOf, variablesOf } from '../../../../src/main/cli/gateway/behind-gateway.js';
+
+describe('variablesOf', () => {
+  it('leads to the gateway, with the name of an upstream in front of each path', () => {
+    expect(variablesOf('http://127.0.0.1:1')).toEqual({
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/anthropic',
+      OPENAI_BASE_URL: 'http://127.0.0.1:1/openai',
+      OPENAI_API_BASE: 'http://127.0.0.1:1/openai',
+      GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:1/gemini',
+      CODE_ASSIST_ENDPOINT: 'http://127.0.0.1:1/code-assist',
+    });
+  });
+});
+
+describe('upstreamsOf', () => {
+  it('keeps to what is set already, and to the newer of two names', () => {
+    const env = {
+      OPENAI_BASE_URL: 'http://new/v1',
+      OPENAI_API_BASE: 'http://old/v1',
+      ANTHROPIC_BASE_URL: '',
+    };
+    expect(upstreamsOf(env)).toEqual({
+      'code-assist': 'https://cloudcode-pa.googleapis.com',
+      openai: 'http://new/v1',
+    });
+  });
+});

@@ -1,0 +1,109 @@
+// A gateway between a scripted upstream and a client that shows the bytes of answers, all on loopback.
+
+import { createServer, request as send } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { startGateway } from '../../src/gateway/start-gateway.js';
+import type { GatewayOptions } from '../../src/gateway/server/options.js';
+import type { Gateway } from '../../src/gateway/server/gateway.js';
+
+/** A request as the upstream got it. */
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** An answer as the client got it. */
+export interface Received {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly rawHeaders: readonly string[];
+  readonly rawTrailers: readonly string[];
+  readonly body: Buffer;
+}
+
+/** What a client sends. */
+export interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** All that a test needs. */
+export interface GatewayWorld {
+  readonly gateway: Gateway;
+  readonly received: ReceivedRequest[];
+  /** Answers what the upstream is asked; may be replaced. */
+  answer: (request: ReceivedRequest, response: Parameters<RequestListener>[1]) => void;
+  readonly send: (path: string, sent?: Sent) => Promise<Received>;
+  /** The same, with nothing between. */
+  readonly sendDirectly: (path: string, sent?: Sent) => Promise<Received>;
+  readonly upstreamUrl: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Listens on loopback, on any port. */
+export async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Sends one request on a connection of its own. */
+export async function sendTo(base: string, path: string, sent: Sent = {}): Promise<Received> {
+  const { method = 'POST', headers = {}, body = '' } = sent;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = send(
+      `${base}${path}`,
+      { method, headers: { ...headers }, agent: false },
+      resolve,
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+  const bytes = await buffer(answer);
+  const { statusCode = 0, rawHeaders, rawTrailers } = answer;
+  return { status: statusCode, headers: answer.headers, rawHeaders, rawTrailers, body: bytes };
+}
+
+/** Starts a gateway in front of an upstream that answers what it is told to. */
+export async function gatewayWorld(options: GatewayOptions = {}): Promise<GatewayWorld> {
+  const received: ReceivedRequest[] = [];
+  const upstream = createServer((request, response) => {
+    void buffer(request).then(
+      (body) => {
+        const { method = '', url = '', rawHeaders, headers } = request;
+        const taken = { method, url, rawHeaders, headers, body };
+        received.push(taken);
+        world.answer(taken, response);
+      },
+      () => undefined,
+    );
+  });
+  const upstreamUrl = await listening(upstream);
+  const gateway = await startGateway({
+    engine: 'inline',
+    upstreams: { anthropic: upstreamUrl, openai: upstreamUrl, gemini: upstreamUrl },
+    workspaceRoot: '/w',
+    ...options,
+  });
+  const world: GatewayWorld = {
+    gateway,
+    received,
+    upstreamUrl,
+    answer: (_, response) => {
+      response.end('{}');
+    },
+    send: (path, sent) => sendTo(gateway.url, path, sent),
+    sendDirectly: (path, sent) => sendTo(upstreamUrl, path, sent),
+    close: async () => {
+      await gateway.close();
+      upstream.closeAllConnections();
+      await new Promise((resolve) => upstream.close(resolve));
+    },
+  };
+  return world;
+}
