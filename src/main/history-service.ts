@@ -7,7 +7,6 @@ import { applyDensityResult, validateDensityResult } from '../shared/density.js'
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
 import {
-  asObject,
   assertArray,
   assertFunction,
   assertNumber,
@@ -19,6 +18,7 @@ import {
 import { assertIngestible } from '../shared/ingestion.js';
 import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import { assertBase, assertCurrentBase } from './history-base.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { completeLimits } from './history-limits.js';
 import { Journal } from './state/journal.js';
@@ -296,7 +296,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
         'COMPRESSION_IN_PROGRESS',
       );
     }
-    this.#assertCurrent(base);
+    assertCurrentBase(base, this.#revision);
     validateDensityResult(result, base?.length ?? this.#entries.length);
     this.#assertEntries([...result.replacements.values()]);
     const replaced = [...result.replacements.keys()];
@@ -385,26 +385,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
   }
 
-  #assertCurrent(base: DensityBase | undefined): void {
-    if (base === undefined) return;
-    assertBase(base);
-    if (base.revision === this.#revision) return;
-    throw new CtxfoldError(
-      `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
-      'DENSITY_STALE',
-    );
-  }
-
   #announceTokens(): void {
     this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
   }
-}
-
-/** @throws TypeError for what is no state of a history. */
-function assertBase(base: DensityBase): void {
-  const { revision, length } = asObject(base, 'base', 'the state of a history');
-  assertNumber('revision', revision);
-  assertNumber('length', length);
 }
 
 function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {
