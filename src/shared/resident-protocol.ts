@@ -5,6 +5,7 @@ import type { IContent } from './content.js';
 import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
 import type { IndexedAgent } from './density/index/index-scope.js';
 import type { DensityPlan } from './density/plan/plan.js';
+import type { PackedEntries } from './packed-entries.js';
 import type { WireReply } from './wire-reply.js';
 
 /** What a resident history is opened with. */
@@ -24,6 +25,12 @@ export type DeltaStep =
       readonly kind: 'stage';
       readonly contents: readonly IContent[];
       /** Tokens of each, or -1 for one to be counted. One that is known comes without its texts. */
+      readonly knownTokens: Int32Array;
+    }
+  /** The same of many entries at once, as bytes. */
+  | {
+      readonly kind: 'stage-packed';
+      readonly packed: PackedEntries;
       readonly knownTokens: Int32Array;
     }
   /** The staged entries follow at the end. */

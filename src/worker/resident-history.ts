@@ -27,11 +27,14 @@ import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
 import type { MeasuredEntry } from './resident-facts.js';
 import { tokensAfterPlan } from './tokens-after-plan.js';
+import { textOfBytes, unpackEntries } from './unpack-entries.js';
+import type { CountBytes } from './unpack-entries.js';
 
 /** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
 export class ResidentHistory {
   readonly #scope: IndexScope;
   readonly #countText: CountText | undefined;
+  readonly #countBytes: CountBytes | undefined;
   readonly #pointerTokens: number;
   #index: HistoryIndex;
   #facts: ResidentFacts = new ResidentFacts();
@@ -40,10 +43,19 @@ export class ResidentHistory {
   /** `undefined` until the first delta says which revision the history is at. */
   #base: DensityBase | undefined;
 
-  /** @param countText counts tokens; without it nothing is counted */
-  constructor(options: ResidentOptions, countText: CountText | undefined) {
+  /**
+   * @param countText counts tokens; without it nothing is counted
+   * @param countBytes the same of a text that is UTF-8 @default one that makes it a string
+   */
+  constructor(
+    options: ResidentOptions,
+    countText: CountText | undefined,
+    countBytes: CountBytes | undefined = countText &&
+      ((bytes, start, end) => countText(textOfBytes(bytes, start, end))),
+  ) {
     this.#scope = scopeOfSession(options.agent);
     this.#countText = countText;
+    this.#countBytes = countBytes;
     this.#pointerTokens = countText === undefined ? NONE : pointerTokens(countText);
     this.#index = new HistoryIndex(this.#scope);
   }
@@ -117,6 +129,12 @@ export class ResidentHistory {
       case 'stage':
         for (const [at, content] of step.contents.entries()) {
           const entry = this.#measured(content, step.knownTokens[at] ?? NONE);
+          tokens.push(entry.tokens);
+          this.#staged.push(entry);
+        }
+        return;
+      case 'stage-packed':
+        for (const entry of unpackEntries(step.packed, step.knownTokens, this.#countBytes)) {
           tokens.push(entry.tokens);
           this.#staged.push(entry);
         }

@@ -53,10 +53,9 @@ class ResidentLine implements ResidentCalls {
 
   async #open(): Promise<ResidentHistory> {
     const { countsTokens } = this.#options;
-    return new ResidentHistory(
-      this.#options,
-      countsTokens ? (await loadTextCounter()).count : undefined,
-    );
+    if (!countsTokens) return new ResidentHistory(this.#options, undefined);
+    const { count, countBytes } = await loadTextCounter();
+    return new ResidentHistory(this.#options, count, countBytes);
   }
 }
 

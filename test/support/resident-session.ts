@@ -24,6 +24,9 @@ export const RESIDENT_AGENT: ResidentOptions['agent'] = {
   inclusionSyntaxes: ['delimited', 'referenced-files'],
 };
 
+/** Entries that cross as bytes when so many come in at once, so that of others some do not. */
+const PACK_FROM = 2;
+
 /** Gives configurations of passes, half of them with a working set. */
 export function arbitraryPassConfig(): fc.Arbitrary<DensityConfig> {
   return fc.oneof(arbitraryDensityConfig(), arbitraryWorkingConfig());
@@ -147,7 +150,13 @@ export class ResidentSession {
     const { length } = state.base;
     if (length < this.#options.minEntries) return;
     const before = change.kind === 'append' ? length - change.contents.length : length;
-    this.#queue = new DeltaQueue(state, before, this.#options.countText !== undefined);
+    this.#queue = new DeltaQueue(
+      state,
+      before,
+      this.#options.countText !== undefined,
+      undefined,
+      PACK_FROM,
+    );
     if (change.kind === 'append') this.#queue.push(change, state);
   }
 
@@ -227,7 +236,7 @@ export class ResidentSession {
 
   #noteStaged({ delta, staged }: Parcel): void {
     const known = delta.steps.flatMap((step) =>
-      step.kind === 'stage' ? [...step.knownTokens] : [],
+      'knownTokens' in step ? [...step.knownTokens] : [],
     );
     staged.forEach((entry, at) => {
       (known[at] === -1 ? this.stagedUnknown : this.stagedKnown).add(entry);

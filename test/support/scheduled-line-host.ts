@@ -108,9 +108,13 @@ export class ScheduledLine implements SessionLine {
   }
 
   async receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
+    const packed = delta.steps.flatMap((step) => (step.kind === 'stage-packed' ? step.packed : []));
     const characters = delta.steps
       .flatMap((step) => (step.kind === 'stage' ? step.contents : []))
-      .reduce((sum, entry) => sum + entryCharacters(entry), 0);
+      .reduce(
+        (sum, entry) => sum + entryCharacters(entry),
+        packed.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      );
     this.#traffic.deltas += 1;
     if (delta.pass !== undefined) this.#traffic.passes += 1;
     this.#characters += characters;

@@ -39,6 +39,8 @@ const seen = {
   sessions: 0,
   deltas: 0,
   manySteps: 0,
+  packed: 0,
+  cloned: 0,
   continued: 0,
   edits: 0,
   rewrites: 0,
@@ -183,11 +185,19 @@ function expectDelivery(
 ): void {
   const { delta, staged } = parcel;
   note('deltas', true);
-  note('manySteps', delta.steps.filter(({ kind }) => kind !== 'stage').length > 1);
-  note('continued', delta.steps.at(-1)?.kind === 'stage');
+  note('manySteps', delta.steps.filter((step) => !('knownTokens' in step)).length > 1);
+  note('continued', 'knownTokens' in (delta.steps.at(-1) ?? {}));
+  note(
+    'packed',
+    delta.steps.some(({ kind }) => kind === 'stage-packed'),
+  );
+  note(
+    'cloned',
+    delta.steps.some(({ kind }) => kind === 'stage'),
+  );
   note(
     'known',
-    delta.steps.some((step) => step.kind === 'stage' && step.knownTokens.some((t) => t !== -1)),
+    delta.steps.some((step) => 'knownTokens' in step && step.knownTokens.some((t) => t !== -1)),
   );
   note(
     'edits',

@@ -34,7 +34,9 @@ export class Arrivals {
     for (const [at, content] of contents.entries()) {
       if (!this.#expected.delete(content)) continue;
       this.#tokens.set(content, tokens[at] ?? 0);
-      reached.push(...(this.#waits.get(content) ?? []));
+      const waits = this.#waits.get(content);
+      if (waits === undefined) continue;
+      reached.push(...waits);
       this.#waits.delete(content);
     }
     for (const wait of reached) this.#goOn(wait);

@@ -7,6 +7,7 @@ import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js'
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
+import { packEntries } from './pack-entries.js';
 import { countablePart, indexablePart } from './posted-entry.js';
 import { sourcesOfRewrite } from './rewrite-sources.js';
 
@@ -33,6 +34,7 @@ const CLEAR: DeltaStep = { kind: 'clear' };
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
+  readonly #packFrom: number;
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are in parcels already. */
   #drawn = 0;
@@ -44,16 +46,19 @@ export class DeltaQueue {
    * @param state the history that the line opens with: it is the first change
    * @param length entries of it that belong to the opening; the others are told as changes
    * @param sendsResults whether results are shrunk there, and so come with their texts, counted or not
+   * @param packFrom how many entries are sent as bytes; fewer are cloned
    */
   constructor(
     state: HistoryState,
     length: number,
     countsTokens: boolean,
     sendsResults: () => boolean = () => false,
+    packFrom: number = Infinity,
   ) {
     const { revision } = state.base;
     this.#countsTokens = countsTokens;
     this.#sendsResults = sendsResults;
+    this.#packFrom = packFrom;
     this.#countedTokens = state.countedTokens;
     this.#base = { revision, length: 0 };
     const contents = state.entries.slice(0, length);
@@ -151,11 +156,18 @@ export class DeltaQueue {
   #stage(contents: readonly IContent[]): DeltaStep {
     const knownTokens = Int32Array.from(contents, (entry) => this.#countedTokens(entry) ?? -1);
     const sendsResults = this.#sendsResults();
-    const part = (entry: IContent, at: number): IContent => {
+    const isRead = (entry: IContent, at: number): boolean => {
       const isCounted = this.#countsTokens && knownTokens[at] === -1;
-      const isRead = isCounted || (sendsResults && entry.speaker === 'tool');
-      return isRead ? countablePart(entry) : indexablePart(entry);
+      return isCounted || (sendsResults && entry.speaker === 'tool');
     };
+    if (contents.length >= this.#packFrom) {
+      // What is packed of an entry is what is posted of it: of one that is read, no part has to be made for that.
+      const parts = contents.map((entry, at) => (isRead(entry, at) ? entry : indexablePart(entry)));
+      const packed = packEntries(parts);
+      if (packed !== undefined) return { kind: 'stage-packed', packed, knownTokens };
+    }
+    const part = (entry: IContent, at: number): IContent =>
+      isRead(entry, at) ? countablePart(entry) : indexablePart(entry);
     return { kind: 'stage', contents: contents.map(part), knownTokens };
   }
 }

@@ -26,7 +26,7 @@ export function readDeltaReply(
 ): ReadReply<DeltaValue> {
   const { value, runMs } = readEnvelope(reply, invalid);
   const staged = delta.steps.reduce(
-    (sum, step) => sum + (step.kind === 'stage' ? step.contents.length : 0),
+    (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
     0,
   );
   const { tokens, totalTokens, pass } = value;

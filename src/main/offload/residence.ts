@@ -21,6 +21,7 @@ import { DeltaQueue } from './delta-queue.js';
 import type { Parcel } from './delta-queue.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { OffloadMeter } from './offload-meter.js';
+import { releasePacked } from './pack-entries.js';
 import type { ResidentLine } from './resident-line.js';
 
 /** A line as a session uses it. */
@@ -49,6 +50,9 @@ export interface ResidenceOptions {
 
 /** Text that is posted and not acknowledged: beyond it, the rest waits in the queue, where it costs no memory. */
 const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
+
+/** Entries that are sent as bytes when so many come in at once; fewer are cloned sooner. */
+const MIN_PACKED = 32;
 
 interface StandingPass {
   readonly settings: PassSettings;
@@ -84,6 +88,7 @@ export class Residence {
       length,
       countsTokens,
       () => shrinkSettingsOf(passSettings().shrink) !== undefined,
+      MIN_PACKED,
     );
     this.#newest = this.#open(state.base.length);
   }
@@ -220,6 +225,7 @@ export class Residence {
       const receiving = line.receive(pass === undefined ? delta : { ...delta, pass });
       const postedAt = performance.now();
       const { value, runMs } = await receiving;
+      for (const step of delta.steps) if (step.kind === 'stage-packed') releasePacked(step.packed);
       if (this.#hasEnded) return;
       const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
       const times = { startedAt, postedAt, queueMs: 0, runMs };

@@ -146,22 +146,31 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
     const known = contents.filter((entry) => this.#arrivals.knows(entry));
+    const counts = known.length === 0 ? undefined : await this.#takeKnown(known, signal);
+    if (counts?.length === contents.length) return counts;
     const counted = new Map<IContent, number>();
-    const enter = (entries: readonly IContent[], counts: readonly number[]): void => {
-      for (const [at, entry] of entries.entries()) counted.set(entry, counts[at] ?? 0);
+    const enter = (entries: readonly IContent[], tokens: readonly number[]): void => {
+      for (const [at, entry] of entries.entries()) counted.set(entry, tokens[at] ?? 0);
     };
-    if (known.length > 0) {
-      this.#residence?.postQueued();
-      try {
-        enter(known, await abortable(this.#arrivals.take(known), signal));
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (!(error instanceof WorkerPoolError)) throw error;
-      }
-    }
+    if (counts !== undefined) enter(known, counts);
     const others = contents.filter((entry) => !counted.has(entry));
     if (others.length > 0) enter(others, await this.#options.pooled.countTokens(others, signal));
     return contents.map((entry) => counted.get(entry) ?? 0);
+  }
+
+  /** Counts that are here or under way; `undefined` when they got lost on it. */
+  async #takeKnown(
+    known: readonly IContent[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly number[] | undefined> {
+    this.#residence?.postQueued();
+    try {
+      return await abortable(this.#arrivals.take(known), signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof WorkerPoolError)) throw error;
+      return undefined;
+    }
   }
 
   async planCompression(

@@ -2,7 +2,7 @@
 // characters of each tell; nothing that must be kept apart may depend on it.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { hashOf } from '../../shared/density/index/hash.js';
+import { hashOn, hashSeed } from '../../shared/density/index/hash.js';
 
 /** Characters of a text that are looked at. */
 const SEEN_CHARACTERS = 64;
@@ -10,7 +10,7 @@ const SEEN_CHARACTERS = 64;
 /** What was added to a history since it began, or was cleared: so many entries, that look so. */
 export class HistoryTrace {
   #length = 0;
-  #hash = 0;
+  #hash = hashSeed();
 
   /** Entries that were added. */
   get length(): number {
@@ -24,28 +24,34 @@ export class HistoryTrace {
 
   add({ speaker, blocks }: IContent): void {
     this.#length += 1;
-    this.#hash = hashOf(`${this.#hash} ${speaker} ${blocks.map(traceOf).join(' ')}`);
+    let hash = hashOn(this.#hash, speaker);
+    for (const block of blocks) hash = traced(block, hash);
+    this.#hash = hash;
   }
 }
 
-function traceOf(block: ContentBlock): string {
+function traced(block: ContentBlock, hash: number): number {
   switch (block.type) {
     case 'text':
-      return seen(block.text);
+      return seen(block.text, hash);
     case 'code':
-      return seen(block.code);
+      return seen(block.code, hash);
     case 'thinking':
-      return seen(block.thought);
+      return seen(block.thought, hash);
     case 'tool_call':
-      return `${block.id} ${block.name}`;
-    case 'tool_response':
-      return `${block.callId} ${typeof block.result === 'string' ? seen(block.result) : ''}`;
+      return seen(block.name, seen(block.id, hash));
+    case 'tool_response': {
+      const { callId, result } = block;
+      return seen(typeof result === 'string' ? result : '', seen(callId, hash));
+    }
     case 'media':
     case 'opaque':
-      return block.type;
+      return hashOn(hash, block.type);
   }
 }
 
-function seen(text: string): string {
-  return `${text.length} ${text.slice(0, SEEN_CHARACTERS)}`;
+/** The length keeps apart what stands side by side. */
+function seen(text: string, hash: number): number {
+  const { length } = text;
+  return Math.imul(hashOn(hash, text, Math.min(length, SEEN_CHARACTERS)) ^ length, 0x01000193);
 }

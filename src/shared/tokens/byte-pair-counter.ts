@@ -62,6 +62,17 @@ export class BytePairCounter {
     return tokens;
   }
 
+  /** Tokens of a text that is UTF-8 already: well-formed, from `start` to before `end`. */
+  readonly countBytes = (bytes: Uint8Array, start: number, end: number): number => {
+    let tokens = 0;
+    for (let at = start; at < end;) {
+      const wordEnd = this.#scanner.endOf(bytes, at, end);
+      tokens += this.#countWord(bytes, at, wordEnd);
+      at = wordEnd;
+    }
+    return tokens;
+  };
+
   /** Counts the words from `at` on that are sure to end within a chunk. Returns where they do: at once, if the first does not. */
   #countChunk(text: string, at: number): number {
     const bytes = this.#buffer;

@@ -68,10 +68,29 @@ function charactersOfWords(text: string): number {
 /** UTF-16 units in the texts of an entry; JSON payloads are measured to within their escapes. */
 export function entryCharacters(entry: IContent): number {
   let characters = 0;
-  for (const block of entry.blocks) {
-    for (const part of blockParts(block)) characters += payloadCharacters(part);
-  }
+  for (const block of entry.blocks) characters += blockCharacters(block);
   return characters;
+}
+
+/** By itself and not by the list of parts: it is asked of each entry, and most are texts and calls. */
+function blockCharacters(block: ContentBlock): number {
+  switch (block.type) {
+    case 'text':
+      return block.text.length;
+    case 'thinking':
+      return block.thought.length;
+    case 'tool_call':
+      return block.name.length + payloadCharacters(block.parameters);
+    case 'tool_response': {
+      const { toolName, result, error = '' } = block;
+      return toolName.length + payloadCharacters(result) + error.length;
+    }
+    default: {
+      let characters = 0;
+      for (const part of blockParts(block)) characters += payloadCharacters(part);
+      return characters;
+    }
+  }
 }
 
 /** The texts and payloads of a block that a provider tokenizes; what is absent is `undefined`. */

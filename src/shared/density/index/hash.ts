@@ -13,11 +13,22 @@ function drawSeed(): number {
  * bits. Different texts have the same number by chance only, of 1 in 2^32.
  */
 export function hashOf(text: string): number {
-  seed ??= drawSeed();
-  let hash = seed;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
+  let hash = hashOn(hashSeed(), text);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return hash ^ (hash >>> 13);
+}
+
+/** What the hash of nothing begins with, for `hashOn`. */
+export function hashSeed(): number {
+  seed ??= drawSeed();
+  return seed;
+}
+
+/** The FNV-1a of what was hashed so far and the start of a text: for many texts in a row, without joining them. */
+export function hashOn(hash: number, text: string, length: number = text.length): number {
+  let joined = hash;
+  for (let at = 0; at < length; at += 1) {
+    joined = Math.imul(joined ^ text.charCodeAt(at), 0x01000193);
+  }
+  return joined;
 }

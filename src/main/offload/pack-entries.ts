@@ -1,0 +1,190 @@
+// Writes what of entries a worker needs as bytes: no graph of objects is cloned, and the buffers are used again. Which
+// part of an entry crosses is said by `posted-entry.ts`; this names the same fields in the same order as their reader.
+
+import type { ContentBlock, IContent } from '../../shared/content.js';
+import {
+  BLOCK_BIT,
+  BLOCK_KINDS,
+  ENTRY_BIT,
+  PAYLOAD,
+  PAYLOAD_SHIFT,
+  SPEAKERS,
+} from '../../shared/packed-entries.js';
+import type { PackedEntries } from '../../shared/packed-entries.js';
+
+/** Bytes of a buffer: a batch of texts fits in, most of whose characters are ASCII. */
+const BUFFER_BYTES = 2 ** 20;
+/** Buffers that wait to be used again. */
+const MAX_FREE = 8;
+/** The most bytes that UTF-8 takes for one UTF-16 unit. */
+const MAX_BYTES_PER_UNIT = 3;
+const FIRST_NUMBERS = 4_096;
+const MAX_INTEGER = 0x7fffffff;
+
+const free: Uint8Array[] = [];
+const encoder = new TextEncoder();
+let bytes: Uint8Array = new Uint8Array(0);
+let used = 0;
+let numbers = new Int32Array(FIRST_NUMBERS);
+let count = 0;
+
+/**
+ * Packs entries, each of which is one of `posted-entry.ts`, or of whose fields those are a part; `undefined` where one says
+ * something that bytes do not: half of a surrogate pair, or a number beyond 32 bits.
+ */
+export function packEntries(contents: readonly IContent[]): PackedEntries | undefined {
+  bytes = free.pop() ?? newBuffer(BUFFER_BYTES);
+  used = 0;
+  count = 0;
+  const isPacked = contents.every(packEntry);
+  const written = bytes;
+  bytes = NO_BYTES;
+  if (!isPacked) {
+    keep(written);
+    return undefined;
+  }
+  return {
+    entries: contents.length,
+    bytes: isShared(written) ? written.subarray(0, used) : written.slice(0, used),
+    numbers: numbers.slice(0, count),
+  };
+}
+
+/** Takes back the bytes of entries that nobody reads any more. */
+export function releasePacked({ bytes: view }: PackedEntries): void {
+  if (isShared(view)) keep(new Uint8Array(view.buffer));
+}
+
+/** What strings have that Node knows, and its types do not yet. */
+type UnicodeString = string & { isWellFormed(): boolean };
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+function keep(buffer: Uint8Array): void {
+  if (free.length < MAX_FREE && buffer.length === BUFFER_BYTES) free.push(buffer);
+}
+
+/** Memory that threads share, or where there is none such that is copied with each message. */
+function newBuffer(length: number): Uint8Array {
+  return typeof SharedArrayBuffer === 'undefined'
+    ? new Uint8Array(length)
+    : new Uint8Array(new SharedArrayBuffer(length));
+}
+
+function isShared({ buffer }: Uint8Array): boolean {
+  return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
+}
+
+function packEntry({ speaker, blocks, metadata }: IContent): boolean {
+  const summary = metadata?.isSummary === true ? ENTRY_BIT.summary : 0;
+  const synthetic = metadata?.synthetic === true ? ENTRY_BIT.synthetic : 0;
+  push(SPEAKERS.indexOf(speaker) | summary | synthetic);
+  push(blocks.length);
+  return blocks.every(packBlock);
+}
+
+function packBlock(block: ContentBlock): boolean {
+  push(BLOCK_KINDS.indexOf(block.type));
+  switch (block.type) {
+    case 'text':
+      push(0);
+      return pushText(block.text);
+    case 'code': {
+      const { code, language } = block;
+      push(bitIf(language !== undefined, BLOCK_BIT.second));
+      return pushText(code) && pushOptional(language);
+    }
+    case 'thinking':
+      // Whether there is any decides if the block carries content.
+      push(bitIf(block.encryptedContent !== undefined, BLOCK_BIT.sealed));
+      return pushText(block.thought);
+    case 'tool_call': {
+      const { id, name, parameters, parallelGroup } = block;
+      push(bitIf(parallelGroup !== undefined, BLOCK_BIT.second));
+      return (
+        pushText(id) && pushText(name) && pushPayload(parameters) && pushOptional(parallelGroup)
+      );
+    }
+    case 'tool_response': {
+      const { callId, toolName, result, error, isComplete, mediaTokens } = block;
+      push(
+        bitIf(error !== undefined, BLOCK_BIT.second) |
+          bitIf(isComplete === false, BLOCK_BIT.partial) |
+          bitIf(isComplete === true, BLOCK_BIT.complete) |
+          bitIf(mediaTokens !== undefined, BLOCK_BIT.mediaTokens),
+      );
+      const areTexts = pushText(callId) && pushText(toolName) && pushPayload(result);
+      return areTexts && pushOptional(error) && pushInteger(mediaTokens ?? 0);
+    }
+    case 'media': {
+      const { mimeType, encoding, caption, filename } = block;
+      push(
+        bitIf(caption !== undefined, BLOCK_BIT.second) |
+          bitIf(filename !== undefined, BLOCK_BIT.third) |
+          bitIf(encoding === 'base64', BLOCK_BIT.sealed),
+      );
+      return pushText(mimeType) && pushOptional(caption) && pushOptional(filename);
+    }
+    case 'opaque': {
+      const { kind, tokens, callId } = block;
+      push(bitIf(callId !== undefined, BLOCK_BIT.second));
+      return pushText(kind) && pushOptional(callId) && pushInteger(tokens);
+    }
+  }
+}
+
+function bitIf(isSet: boolean, bit: number): number {
+  return isSet ? bit : 0;
+}
+
+function push(number: number): void {
+  if (count === numbers.length) {
+    const grown = new Int32Array(2 * count);
+    grown.set(numbers);
+    numbers = grown;
+  }
+  numbers[count++] = number;
+}
+
+function pushInteger(number: number): boolean {
+  push(number);
+  return number <= MAX_INTEGER;
+}
+
+/** What stands for a long result and for an excerpt is no JSON. */
+function pushPayload(payload: unknown): boolean {
+  if (typeof payload === 'string') return pushKind(PAYLOAD.text) && pushText(payload);
+  if (typeof payload === 'bigint') return pushKind(payload === 0n ? PAYLOAD.zero : PAYLOAD.one);
+  const json = JSON.stringify(payload) as string | undefined;
+  if (json === undefined) return pushKind(PAYLOAD.absent);
+  return pushKind(PAYLOAD.json) && pushText(json);
+}
+
+/** Beside the bits of the block, which stand behind its kind and in front of two texts by then. */
+function pushKind(kind: number): boolean {
+  const at = count - BITS_BEFORE_PAYLOAD;
+  numbers[at] = (numbers[at] ?? 0) | (kind << PAYLOAD_SHIFT);
+  return true;
+}
+
+const BITS_BEFORE_PAYLOAD = 3;
+
+function pushOptional(text: string | undefined): boolean {
+  return text === undefined || pushText(text);
+}
+
+function pushText(text: string): boolean {
+  // Of one with a lone surrogate UTF-8 has another text.
+  if (!(text as UnicodeString).isWellFormed()) return false;
+  const most = used + text.length * MAX_BYTES_PER_UNIT;
+  if (most > bytes.length) {
+    const grown = newBuffer(Math.max(2 * bytes.length, most));
+    grown.set(bytes.subarray(0, used));
+    keep(bytes);
+    bytes = grown;
+  }
+  const { written } = encoder.encodeInto(text, used === 0 ? bytes : bytes.subarray(used));
+  push(written);
+  used += written;
+  return true;
+}

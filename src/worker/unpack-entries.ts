@@ -1,0 +1,216 @@
+// Reads entries that came as bytes: counts their texts where they lie, and makes of them what an index looks at. What no
+// index looks at is not made a string.
+
+import type { ContentBlock, IContent } from '../shared/content.js';
+import { NONE } from '../shared/density/index/history-columns.js';
+import {
+  BLOCK_BIT,
+  BLOCK_KINDS,
+  ENTRY_BIT,
+  PAYLOAD,
+  PAYLOAD_SHIFT,
+  SPEAKERS,
+} from '../shared/packed-entries.js';
+import type { PackedEntries } from '../shared/packed-entries.js';
+import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/content-text.js';
+import type { MeasuredEntry } from './resident-facts.js';
+
+/** Counts the tokens of some UTF-8. */
+export type CountBytes = (bytes: Uint8Array, start: number, end: number) => number;
+
+/** Bytes of a text in which something visible is looked for before it is made a string. */
+const SEEN_BYTES = 64;
+const BLANK = 0x20;
+const ASCII_END = 0x7f;
+/** Stands for a text that nobody reads; whether there is anything in it is all that matters. */
+const UNREAD = '-';
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The text that some UTF-8 is. */
+export function textOfBytes(bytes: Uint8Array, start: number, end: number): string {
+  return start === end ? '' : decoder.decode(bytes.subarray(start, end));
+}
+
+/**
+ * Returns the entries.
+ *
+ * @param knownTokens tokens of each, or `NONE` for one to be counted
+ * @param countBytes counts them; without it nothing is counted
+ */
+export function unpackEntries(
+  packed: PackedEntries,
+  knownTokens: Int32Array,
+  countBytes: CountBytes | undefined,
+): readonly MeasuredEntry[] {
+  const reader = new PackedReader(packed);
+  return Array.from({ length: packed.entries }, (_, at) => {
+    const tokens = knownTokens[at] ?? NONE;
+    return reader.next(tokens, tokens === NONE ? countBytes : undefined);
+  });
+}
+
+class PackedReader {
+  readonly #bytes: Uint8Array;
+  readonly #numbers: Int32Array;
+  #number = 0;
+  #start = 0;
+  #countBytes: CountBytes | undefined;
+  /** Tokens of the texts of the block at hand, and what of them its result has. */
+  #tokens = 0;
+  #resultTokens = 0;
+  /** Whether somebody looks at the words of the entry. */
+  #isRead = false;
+
+  constructor({ bytes, numbers }: PackedEntries) {
+    this.#bytes = bytes;
+    this.#numbers = numbers;
+  }
+
+  next(knownTokens: number, countBytes: CountBytes | undefined): MeasuredEntry {
+    this.#countBytes = countBytes;
+    const head = this.#integer();
+    const speaker = SPEAKERS[head & 3] ?? 'human';
+    this.#isRead = speaker === 'human';
+    const length = this.#integer();
+    const blocks: ContentBlock[] = [];
+    const tokensOf: number[] = [];
+    const results: number[] = [];
+    let tokens = ENTRY_OVERHEAD_TOKENS;
+    for (let at = 0; at < length; at += 1) {
+      this.#tokens = 0;
+      this.#resultTokens = 0;
+      const block = this.#block();
+      blocks.push(block);
+      if (countBytes === undefined) continue;
+      if (block.type === 'tool_response') this.#resultTokens += block.mediaTokens ?? 0;
+      const all = this.#tokens + fixedBlockTokens(block);
+      tokensOf.push(all);
+      results.push(this.#resultTokens);
+      tokens += all;
+    }
+    const isSummary = (head & ENTRY_BIT.summary) !== 0;
+    const synthetic = (head & ENTRY_BIT.synthetic) !== 0;
+    const metadata = { ...(isSummary && { isSummary }), ...(synthetic && { synthetic }) };
+    const content: IContent = { speaker, blocks, ...((isSummary || synthetic) && { metadata }) };
+    return countBytes === undefined
+      ? { content, tokens: knownTokens, measure: undefined }
+      : { content, tokens, measure: { tokens, blocks: tokensOf, results } };
+  }
+
+  #block(): ContentBlock {
+    const type = BLOCK_KINDS[this.#integer()];
+    const bits = this.#integer();
+    const has = (bit: number): boolean => (bits & bit) !== 0;
+    switch (type) {
+      case 'code': {
+        const code = this.#words();
+        const language = this.#optional(has(BLOCK_BIT.second));
+        return { type, code, ...(language !== undefined && { language }) };
+      }
+      case 'thinking': {
+        const thought = this.#words();
+        return { type, thought, ...(has(BLOCK_BIT.sealed) && { encryptedContent: '' }) };
+      }
+      case 'tool_call': {
+        const [id, name] = [this.#uncounted(), this.#text()];
+        const parameters = this.#payload(bits);
+        if (!has(BLOCK_BIT.second)) return { type, id, name, parameters };
+        return { type, id, name, parameters, parallelGroup: this.#uncounted() };
+      }
+      case 'tool_response': {
+        const [callId, toolName] = [this.#uncounted(), this.#text()];
+        const before = this.#tokens;
+        const result = this.#payload(bits);
+        this.#resultTokens = this.#tokens - before;
+        const error = this.#optional(has(BLOCK_BIT.second));
+        const mediaTokens = this.#integer();
+        return {
+          ...{ type, callId, toolName, result },
+          ...(error !== undefined && { error }),
+          ...(has(BLOCK_BIT.partial) && { isComplete: false }),
+          ...(has(BLOCK_BIT.complete) && { isComplete: true }),
+          ...(has(BLOCK_BIT.mediaTokens) && { mediaTokens }),
+        };
+      }
+      case 'media': {
+        const mimeType = this.#uncounted();
+        const caption = this.#optional(has(BLOCK_BIT.second));
+        const filename = this.#optional(has(BLOCK_BIT.third));
+        const encoding = has(BLOCK_BIT.sealed) ? 'base64' : 'url';
+        return {
+          ...{ type, mimeType, data: '', encoding },
+          ...(caption !== undefined && { caption }),
+          ...(filename !== undefined && { filename }),
+        };
+      }
+      case 'opaque': {
+        const kind = this.#uncounted();
+        const callId = has(BLOCK_BIT.second) ? this.#uncounted() : undefined;
+        const tokens = this.#integer();
+        return { type, kind, tokens, ...(callId !== undefined && { callId }) };
+      }
+      default:
+        return { type: 'text', text: this.#words() };
+    }
+  }
+
+  #integer(): number {
+    return this.#numbers[this.#number++] ?? 0;
+  }
+
+  #payload(bits: number): unknown {
+    switch (bits >> PAYLOAD_SHIFT) {
+      case PAYLOAD.absent:
+        return undefined;
+      case PAYLOAD.zero:
+        return 0n;
+      case PAYLOAD.one:
+        return 1n;
+      case PAYLOAD.json:
+        return JSON.parse(this.#text()) as unknown;
+      default:
+        return this.#text();
+    }
+  }
+
+  /** What the index may not look at. */
+  #words(): string {
+    if (this.#isRead) return this.#text();
+    const start = this.#start;
+    const end = this.#skip();
+    this.#count(start, end);
+    for (let at = start; at < Math.min(end, start + SEEN_BYTES); at += 1) {
+      const byte = this.#bytes[at] ?? 0;
+      if (byte > BLANK && byte < ASCII_END) return UNREAD;
+    }
+    return textOfBytes(this.#bytes, start, end);
+  }
+
+  #optional(isThere: boolean): string | undefined {
+    return isThere ? this.#text() : undefined;
+  }
+
+  #text(): string {
+    const start = this.#start;
+    const end = this.#skip();
+    this.#count(start, end);
+    return textOfBytes(this.#bytes, start, end);
+  }
+
+  #uncounted(): string {
+    const start = this.#start;
+    return textOfBytes(this.#bytes, start, this.#skip());
+  }
+
+  #skip(): number {
+    this.#start += this.#integer();
+    return this.#start;
+  }
+
+  #count(start: number, end: number): void {
+    if (this.#countBytes !== undefined && end > start) {
+      this.#tokens += this.#countBytes(this.#bytes, start, end);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// Entries that crossed as bytes, against the same ones cloned: what is counted of them and what an index finds.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { packEntries, releasePacked } from '../../src/main/offload/pack-entries.js';
+import { countablePart, indexablePart } from '../../src/main/offload/posted-entry.js';
+import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import { carriesContent, humanText } from '../../src/shared/content.js';
+import { NONE } from '../../src/shared/density/index/history-columns.js';
+import type { PackedEntries } from '../../src/shared/packed-entries.js';
+import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
+import { textOfBytes, unpackEntries } from '../../src/worker/unpack-entries.js';
+import { runs } from '../support/scale.js';
+
+/** Weighs a text by what it says, and by where in it that stands. */
+function weigh(text: string): number {
+  let weight = 1;
+  for (const character of text) weight = (weight * 31 + (character.codePointAt(0) ?? 0)) % 99_991;
+  return weight;
+}
+
+const countBytes = (bytes: Uint8Array, start: number, end: number): number =>
+  weigh(textOfBytes(bytes, start, end));
+
+const text = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    ' \n\t ',
+    '\uFEFF',
+    '\uFEFFab',
+    '{"a":1}',
+    'a'.repeat(500),
+    ' '.repeat(99),
+  ),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ maxLength: 12 }),
+);
+const optional = fc.option(text, { nil: undefined });
+const payload = fc.oneof(text, fc.jsonValue(), fc.constant(undefined));
+const count = fc.option(fc.nat(), { nil: undefined });
+
+/** Blocks of every kind, with fields that only agents know. */
+const block: fc.Arbitrary<ContentBlock> = fc
+  .oneof(
+    fc.record({ type: fc.constant('text'), text }),
+    fc.record({ type: fc.constant('code'), code: text, language: optional }),
+    fc.record({ type: fc.constant('thinking'), thought: text, encryptedContent: optional }),
+    fc.record({
+      ...{ type: fc.constant('tool_call'), id: text, name: text, parameters: payload },
+      ...{ parallelGroup: optional, description: optional },
+    }),
+    fc.record({
+      ...{ type: fc.constant('tool_response'), callId: text, toolName: text, result: payload },
+      ...{ error: optional, mediaTokens: count },
+      isComplete: fc.constantFrom(true, false, undefined),
+    }),
+    fc.record({
+      ...{ type: fc.constant('media'), mimeType: text, data: text, caption: optional },
+      ...{ encoding: fc.constantFrom('url', 'base64'), filename: optional },
+    }),
+    fc.record({ type: fc.constant('opaque'), kind: text, tokens: fc.nat(), callId: optional }),
+  )
+  .map((made) => ({ ...withoutUndefined(made), ours: 1 }) as unknown as ContentBlock);
+
+const entry: fc.Arbitrary<IContent> = fc.record({
+  speaker: fc.constantFrom('human', 'ai', 'tool'),
+  blocks: fc.array(block, { maxLength: 4 }),
+  metadata: fc.record({ isSummary: fc.boolean(), synthetic: fc.boolean(), id: fc.string() }),
+});
+
+function withoutUndefined(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function packed(contents: readonly IContent[]): PackedEntries {
+  const made = packEntries(contents);
+  expect(made).toBeDefined();
+  return made!;
+}
+
+/** An entry without the words that nobody looks at. */
+function looked({ speaker, blocks, ...others }: IContent): unknown {
+  const seen = blocks.map((made) => {
+    const words = { text: 'text', code: 'code', thinking: 'thought' }[made.type as string];
+    if (speaker === 'human' || words === undefined) return made;
+    return { ...made, [words]: carriesContent(made) };
+  });
+  return { speaker, blocks: seen, ...others };
+}
+
+describe('unpackEntries', () => {
+  it('counts what is counted of a clone, and gives the index what that would look at', () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 6 }), (contents) => {
+        const bytes = packed(contents);
+        const unknown = new Int32Array(contents.length).fill(NONE);
+        const unpacked = unpackEntries(bytes, unknown, countBytes);
+        releasePacked(bytes);
+        const parts = contents.map(countablePart).map(throughJson);
+        expect(unpacked.map(({ content }) => looked(content))).toEqual(parts.map(looked));
+        unpacked.forEach(({ measure, tokens }, at) => {
+          expect(measure).toEqual(measureEntry(contents[at]!, weigh));
+          expect(tokens).toBe(measure?.tokens);
+        });
+      }),
+      { numRuns: runs(5_000) },
+    );
+  });
+
+  it('counts nothing of an entry that is counted already, or is not to be', () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 4 }), (contents) => {
+        const parts = contents.map(indexablePart);
+        const known = Int32Array.from(contents, (_, at) => at);
+        const unpacked = unpackEntries(packed(parts), known, countBytes);
+        expect(unpacked.map(({ tokens }) => tokens)).toEqual([...known]);
+        expect(unpacked.every(({ measure }) => measure === undefined)).toBe(true);
+        expect(unpacked.map(({ content }) => looked(content))).toEqual(
+          parts.map(throughJson).map(looked),
+        );
+        known.fill(NONE);
+        const uncounted = unpackEntries(packed(parts), known, undefined);
+        expect(uncounted.every(({ tokens }) => tokens === NONE)).toBe(true);
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+});
+
+describe('packEntries', () => {
+  it('packs nothing of which bytes would say something else', () => {
+    const call = { type: 'tool_response', callId: '1', toolName: 'x', result: '' } as const;
+    for (const entries of [
+      [humanText('half \uD83D')],
+      [humanText('whole'), { speaker: 'tool', blocks: [{ ...call, result: '\uDE00' }] } as const],
+      [{ speaker: 'tool', blocks: [{ ...call, mediaTokens: 2 ** 31 }] } as const],
+    ])
+      expect(packEntries(entries)).toBeUndefined();
+    expect(packed([humanText('whole \u{1F600}')]).entries).toBe(1);
+  });
+
+  it('packs what is larger than a buffer, beside what is packed before and after', () => {
+    const texts = ['x'.repeat(300), '\u20AC'.repeat(2 ** 20), 'y'.repeat(2 ** 21), 'z'];
+    const all = [...texts, ...texts].map((said) => packed([humanText('a'), humanText(said)]));
+    all.forEach((made, at) => {
+      const [first, last] = unpackEntries(made, new Int32Array(2), undefined);
+      expect(first?.content).toEqual(humanText('a'));
+      expect(last?.content).toEqual(humanText(texts[at % texts.length]!));
+    });
+  });
+
+  it('writes into memory that was given back, and into none that is read', () => {
+    const held = packed([humanText('held')]);
+    const given = packed([humanText('given')]);
+    releasePacked(given);
+    const next = packed([humanText('after')]);
+    expect(next.bytes.buffer).toBe(given.bytes.buffer);
+    expect(unpackEntries(held, new Int32Array(1), undefined)[0]?.content).toEqual(
+      humanText('held'),
+    );
+  });
+});
+
+/** As a call's parameters and results are read again; what is no JSON stays. */
+function throughJson(content: IContent): IContent {
+  const blocks = content.blocks.map((made) => {
+    if (made.type === 'tool_call') return { ...made, parameters: jsonOf(made.parameters) };
+    return made.type === 'tool_response' ? { ...made, result: jsonOf(made.result) } : made;
+  });
+  return { ...content, blocks };
+}
+
+function jsonOf(payload: unknown): unknown {
+  if (payload === undefined || typeof payload === 'bigint') return payload;
+  return JSON.parse(JSON.stringify(payload)) as unknown;
+}
