@@ -25,9 +25,19 @@ const HOSTS = [
     name: 'pi',
     packages: ['@earendil-works/pi-coding-agent@0.87.1'],
     node: [22, 19],
+    apis: ['openai-chat', 'anthropic', 'openai-responses', 'gemini'],
     types: `import type { ExtensionFactory } from '@earendil-works/pi-coding-agent';
       import extension from 'ctxfold/pi';
       export const fits: ExtensionFactory = extension;`,
+  },
+  {
+    name: 'opencode',
+    packages: ['opencode-ai@1.18.33', '@opencode-ai/plugin@1.18.33'],
+    node: [20, 19],
+    apis: ['openai-chat', 'anthropic', 'openai-responses', 'gemini'],
+    types: `import type { PluginModule } from '@opencode-ai/plugin';
+      import plugin from 'ctxfold/server';
+      export const fits: PluginModule = plugin;`,
   },
 ];
 
@@ -118,27 +128,21 @@ function typeFaults({ name, types }, installed, folder) {
     : [{ host: name, faults: [`does not fit its types: ${stdout.slice(0, 600)}`] }];
 }
 
-/** Plays a host's sessions; what each came to is a line of JSON. */
+/** Plays a host's sessions; of each, returns what it came to, or returns why none was played. */
 function play(host, folder) {
-  const { name, node: oldest, packages } = host;
-  const node = nodeFor(oldest);
-  if (node === undefined) return `no Node ${oldest.join('.')} could be installed`;
-  const installed = install(name, packages);
+  const node = nodeFor(host.node);
+  if (node === undefined) return `no Node ${host.node.join('.')} could be installed`;
+  const installed = install(host.name, host.packages);
   if (installed === undefined) return 'could not be installed';
-  const command = [
-    process.execPath,
-    join(ROOT, '.bench/test/hosts/run.js'),
-    ...['--client', name, '--installed', installed, '--node', node, '--package', folder],
-    ...(values.quick ? ['--quick'] : []),
-  ];
-  const inside = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...command];
-  const { stdout, stderr, isDone } = run('unshare', inside, { timeout: PLAY_LIMIT_MS });
-  const sessions = stdout
-    .trim()
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  if (!isDone) sessions.push({ host: name, faults: [`did not end well: ${stderr.slice(-600)}`] });
+  const sessions = (values.quick ? host.apis.slice(0, 1) : host.apis).map((api) => {
+    const options = ['--client', host.name, '--api', api, '--installed', installed, '--node', node];
+    const script = join(ROOT, '.bench/test/hosts/run.js');
+    const command = [process.execPath, script, ...options, '--package', folder];
+    const inside = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...command];
+    const { stdout, stderr, isDone } = run('unshare', inside, { timeout: PLAY_LIMIT_MS });
+    const faults = [`did not end well: ${stderr.slice(-600)}`];
+    return { host: host.name, way: 'plugin', api, ...(isDone ? JSON.parse(stdout) : { faults }) };
+  });
   return [...sessions, ...typeFaults(host, installed, folder)];
 }
 

@@ -174,7 +174,7 @@ function pageText(area: number): string {
 }
 
 /** What a check prints of each step that it looks at. */
-const LINES_OF_LOG = 150;
+const LINES_OF_LOG = 240;
 
 /** Checks one area, or all of them; the one line that counts comes last. */
 const CHECK = `import { createHash } from 'node:crypto';

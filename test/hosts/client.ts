@@ -30,8 +30,6 @@ export interface ClientCommand {
 /** A real client. */
 export interface Client {
   readonly name: string;
-  /** Those it can be told to speak; the first is played in the short check. */
-  readonly apis: readonly ProviderApi[];
   readonly tools: HostTools;
   readonly hasPlugin: boolean;
   /** Whether its model reasons. */

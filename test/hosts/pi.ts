@@ -16,7 +16,6 @@ const APIS: Readonly<Record<ProviderApi, readonly [api: string, path: string]>> 
 
 export const pi: Client = {
   name: 'pi',
-  apis: ['openai-chat', 'anthropic', 'openai-responses', 'gemini'],
   hasPlugin: true,
   thinks: true,
   tools: {

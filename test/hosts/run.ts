@@ -1,17 +1,19 @@
-// The check of hosts, inside of a network namespace that leads nowhere: plays each client with and without ctxfold, and prints
-// a line of JSON for each. Refuses to run where there is a way out. Started by scripts/check-hosts.js.
+// The check of hosts, inside of a network namespace that leads nowhere: plays a session of a client with ctxfold and one without, at
+// the same time, and prints a line of JSON. Refuses to run where there is a way out. Started by scripts/check-hosts.js.
 
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 
+import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import { LEAST_CALLS } from './chore.js';
 import type { Client } from './client.js';
+import { opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { playSession } from './play.js';
 import type { Play, Played } from './play.js';
 
-const CLIENTS: readonly Client[] = [pi];
+const CLIENTS: readonly Client[] = [pi, opencode];
 
 /** What is to be true of a session with ctxfold, against the same one without. */
 function faultsOf(played: Played, without: Played): readonly string[] {
@@ -47,26 +49,22 @@ const { values } = parseArgs({
     installed: { type: 'string' },
     node: { type: 'string' },
     package: { type: 'string' },
-    quick: { type: 'boolean', default: false },
+    api: { type: 'string', default: 'openai-chat' },
   },
 });
 const { client: name, installed = '', node = process.execPath, package: plugin } = values;
 const client = CLIENTS.find((each) => each.name === name);
 if (client === undefined) throw new Error(`There is no client ${String(name)}.`);
-for (const api of values.quick ? client.apis.slice(0, 1) : client.apis) {
-  const play: Play = { installed, node, api, contextWindow: 200_000 };
-  const without = await playSession(client, play);
-  const played = await playSession(client, { ...play, plugin });
-  const { answer: _, digest: _digest, ...figures } = played;
-  process.stdout.write(
-    `${JSON.stringify({
-      host: client.name,
-      api,
-      way: 'plugin',
-      ...figures,
-      inputTokensWithout: without.inputTokens,
-      secondsWithout: without.seconds,
-      faults: faultsOf(played, without),
-    })}\n`,
-  );
-}
+const play: Play = { installed, node, api: values.api as ProviderApi, contextWindow: 200_000 };
+const [without, played] = await Promise.all([
+  playSession(client, play),
+  playSession(client, { ...play, plugin }),
+]);
+const { answer: _, digest: _digest, ...figures } = played;
+process.stdout.write(
+  `${JSON.stringify({
+    ...figures,
+    inputTokensWithout: without.inputTokens,
+    faults: faultsOf(played, without),
+  })}\n`,
+);

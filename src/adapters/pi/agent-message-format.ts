@@ -7,6 +7,7 @@ import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { spreadable } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
+import { spentReasoning } from '../spent-reasoning.js';
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage, PiPart } from './agent-message.js';
 import { AgentMessageReader } from './agent-message-reader.js';
@@ -53,16 +54,15 @@ interface EditedPart {
   readonly edit: ContentBlock | null | undefined;
 }
 
-/** Providers refuse reasoning when all that it led to is gone. */
+/** Without reasoning that has lost what it led to. */
 function withoutSpentThinking(parts: readonly EditedPart[]): readonly EditedPart[] {
-  return parts.filter(({ part }, at) => {
-    if (part.type !== 'thinking') return true;
-    const start = parts.findIndex((next, place) => place > at && next.part.type !== 'thinking');
-    if (start === -1) return true;
-    const length = parts.slice(start).findIndex((next) => next.part.type === 'thinking');
-    const led = parts.slice(start, length === -1 ? undefined : start + length);
-    return led.some(({ edit }) => edit !== null);
-  });
+  const spent = spentReasoning(
+    parts.map(({ part, edit }) => ({
+      isReasoning: part.type === 'thinking',
+      isGone: edit === null,
+    })),
+  );
+  return parts.filter((_, at) => spent[at] !== true);
 }
 
 function rewritePart(part: PiPart, edit: ContentBlock): PiPart {

@@ -1,0 +1,122 @@
+// The plugin in an OpenCode that is played: what its hooks do to what they are handed.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { plugin } from '../../../src/adapters/opencode/plugin.js';
+import type { OpenCodeHooks } from '../../../src/adapters/opencode/plugin-api.js';
+import type { OpenCodeMessage } from '../../../src/adapters/opencode/stored-message.js';
+import { assistant, said, staleRead, tool, user } from './opencode-messages.js';
+
+const PRUNING = { preset: 'specification', offload: 'inline', workspaceRoot: '/w' };
+
+interface Database {
+  readonly messages?: readonly OpenCodeMessage[];
+  readonly limit?: object;
+}
+
+async function start(options: object = PRUNING, { messages, limit }: Database = {}) {
+  const client = {
+    session: { messages: async () => ({ data: messages }) },
+    config: {
+      providers: async () => ({ data: { providers: [{ id: 'p', models: { m: { limit } } }] } }),
+    },
+  };
+  const hooks = await plugin.server({ directory: '/w', client }, { ...options });
+  onTestFinished(() => hooks.dispose());
+  return hooks;
+}
+
+async function sent(
+  hooks: OpenCodeHooks,
+  messages: readonly OpenCodeMessage[],
+): Promise<readonly OpenCodeMessage[]> {
+  const output = { messages: [...messages] };
+  await hooks['experimental.chat.messages.transform']({}, output);
+  return output.messages;
+}
+
+async function status(hooks: OpenCodeHooks): Promise<string> {
+  const output = { parts: [{ type: 'text', text: 'template' }] };
+  await hooks['command.execute.before']({ command: 'ctxfold', sessionID: 's' }, output);
+  return JSON.stringify(output.parts);
+}
+
+describe('plugin', () => {
+  it('takes what is stale out of the list that it is handed, and changes no message in it', async () => {
+    const hooks = await start();
+    const talk = staleRead();
+    const before = structuredClone(talk);
+    const left = await sent(hooks, talk);
+    expect(left.map(({ parts }) => parts.length)).toEqual([1, 3, 4]);
+    expect(left[2]).toBe(talk[2]);
+    expect(talk).toEqual(before);
+    expect(await status(hooks)).toContain('1 calls sent');
+  });
+
+  it('leaves what OpenCode is about to summarize, once, and the conversation goes on', async () => {
+    const hooks = await start();
+    const talk = staleRead();
+    await sent(hooks, talk);
+    await hooks['experimental.session.compacting']({ sessionID: 's' });
+    expect(await sent(hooks, talk)).toEqual(talk);
+    expect(await sent(hooks, [...talk, user('On.')])).toHaveLength(4);
+    expect(await status(hooks)).toContain('2 calls sent');
+  });
+
+  it('never throws: the messages go as they are, and the status says why', async () => {
+    const hooks = await start();
+    const broken = [{ info: { sessionID: 's', role: 7 }, parts: [] } as unknown as OpenCodeMessage];
+    expect(await sent(hooks, broken)).toEqual(broken);
+    expect(await status(hooks)).toContain('was sent as it was');
+    expect(await sent(hooks, [null as unknown as OpenCodeMessage])).toEqual([null]);
+    expect(await sent(hooks, [])).toEqual([]);
+    const wrong = await start({ contextLimit: 'much' });
+    expect(await sent(wrong, staleRead())).toHaveLength(3);
+  });
+
+  const LONG = [
+    user('Look.'),
+    ...[1, 2, 3].map((at) =>
+      assistant(said('So.'), tool(`c${at}`, 'look', {}, `what ${at} says. `.repeat(300))),
+    ),
+  ];
+
+  it("asks OpenCode for the window of its model, and leaves the answer's share of it", async () => {
+    const limit = { context: 12_000, output: 8_000 };
+    const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
+    expect(JSON.stringify(await sent(hooks, LONG)).length).toBeLessThan(4_000 * 4);
+    const wide = await start({ offload: 'inline' }, { limit: { context: 200_000, output: 8_000 } });
+    expect(await sent(wide, LONG)).toEqual(LONG);
+  });
+
+  it('goes by the window that a call is made with from then on', async () => {
+    const limit = { context: 200_000, output: 8_000 };
+    const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
+    expect(await sent(hooks, LONG)).toEqual(LONG);
+    const model = { id: 'm', limit: { context: 300_000, input: 4_000, output: 300 } };
+    await hooks['chat.params']({ model });
+    const on = [...LONG, user('On.')];
+    expect(JSON.stringify(await sent(hooks, on)).length).toBeLessThan(4_000 * 4);
+  });
+
+  it("gives back a result as OpenCode's database has it", async () => {
+    const cleared = tool('c1', 'read', {}, 'original', { time: { compacted: 1 } });
+    const hooks = await start(PRUNING, { messages: [assistant(cleared)] });
+    const recall = (input: object): Promise<string> =>
+      hooks.tool.recall.execute(input, { sessionID: 's' });
+    expect(await recall({ id: 'c1' })).toBe('original');
+    expect(await recall({ id: 'c2' })).toContain('No original is on record');
+    expect(await recall({})).toContain('give the id');
+  });
+
+  it('brings a command along, and leaves one of that name which the user has', async () => {
+    const hooks = await start();
+    const config: { command?: Record<string, object> } = {};
+    await hooks.config(config);
+    expect(config.command?.['ctxfold']).toMatchObject({ template: expect.any(String) });
+    const own = { command: { ctxfold: { template: 'mine' } } };
+    await hooks.config(own);
+    expect(own.command.ctxfold).toEqual({ template: 'mine' });
+    expect(await status(hooks)).toContain('No call of this session');
+  });
+});

@@ -1,0 +1,171 @@
+// How OpenCode's messages read as entries, and what edits leave of each kind.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { PartEdits } from '../../../src/adapters/message-format.js';
+import { MessageView } from '../../../src/adapters/message-view.js';
+import type { OpenCodeMessage } from '../../../src/adapters/opencode/stored-message.js';
+import { storedMessageFormat } from '../../../src/adapters/opencode/stored-message-format.js';
+import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { optimize } from '../../../src/shared/density/plan/optimize.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { assertIngestible } from '../../../src/shared/ingestion.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { runs } from '../../support/scale.js';
+import { deepFreeze } from '../anthropic/deep-freeze.js';
+import { arbitraryMessages, assistant, message, said, tool, user } from './opencode-messages.js';
+
+const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
+
+function read(...messages: readonly OpenCodeMessage[]): readonly (readonly unknown[])[] {
+  const { entries } = storedMessageFormat.createReader().read(deepFreeze(messages), 0);
+  return entries.map(({ speaker, blocks }) => [
+    speaker,
+    ...blocks.map(({ origin: _, ...block }) => block),
+  ]);
+}
+
+const rewrite = (
+  given: OpenCodeMessage,
+  ...edits: readonly (readonly [number, unknown])[]
+): unknown => storedMessageFormat.rewrite(deepFreeze(given), new Map(edits) as PartEdits).parts;
+
+const shorter = { type: 'tool_response', callId: 'c1', toolName: 'read', result: 'short' };
+
+describe('storedMessageFormat', () => {
+  it('reads a part of a tool as a call and its response, step by step', () => {
+    const two = message('assistant', [
+      { type: 'step-start' },
+      tool('c1', 'read', { filePath: 'a' }, 'text'),
+      { type: 'step-finish' },
+      { type: 'step-start' },
+      said('Done.'),
+    ]);
+    expect(read(two)).toEqual([
+      ['ai', { type: 'tool_call', id: 'c1', name: 'read', parameters: { filePath: 'a' } }],
+      [
+        'tool',
+        { type: 'tool_response', callId: 'c1', toolName: 'read', result: 'text', isComplete: true },
+      ],
+      ['ai', { type: 'text', text: 'Done.' }],
+    ]);
+  });
+
+  it.each([
+    ['a command by its code', { metadata: { exit: 1 } }, 'out', 'out'],
+    ['a tool that failed', { status: 'error', error: 'gone\nfar' }, 'gone\nfar', 'gone'],
+    ['a tool that was cut off', { status: 'running' }, '[Tool execution was interrupted]', '[Tool'],
+    [
+      'a command that was cut off and has said something',
+      { status: 'error', error: 'Aborted', metadata: { interrupted: true, output: 'half' } },
+      'half',
+      undefined,
+    ],
+    [
+      'a result that OpenCode has cleared',
+      { time: { compacted: 1 }, metadata: { exit: 1 } },
+      '[Old tool result content cleared]',
+      undefined,
+    ],
+  ])('reads the outcome of %s as the model is told of it', (_, state, result, error) => {
+    const [, [, response] = []] = read(assistant(tool('c1', 'bash', {}, 'out', state)));
+    expect(response).toMatchObject({ result });
+    if (error === undefined) expect(response).not.toHaveProperty('error');
+    else expect(response).toMatchObject({ error: expect.stringContaining(error) });
+  });
+
+  it('leaves out what OpenCode sends to no model', () => {
+    const failed = message('assistant', [said('half')], { error: { name: 'APIError' } });
+    const cut = message('assistant', [said('half')], { error: { name: 'MessageAbortedError' } });
+    const shown = message('user', [
+      { type: 'text', text: 'hidden', ignored: true },
+      { type: 'file', mime: 'text/plain', url: 'file:///a' },
+      { type: 'file', mime: 'image/png', url: 'data:' },
+      { type: 'agent', name: 'build' },
+    ]);
+    expect(read(failed, cut, shown)).toEqual([
+      ['ai', { type: 'text', text: 'half' }],
+      ['human', { type: 'media', mimeType: 'image/png', data: '', encoding: 'url' }],
+    ]);
+  });
+
+  it('knows a message again by what is sent of it, whatever else OpenCode has come to know', () => {
+    const given = user('Go.');
+    const titled = { ...given, info: { ...given.info, summary: { title: 'Going', diffs: [] } } };
+    expect(storedMessageFormat.isSame(given, structuredClone(titled))).toBe(true);
+    expect(storedMessageFormat.isSame(given, { ...given, parts: [said('Go!')] as never })).toBe(
+      false,
+    );
+    const call = (output: string): OpenCodeMessage => {
+      const parts = [tool('c1', 'bash', {}, output, { time: { end: output.length } })];
+      return { ...message('assistant', parts), info: { ...given.info, role: 'assistant' } };
+    };
+    expect(storedMessageFormat.isSame(call('a'), call('b'))).toBe(false);
+    expect(storedMessageFormat.isSame(call('a'), null as unknown as OpenCodeMessage)).toBe(false);
+  });
+
+  it('takes a part of a tool away as a whole, or puts a text in the place of its result', () => {
+    const part = tool('c1', 'read', {}, 'long', { attachments: [{ mime: 'image/png' }] });
+    const given = assistant(said('I read.'), part, said('So.'));
+    expect(rewrite(given, [4, null], [5, null])).toEqual(given.parts.filter((_, at) => at !== 2));
+    expect(rewrite(given, [5, shorter])).toMatchObject({
+      2: { callID: 'c1', state: { status: 'completed', output: 'short', attachments: undefined } },
+    });
+  });
+
+  it('keeps a failure one when its text is another, also one that was cut off', () => {
+    for (const status of ['error', 'running']) {
+      const given = assistant(tool('c1', 'read', {}, '', { status, error: 'long' }));
+      const [, part] = rewrite(given, [3, shorter]) as [unknown, { state: object }];
+      expect(part.state).toMatchObject({ status: 'error', error: 'short' });
+      expect(read({ ...given, parts: [part] as never })).toMatchObject(
+        [
+          [{}, {}],
+          ['tool', { result: 'short', error: 'short' }],
+        ].map(([, ...rest]) => [expect.anything(), ...rest]),
+      );
+    }
+  });
+
+  it('takes reasoning away with all that it led to', () => {
+    const thought = { type: 'reasoning', text: 'a' };
+    const given = assistant(thought, tool('c1', 'read', {}, 'x'), said('So.'));
+    expect(rewrite(given, [4, null], [5, null], [6, null])).toEqual([
+      { type: 'step-start' },
+      { type: 'step-finish' },
+    ]);
+    expect(rewrite(given, [4, null], [5, null])).toContainEqual(thought);
+  });
+
+  it('writes a message as one of the session, with the model of the one before', () => {
+    const blocks = [{ type: 'text' as const, text: 'So far.' }];
+    const written = storedMessageFormat.write({ speaker: 'human', blocks }, [user('Go.')]);
+    expect(written).toMatchObject({
+      info: { sessionID: 's', role: 'user', model: { modelID: 'm' } },
+      parts: [{ type: 'text', text: 'So far.' }],
+    });
+  });
+
+  it('leaves a conversation that holds every result with its call after any pass', () => {
+    fc.assert(
+      fc.property(arbitraryMessages, (messages) => {
+        const view = new MessageView(storedMessageFormat);
+        const { entries, commit } = view.read(deepFreeze(messages));
+        commit();
+        for (const entry of entries) assertIngestible(entry, 0);
+        const history = [...entries] as IContent[];
+        applyDensityResult(history, optimize(entries, CONFIG));
+        view.follow(history);
+        const again = storedMessageFormat.createReader().read(view.standing, 0).entries;
+        expect(findViolations(again).map(({ rule }) => rule)).toEqual(
+          findViolations(history).map(({ rule }) => rule),
+        );
+        expect(again.flatMap(({ blocks }) => blocks.length)).toEqual(
+          history.flatMap(({ blocks }) => blocks.length),
+        );
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+});
