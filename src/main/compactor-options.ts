@@ -6,6 +6,7 @@ import { SILENT_LOGGER, steadyLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
+import type { OwnPrices } from './models/model-prices.js';
 import { parseOptions } from './host/parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
 import { isSummarizer } from './summarizer/summarizer.js';
@@ -52,6 +53,11 @@ export interface CompactorOptions {
    * name in the setting `compression.profile`.
    */
   readonly summarizer?: Summarizer | SummarizerOfProfile | undefined;
+  /**
+   * What models charge, in dollars for a million tokens: by the id of a model, `default` for those that neither this nor the table of prices
+   * has. Edits land by it, and `costs()` comes to money. @default the prices that `modelPrice` knows
+   */
+  readonly prices?: OwnPrices | undefined;
   /** Directory with prompts of your own; `compression.md` replaces the bundled one. */
   readonly promptDirectory?: string | undefined;
   /** How tokens are counted. @default 'o200k' */
@@ -64,6 +70,23 @@ export interface CompactorOptions {
 export type SummarizerOfProfile = (profile: string | undefined) => Summarizer;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const DOLLARS = z.number().nonnegative();
+
+const TOKEN_PRICE = { input: DOLLARS, cacheRead: DOLLARS, cacheWrite: DOLLARS } as const;
+
+const OWN_PRICES_SCHEMA = z.record(
+  z.string().min(1),
+  z.strictObject({
+    ...TOKEN_PRICE,
+    output: DOLLARS.optional(),
+    above: z.strictObject({ ...TOKEN_PRICE, promptTokens: z.number().positive() }).optional(),
+    lifetimes: z
+      .array(z.strictObject({ ttlMs: z.number().positive(), cacheWrite: DOLLARS }))
+      .optional(),
+    leastCachedTokens: z.number().int().nonnegative().optional(),
+  }),
+);
 
 const OPTIONS_SCHEMA = z.strictObject({
   preset: z.literal('specification').optional(),
@@ -91,6 +114,7 @@ const OPTIONS_SCHEMA = z.strictObject({
       'expected an object with a generate function, a contextLimit and perhaps a timeoutMs, or a function that returns one',
     )
     .optional(),
+  prices: OWN_PRICES_SCHEMA.optional(),
   promptDirectory: z.string().min(1).optional(),
   tokenizer: z
     .union([
@@ -122,7 +146,8 @@ export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & 
 
 const DOCUMENTED_CONTEXT_LIMIT = 200_000;
 
-type WithoutDefault = 'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'promptDirectory';
+type WithoutDefault =
+  'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'prices' | 'promptDirectory';
 
 /**
  * Checks options and fills in the defaults.

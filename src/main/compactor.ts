@@ -28,7 +28,7 @@ import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
 import type { CompressionInputs } from './preflight/make-compression.js';
 import { completeEditOptions } from './preflight/edit-options.js';
-import type { CompleteEditOptions } from './preflight/edit-options.js';
+import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
 import { currentDensityConfig } from './preflight/session-parts.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
@@ -50,6 +50,7 @@ import { setImmediate } from './waiting/immediate.js';
 import { FallbackNotice } from './offload/fallback-notice.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { ModelLimits } from './models/model-limits.js';
+import { ModelPrices } from './models/model-prices.js';
 import { sessionDefaults } from './session-defaults.js';
 import { readSessionOptions, removalLogPathOf } from './session-options.js';
 import type { SessionOptions } from './session-options.js';
@@ -144,10 +145,7 @@ interface SessionOffload {
 
 /** What a session is made of before it has a history. */
 type SessionBasics = CompleteEditOptions &
-  Pick<
-    SessionInit,
-    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'ownCatalog' | 'overheadTokens'
-  >;
+  Omit<SessionInit, keyof EditOptions | 'history' | 'offload' | 'resolveStrategy' | 'logger'>;
 
 class ThreadedCompactor implements Compactor {
   readonly #options: CompleteCompactorOptions;
@@ -161,12 +159,14 @@ class ThreadedCompactor implements Compactor {
   readonly #former = new FormerSessions();
   readonly #notice: FallbackNotice;
   readonly #limits: ModelLimits;
+  readonly #prices: ModelPrices;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
     this.#notice = new FallbackNotice(options.logger);
     this.#limits = new ModelLimits(options.contextLimit, options.logger);
+    this.#prices = new ModelPrices(options.prices);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
@@ -188,6 +188,7 @@ class ThreadedCompactor implements Compactor {
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
     const limit = (): number => this.#limits.limitOf(modelName());
+    const price: SessionInit['price'] = () => this.#prices.of(modelName());
     const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
@@ -200,7 +201,7 @@ class ThreadedCompactor implements Compactor {
     let tell = (event: FallbackEvent): void => void early.push(event);
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
-      () => currentDensityConfig({ runtimeContext, densityOptions, edits }),
+      () => currentDensityConfig({ runtimeContext, densityOptions, edits, price }),
       (event) => {
         this.#notice.tell(event);
         tell(event);
@@ -215,6 +216,7 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
+        price,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);
       modelName = () => session.history.modelName;

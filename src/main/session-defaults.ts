@@ -23,7 +23,7 @@ export interface SessionDefaults {
 }
 
 const FOR_AGENTS: SessionDefaults = {
-  edits: 'batched',
+  edits: 'auto',
   carriesWork: true,
   ahead: 0.7,
   density: {

@@ -3,7 +3,7 @@
 
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/cost-meter.js';
-import { inputCost, modelPrice } from '../../shared/model-prices.js';
+import { inputCost, modelPrice } from '../../main/models/model-prices.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 

@@ -2,10 +2,12 @@
 // has seen, and at which lengths of the history edits have landed. What may land of a pass, the gate decides.
 
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
+import { cachePrices } from '../models/model-prices.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
@@ -45,7 +47,8 @@ export class DensityPruner {
   constructor(parts: SessionParts) {
     const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
-    this.#gate = new EditGate({ ...edits, history, logger, sent });
+    const prices = (): CachePrices => cachePrices(parts.price?.());
+    this.#gate = new EditGate({ ...edits, history, logger, sent, prices });
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);

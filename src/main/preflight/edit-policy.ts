@@ -3,6 +3,7 @@
 
 import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import type { CompleteEditOptions } from './edit-options.js';
@@ -14,12 +15,12 @@ import type { CountedTokens } from './cost-meter.js';
 import type { SentHistory } from './sent-history.js';
 
 /**
- * When density edits land. `every-turn`: as soon as there are any. `batched`: once they are worth the
- * cache that they cost, when that is cold anyway, or when the history would be compressed. `at-birth`:
- * in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
+ * When density edits land. `every-turn`: as soon as there are any. `auto`: once they are worth the
+ * cache that they cost by the prices of the model, when that is cold anyway, or when the history would be compressed. `batched`: another
+ * name for that. `at-birth`: in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
  * has results shrunk before they are sent: that costs no cache.
  */
-export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
+export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'at-birth';
 
 /**
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
@@ -103,6 +104,8 @@ export interface EditGateOptions extends CompleteEditOptions {
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
+  /** What the cache of the model costs. */
+  readonly prices: () => CachePrices;
 }
 
 /** Admits the density edits of one session. */
@@ -127,7 +130,7 @@ export class EditGate {
   }
 
   #admit(found: FoundEdit, { isForced, isBatchPoint }: LandingPoint): Admission {
-    const { edits, sent, minReclaimTokens, history } = this.#options;
+    const { edits, sent, minReclaimTokens, history, prices } = this.#options;
     const bound = this.#withoutBreakingReasoning(found);
     if (bound.firstEntry === Infinity) return HELD;
     const sentEntries = sent.intactEntries;
@@ -150,6 +153,7 @@ export class EditGate {
           history: history.getRawHistory(),
           sentEntries,
           countedTokens,
+          prices: prices(),
         }),
     });
     if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');

@@ -130,6 +130,7 @@ export class Preflight {
     const strategy = this.#pruner.begin();
     if (strategy === null) return null;
     const end = await this.#end(() => this.#pruner.run(strategy, pendingTokens, signal), signal);
+    if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: strategy.name, ...end };
     if (isWriteFailure(end.failure?.thrown) && this.#parts.gauge.fits(pendingTokens)) return null;
     return eventOf(end);

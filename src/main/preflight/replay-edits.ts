@@ -6,6 +6,7 @@ import type { DensityBase } from '../../shared/density.js';
 import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
+import { cachePrices } from '../models/model-prices.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
@@ -16,6 +17,7 @@ import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { isBatching } from './edit-options.js';
 
 export interface ReplayOptions {
   readonly parts: SessionParts;
@@ -72,6 +74,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     sent,
     history: copy,
     logger: SILENT_LOGGER,
+    prices: () => cachePrices(parts.price?.()),
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
@@ -85,7 +88,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const isBatchPoint = points.reaches(at);
     const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    const isShrinking = isDocumented && edits.edits === 'batched' && !isCompressed && !mayLand;
+    const isShrinking = isDocumented && isBatching(edits.edits) && !isCompressed && !mayLand;
     if (!isNow && isShrinking) {
       const found = shrinks.find();
       const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });

@@ -5,8 +5,10 @@ import type { DensityConfig } from '../../shared/density.js';
 import { explainDensity } from '../../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
-import { withColdCache } from '../../shared/density/rules/working-set-rules.js';
+import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
+import { cachePrices } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
@@ -61,6 +63,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly logger: Logger;
   /** Milliseconds that only grow. @default performance.now */
   readonly now?: (() => number) | undefined;
+  /** What the model charges that the session talks to, where that is known. @default nothing is known */
+  readonly price?: (() => ModelPrice | undefined) | undefined;
   /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
   readonly isTakenUp?: boolean | undefined;
   /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
@@ -121,7 +125,8 @@ export function currentDensityConfig(
     runtimeContext: { ephemerals },
     densityOptions,
     edits,
-  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
+    price,
+  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits' | 'price'>,
   isFree: boolean = false,
 ): DensityConfig {
   const { workingSet: _, shrink: __, ...agent } = densityOptions;
@@ -129,8 +134,14 @@ export function currentDensityConfig(
   const rules = ruleSettings(ephemerals, densityOptions);
   const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
   const { workingSet } = config;
-  if (!isFree || workingSet === undefined || edits.edits === 'every-turn') return config;
-  return { ...config, workingSet: withColdCache(workingSet) };
+  if (workingSet === undefined) return config;
+  const mayLeaveAtOnce = isFree && edits.edits !== 'every-turn';
+  return {
+    ...config,
+    workingSet: mayLeaveAtOnce
+      ? withColdCache(workingSet)
+      : atPrices(workingSet, cachePrices(price?.())),
+  };
 }
 
 /**
