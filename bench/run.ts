@@ -10,6 +10,7 @@ import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
 import { measureMemory } from './memory.js';
+import { measureOpening } from './opening.js';
 import { measurePeers } from './peers.js';
 import { measureResidentMemory } from './resident-memory.js';
 import { measureResidentSessions } from './resident-sessions.js';
@@ -37,6 +38,7 @@ const SCOPES: Readonly<
   window: measureWindow,
   ahead: measureAhead,
   memory: measureMemory,
+  opening: measureOpening,
   resident: measureResident,
   'resident-memory': measureResidentMemory,
   'resident-sessions': measureResidentSessions,
