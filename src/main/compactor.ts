@@ -234,7 +234,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #startSession(
-    { removalLogPath, activeTodos, history: restored = [], state }: SessionOptions,
+    { removalLogPath, activeTodos, history: restored = [], state, ...given }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
   ): Promise<Session> {
@@ -255,6 +255,7 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
+      compactByProvider: given.compactByProvider,
       carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,

@@ -42,6 +42,8 @@ export class CompressionAhead {
   #failure: Error | undefined;
   #landed = 0;
   #thrownAway = 0;
+  /** Whether the provider could not compact when it was asked last. */
+  #hasFailed = false;
   #isClosed = false;
 
   constructor(parts: SessionParts) {
@@ -65,8 +67,10 @@ export class CompressionAhead {
   }
 
   /** Whether compressions by that strategy are made ahead of time now; else a turn that needs one waits for it. */
-  makes({ requiresLLM }: CompressionStrategy): boolean {
+  makes({ name, requiresLLM }: CompressionStrategy): boolean {
     // Summaries cost money: none is asked for on trust as long as more were thrown away than have landed.
+    if (name === 'provider' && (this.#parts.compactByProvider === undefined || this.#hasFailed))
+      return false;
     return requiresLLM && this.#share < 1 && this.#thrownAway <= this.#landed;
   }
 
@@ -117,6 +121,7 @@ export class CompressionAhead {
       else if (job.followed?.isGone === true) this.#discard(job);
     }
     if (event?.llmCallMade !== true) return;
+    if (event.strategy === 'provider') this.#hasFailed = false;
     if (event.outcome === 'applied') this.#landed += 1;
     else if (event.isAhead === true) this.#thrownAway += 1;
   }
@@ -153,7 +158,9 @@ export class CompressionAhead {
       if (this.#job !== job) return;
       this.#end(job);
       if (thrown instanceof SummaryRejectedError) this.#thrownAway += 1;
-      this.#failure = asError(thrown);
+      // The turn that needs it asks once more, and has another strategy take its place.
+      if (job.strategy.name === 'provider') this.#hasFailed = true;
+      else this.#failure = asError(thrown);
     }
   }
 

@@ -32,7 +32,10 @@ export async function runCompressionStep(
   let newLength: number;
   try {
     made = await make();
-    const newHistory = withoutStaleReasoning(parts, made.newHistory);
+    const newHistory =
+      made.keepsReasoning === true
+        ? made.newHistory
+        : withoutStaleReasoning(parts, made.newHistory);
     newLength = newHistory.length;
     const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
     if (tokensAfter >= tokensBefore) {
@@ -55,7 +58,9 @@ export async function runCompressionStep(
   }
   const isApplied = outcome === 'applied';
   const failure =
-    (isApplied && (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
+    (isApplied &&
+      made.keepsReasoning !== true &&
+      (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
     (await failureOf(history.waitForTokenUpdates()));
   const { by, llmCallMade, fallbackFrom, isAhead } = made;
   const event = {

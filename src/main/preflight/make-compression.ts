@@ -4,7 +4,11 @@ import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
 import { withContextLimit } from '../settings/runtime-context.js';
-import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
+import type {
+  CompressionContext,
+  CompressionStrategy,
+  OwnStrategyName,
+} from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { withWork } from './carry-work.js';
 import type { CompressedEvent } from './session-events.js';
@@ -20,6 +24,8 @@ export interface MadeCompression {
   readonly fallbackFrom?: NonNullable<CompressedEvent['fallbackFrom']>;
   /** Made in the background, of the history as it stood then. @default false */
   readonly isAhead?: boolean;
+  /** See the result of a strategy. */
+  readonly keepsReasoning?: boolean;
 }
 
 /**
@@ -37,19 +43,25 @@ export async function makeCompression(
   const former = [...history.getRawHistory()];
   const tokensBefore = history.getTotalTokens();
   const context = compressionContext(parts, strategy, promptId, signal);
-  const { newHistory, knownTokens, metadata } = await abortable(strategy.compress(context), signal);
+  const {
+    newHistory,
+    knownTokens,
+    metadata,
+    keepsReasoning = false,
+  } = await abortable(strategy.compress(context), signal);
   for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
   const left = await abortable(history.estimateTokensForContents(newHistory), signal);
   const carried = withWork(parts, former, newHistory, tokensBefore - left);
   // Counted now, so that whoever puts it in place need not wait for that.
   await abortable(history.countEach(carried.filter(isWorkNote)), signal);
-  return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade };
+  return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
 }
 
 /**
- * As `makeCompression`; where a strategy with a model fails, truncation takes its place when the settings say so.
+ * As `makeCompression`; where the provider fails, the strategy that the settings name takes its place, and where another one
+ * with a model does, truncation, when the settings say so.
  *
- * @throws what the strategy threw, unless truncation may take its place; or the signal's reason.
+ * @throws what the strategy threw, unless another may take its place; or the signal's reason.
  */
 export async function makeCompressionAtAnyRate(
   parts: SessionParts,
@@ -61,14 +73,22 @@ export async function makeCompressionAtAnyRate(
     return await makeCompression(parts, strategy, promptId, signal);
   } catch (thrown) {
     signal?.throwIfAborted();
-    if (!strategy.requiresLLM || !parts.runtimeContext.ephemerals.fallbackToTruncation())
-      throw thrown;
+    const name = fallbackOf(parts, strategy);
+    if (name === undefined) throw thrown;
     const error = asError(thrown);
-    parts.logger.warn(`${strategy.name} failed, truncating instead`, { error });
-    const truncation = parts.resolveStrategy('top-down-truncation');
-    const made = await makeCompression(parts, truncation, promptId, signal);
+    parts.logger.warn(`${strategy.name} failed, compressing by ${name} instead`, { error });
+    const fallback = parts.resolveStrategy(name);
+    const made = await makeCompressionAtAnyRate(parts, fallback, promptId, signal);
     return { ...made, fallbackFrom: { strategy: strategy.name, error } };
   }
+}
+
+function fallbackOf(
+  { runtimeContext: { ephemerals } }: SessionParts,
+  { name, requiresLLM }: CompressionStrategy,
+): OwnStrategyName | undefined {
+  if (name === 'provider') return ephemerals.compressionFallback?.() ?? 'high-density';
+  return requiresLLM && ephemerals.fallbackToTruncation() ? 'top-down-truncation' : undefined;
 }
 
 /** The part of a compression's context that comes from the history and the call. */
@@ -82,6 +102,7 @@ type HistoryContext = Pick<
   | 'logger'
   | 'planCompression'
   | 'promptId'
+  | 'compactByProvider'
   | 'signal'
 >;
 
@@ -95,11 +116,12 @@ export function compressionContext(
   promptId: string,
   signal: AbortSignal | undefined,
 ): CompressionContext {
-  const { history, offload, logger, gauge, compressionInputs } = parts;
+  const { history, offload, logger, gauge, compressionInputs, compactByProvider } = parts;
   const { base } = history;
   return {
     // The host is not asked for what a strategy without a model has no use for.
     ...(requiresLLM && compressionInputs?.()),
+    ...(requiresLLM && compactByProvider !== undefined && { compactByProvider }),
     history: history.getCurated(),
     // To a strategy the window is as large as it is in the tokens that are counted.
     runtimeContext: withContextLimit(parts.runtimeContext, gauge.budget.windowTokens),

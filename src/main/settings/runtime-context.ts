@@ -49,6 +49,7 @@ export function createAgentRuntimeContext(
       contextLimit: typeof contextLimit === 'number' ? () => contextLimit : contextLimit,
       preserveThreshold: reader('compression.preserveThreshold'),
       topPreserveThreshold: reader('compression.topPreserveThreshold'),
+      compressionFallback: reader('compression.fallback'),
       fallbackToTruncation: reader('compression.fallbackToTruncation'),
       ...ruleAccessors((key) => reader(key as SettingKeyWithDefault)()),
       densityPlaceholder: () => placeholderFormOf(placeholderStyle(), canRecall),

@@ -5,7 +5,7 @@ import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
-import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
 import { PLACEHOLDER_STYLES } from './density-settings.js';
 import type { PlaceholderStyle } from './density-settings.js';
@@ -65,6 +65,7 @@ interface EnumSettingSpecOf<Value extends string> extends CommonSettingSpec {
 /** One of some words. */
 export type EnumSettingSpec =
   | EnumSettingSpecOf<CompressionStrategyName>
+  | EnumSettingSpecOf<OwnStrategyName>
   | EnumSettingSpecOf<PlaceholderStyle>
   | EnumSettingSpecOf<WorkingSetChoice>;
 
@@ -92,7 +93,7 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     category: 'cli-behavior',
     description: 'How a history that reaches the threshold is made smaller',
     type: 'enum',
-    enumValues: [...COMPRESSION_STRATEGIES],
+    enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
     default: 'high-density',
     persistToProfile: true,
   },
@@ -140,6 +141,15 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     default: 0.2,
     min: 0,
     max: 1,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.fallback',
+    category: 'cli-behavior',
+    description: 'What takes the place of provider compaction where that fails',
+    type: 'enum',
+    enumValues: [...COMPRESSION_STRATEGIES],
+    default: 'high-density',
     persistToProfile: true,
   },
   {

@@ -18,6 +18,7 @@ const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.ahead': 'number',
   'compression.preserveThreshold': 'number',
   'compression.topPreserveThreshold': 'number',
+  'compression.fallback': 'enum',
   'compression.fallbackToTruncation': 'boolean',
   'compression.density.readWritePruning': 'boolean',
   'compression.density.fileDedupe': 'boolean',
@@ -74,7 +75,7 @@ describe('SETTINGS_REGISTRY', () => {
 
   it('offers every strategy that there is', () => {
     expect(findSetting('compression.strategy')).toMatchObject({
-      enumValues: [...COMPRESSION_STRATEGIES],
+      enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
       default: 'high-density',
     });
     expect(COMPRESSION_STRATEGIES).toContain('high-density');
@@ -101,6 +102,7 @@ describe('SETTING_DEFAULTS', () => {
       'compression.ahead': undefined,
       'compression.preserveThreshold': 0.2,
       'compression.topPreserveThreshold': 0.2,
+      'compression.fallback': 'high-density',
       'compression.fallbackToTruncation': false,
       'compression.density.readWritePruning': true,
       'compression.density.fileDedupe': true,
