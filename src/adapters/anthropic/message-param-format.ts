@@ -6,7 +6,7 @@ import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages
 import { isBlank, isTextBlock } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
-import type { MessageFormat, MessageReader, PartEdits } from '../message-format.js';
+import type { MessageFormat, MessageReader, PartEdits, ProviderMessages } from '../message-format.js';
 import { spreadable } from '../plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
@@ -21,7 +21,7 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
   /** What rewritten messages were made of. */
   readonly #sources = new WeakMap<AnthropicMessage, AnthropicMessage>();
 
-  readonly provider = ANTHROPIC_PROVIDER_MESSAGES;
+  readonly provider: ProviderMessages<AnthropicMessage> = ANTHROPIC_PROVIDER_MESSAGES;
 
   createReader(): MessageReader<AnthropicMessage> {
     return new MessageParamReader();
