@@ -6,7 +6,12 @@ import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages
 import { isBlank, isTextBlock } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
-import type { MessageFormat, MessageReader, PartEdits, ProviderMessages } from '../message-format.js';
+import type {
+  MessageFormat,
+  MessageReader,
+  PartEdits,
+  ProviderMessages,
+} from '../message-format.js';
 import { spreadable } from '../plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
