@@ -217,6 +217,8 @@ class ThreadedCompactor implements Compactor {
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
         price,
+        cacheTtlOf: () => options.cacheTtlMs ?? price()?.lifetimes?.[0]?.ttlMs ?? edits.cacheTtlMs,
+        isReasoningUnsaid: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);
       modelName = () => session.history.modelName;

@@ -8,6 +8,7 @@ import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { cachePrices } from '../models/model-prices.js';
+import { bindsReasoning } from '../models/reasoning-binding.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
@@ -48,7 +49,11 @@ export class DensityPruner {
     const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
     const prices = (): CachePrices => cachePrices(parts.price?.());
-    this.#gate = new EditGate({ ...edits, history, logger, sent, prices });
+    this.#gate = new EditGate({
+      ...{ ...edits, history, logger, sent, prices },
+      bindsReasoning: () => bindsReasoning(history.modelName),
+      isReasoningUnsaid: parts.isReasoningUnsaid,
+    });
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);

@@ -19,7 +19,7 @@ export interface EditOptions {
    * behind the edit against what it saves in the calls to come
    */
   readonly minReclaimTokens?: number | undefined;
-  /** How long the provider's prompt cache lasts after a request, in milliseconds. @default 300_000 */
+  /** How long the provider's prompt cache lasts after a request, in milliseconds. @default that of the model; 300_000 where nobody knows */
   readonly cacheTtlMs?: number | undefined;
   /** What becomes of the reasoning that stands behind an edit. @default 'keep' */
   readonly reasoning?: ReasoningPolicy | undefined;
@@ -35,15 +35,16 @@ export type CompleteEditOptions = Pick<EditOptions, 'minReclaimTokens'> & {
 
 /** Whether edits wait until they are worth what they cost. */
 export function isBatching(edits: EditPolicy): boolean {
-  return edits === 'auto' || edits === 'batched';
+  return edits === 'auto' || edits === 'batched' || edits === 'append-only';
 }
 
-/** Whether it is the price of the cache that decides when edits land. */
-export function arePriced({ edits, minReclaimTokens }: CompleteEditOptions): boolean {
-  return isBatching(edits) && minReclaimTokens === undefined;
-}
-
-const EDIT_POLICIES: readonly EditPolicy[] = ['every-turn', 'auto', 'batched', 'at-birth'];
+const EDIT_POLICIES: readonly EditPolicy[] = [
+  'every-turn',
+  'auto',
+  'batched',
+  'append-only',
+  'at-birth',
+];
 const REASONING_POLICIES: readonly ReasoningPolicy[] = [
   'keep',
   'strip-after-first-edit',

@@ -7,6 +7,7 @@ import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
+import { bindsReasoning } from '../models/reasoning-binding.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
@@ -75,6 +76,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     history: copy,
     logger: SILENT_LOGGER,
     prices: () => cachePrices(parts.price?.()),
+    bindsReasoning: () => bindsReasoning(parts.history.modelName),
+    isReasoningUnsaid: parts.isReasoningUnsaid,
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
@@ -84,7 +87,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   for (const { at, isNow, idleMs } of preflightsOf(given)) {
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
-    sent.isCacheCold = idleMs >= edits.cacheTtlMs;
+    sent.isCacheCold = idleMs >= (parts.cacheTtlOf?.() ?? edits.cacheTtlMs);
     const isBatchPoint = points.reaches(at);
     const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);

@@ -18,7 +18,7 @@ export interface Rewrite {
 export interface SentHistoryOptions {
   readonly history: Pick<HistoryService, 'revision' | 'length'>;
   /** How long a provider's cache lasts after a request, in milliseconds. */
-  readonly cacheTtlMs: number;
+  readonly cacheTtlMs: () => number;
   /** Milliseconds that only grow. */
   readonly now: () => number;
   /** Whether others have sent the history as it stands. @default false */
@@ -30,7 +30,7 @@ export interface SentHistoryOptions {
 /** What the last preflight made ready to be sent, as far as it stands. */
 export class SentHistory {
   readonly #history: SentHistoryOptions['history'];
-  readonly #cacheTtlMs: number;
+  readonly #cacheTtlMs: () => number;
   readonly #now: () => number;
   #revision: number;
   #sentEntries = 0;
@@ -65,7 +65,7 @@ export class SentHistory {
   /** Whether a provider has forgotten what was sent last, or nothing was. */
   get isCacheCold(): boolean {
     this.#catchUp(this.#history.revision);
-    return this.#now() - this.#sentAtMs >= this.#cacheTtlMs;
+    return this.#now() - this.#sentAtMs >= this.#cacheTtlMs();
   }
 
   /** Tokens that the history would have besides, had no edit ever landed. */

@@ -68,6 +68,10 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly now?: (() => number) | undefined;
   /** What the model charges that the session talks to, where that is known. @default nothing is known */
   readonly price?: (() => ModelPrice | undefined) | undefined;
+  /** How long the cache of that model lasts, in milliseconds. @default `cacheTtlMs` */
+  readonly cacheTtlOf?: (() => number) | undefined;
+  /** Whether nobody has said what is to become of reasoning. @default false */
+  readonly isReasoningUnsaid?: boolean | undefined;
   /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
   readonly isTakenUp?: boolean | undefined;
   /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
@@ -94,7 +98,7 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
 export function createParts(init: SessionInit): SessionParts {
   const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
-  const { cacheTtlMs } = edits;
+  const cacheTtlMs = init.cacheTtlOf ?? ((): number => edits.cacheTtlMs);
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,

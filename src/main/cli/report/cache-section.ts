@@ -133,6 +133,7 @@ const POLICIES: Readonly<Record<EditPolicy, string>> = {
   'every-turn': 'at once',
   auto: 'when worth a rewrite',
   batched: 'when worth a rewrite',
+  'append-only': 'when worth a rewrite, and no reasoning is lost',
   'at-birth': 'only in the unsent',
 };
 
