@@ -9,6 +9,7 @@ import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
+import { measureGateway } from './gateway.js';
 import { measureMemory } from './memory.js';
 import { measureOpening } from './opening.js';
 import { measurePeers } from './peers.js';
@@ -44,6 +45,7 @@ const SCOPES: Readonly<
   'resident-sessions': measureResidentSessions,
   threshold: measureResidentThreshold,
   'cold-start': measureColdStart,
+  gateway: measureGateway,
   peers: measurePeers,
 };
 

@@ -150,7 +150,7 @@ export class MessageView<Message> {
       // Messages keep their order, whatever is written between them.
       while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
       const message = now[at];
-      if (places[at] !== place || message === undefined) continue;
+      if (places[at] !== place || message === undefined || message === messages[at]) continue;
       if (place.standing === messages[at]) standing[position] = message;
       else if (place.given === messages[at]) {
         standing[position] = this.#rewrite(place, message) ?? message;
