@@ -17,6 +17,7 @@ import { measureResidentMemory } from './resident-memory.js';
 import { measureResidentSessions } from './resident-sessions.js';
 import { measureResidentThreshold } from './resident-threshold.js';
 import { measureResident } from './resident.js';
+import { measureState } from './state.js';
 import type { ScopeContext, ScopeResult } from './support/measurement.js';
 import { renderPeers } from './support/peer-report.js';
 import { describeMachine, renderReport } from './support/report.js';
@@ -44,6 +45,7 @@ const SCOPES: Readonly<
   'resident-memory': measureResidentMemory,
   'resident-sessions': measureResidentSessions,
   threshold: measureResidentThreshold,
+  state: measureState,
   'cold-start': measureColdStart,
   gateway: measureGateway,
   peers: measurePeers,

@@ -268,6 +268,9 @@ export class Conversation<Message> {
     if (session === undefined) {
       session = await this.#createSession(entries, call);
       if (modelName !== undefined) session.history.nameModel(modelName);
+      this.#reportUsage(session, call);
+      // Those of a session before it, of which another process may have been the host.
+      this.#hasUnknownEdits = session.history.journal.count > 0;
       this.#session = session;
     } else {
       this.#reportUsage(session, call);
@@ -283,6 +286,7 @@ export class Conversation<Message> {
   ): Promise<void> {
     const view = this.#view;
     const promptId = `${session.sessionId}#${view.given.length}`;
+    const { journal } = session.history;
     const mayBeUnknown = this.#hasUnknownEdits;
     this.#hasUnknownEdits = true;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
@@ -291,7 +295,8 @@ export class Conversation<Message> {
       'adapter',
       { signal },
     );
-    if (mayBeUnknown || compressed?.outcome === 'applied') {
+    const isAnother = session.history.journal !== journal;
+    if (mayBeUnknown || isAnother || compressed?.outcome === 'applied') {
       view.follow(session.history.getRawHistory());
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);

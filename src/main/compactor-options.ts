@@ -10,6 +10,7 @@ import type { OwnPrices } from './models/model-prices.js';
 import { parseOptions } from './host/parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
 import { isSummarizer } from './summarizer/summarizer.js';
+import type { StateStore } from './state/state-store.js';
 import type { Summarizer } from './summarizer/summarizer.js';
 import type { Tokenizer } from './tokens/token-counter.js';
 
@@ -62,6 +63,12 @@ export interface CompactorOptions {
   readonly promptDirectory?: string | undefined;
   /** How tokens are counted. @default 'o200k' */
   readonly tokenizer?: Tokenizer | undefined;
+  /**
+   * Keeps the states of sessions, so that any process goes on with a conversation where another one was: a store of `ctxfold/state`,
+   * `ctxfold/redis` or `ctxfold/postgres`, one of your own, or the path of a directory. A conversation is found by its `sessionId` or
+   * `conversationId` where it has one, else by its beginning. @default this process remembers them, as far as there is room
+   */
+  readonly store?: StateStore | string | undefined;
   /** @default one that says nothing */
   readonly logger?: Logger | undefined;
 }
@@ -125,6 +132,18 @@ const OPTIONS_SCHEMA = z.strictObject({
       ),
     ])
     .default('o200k'),
+  store: z
+    .union([
+      z.string().min(1),
+      z.custom<StateStore>(
+        (value) =>
+          ['load', 'save', 'delete'].every((name) =>
+            isFunction((value as Readonly<Record<string, unknown>> | null | undefined)?.[name]),
+          ),
+        'expected a store, with the functions load, save and delete, or the path of a directory',
+      ),
+    ])
+    .optional(),
   logger: z
     .custom<Logger>(
       (value) =>
@@ -147,7 +166,7 @@ export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & 
 const DOCUMENTED_CONTEXT_LIMIT = 200_000;
 
 type WithoutDefault =
-  'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'prices' | 'promptDirectory';
+  'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'prices' | 'promptDirectory' | 'store';
 
 /**
  * Checks options and fills in the defaults.

@@ -11,7 +11,6 @@ import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
-import { FormerSessions } from './state/former-sessions.js';
 import { HistoryService } from './history-service.js';
 import { InlineOffload } from './offload/inline.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
@@ -45,7 +44,9 @@ import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.j
 import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
-import { takeIn, takeUp } from './state/take-up.js';
+import { resolveStore } from './state/directory-store.js';
+import { SessionStates } from './state/session-states.js';
+import { takeIn } from './state/take-up.js';
 import { setImmediate } from './waiting/immediate.js';
 import { FallbackNotice } from './offload/fallback-notice.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
@@ -156,7 +157,7 @@ class ThreadedCompactor implements Compactor {
   readonly #sessions = new Map<Session, OpenSession>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
-  readonly #former = new FormerSessions();
+  readonly #states: SessionStates;
   readonly #notice: FallbackNotice;
   readonly #limits: ModelLimits;
   readonly #prices: ModelPrices;
@@ -164,6 +165,8 @@ class ThreadedCompactor implements Compactor {
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
+    const store = resolveStore(options.store);
+    this.#states = new SessionStates({ ...options, store, calibration: this.#calibration });
     this.#notice = new FallbackNotice(options.logger);
     this.#limits = new ModelLimits(options.contextLimit, options.logger);
     this.#prices = new ModelPrices(options.prices);
@@ -236,7 +239,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #startSession(
-    { removalLogPath, activeTodos, history: restored = [], state, ...given }: SessionOptions,
+    { removalLogPath, activeTodos, history: restored = [], state, ...options }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
   ): Promise<Session> {
@@ -245,19 +248,18 @@ class ThreadedCompactor implements Compactor {
       countEntries: createCountEntries(tokenizer, offload),
       mirror,
       logger,
+      keepsAdded: this.#options.store !== undefined,
     });
-    const { taken, memory, report } = await takeUp(history, {
-      state: state ?? this.#former.find(restored),
-      given: restored,
+    const { taken, memory, report, keeper } = await this.#states.begin(history, {
+      ...{ state, given: restored, conversationId: options.sessionId },
       toolCatalog: about.densityOptions.toolCatalog,
-      calibration: this.#calibration,
     });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
-      compactByProvider: given.compactByProvider,
+      compactByProvider: options.compactByProvider,
       carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,
@@ -276,18 +278,16 @@ class ThreadedCompactor implements Compactor {
       removalLog,
       isTakenUp: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
       former: memory,
+      keeper,
       onClose: () => {
         offload.close?.();
         this.#sessions.delete(session);
-        if (this.#closing === undefined)
-          this.#former.keep(history.journal.trace, session.snapshot());
+        if (this.#closing === undefined) this.#states.end(history, () => session.snapshot());
       },
       logger,
     });
     await takeIn(history, restored, taken);
-    setImmediate(() => {
-      if (report !== undefined) session.reportState(report);
-    });
+    if (report !== undefined) setImmediate(() => session.reportState(report));
     const { sessionId } = about;
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
     this.#sessions.set(session, { sessionId, removalLog, directory });

@@ -42,6 +42,8 @@ export interface HistoryServiceOptions {
   readonly mirror?: HistoryMirror | undefined;
   /** What an entry may be. */
   readonly limits?: Partial<IngestionLimits>;
+  /** Whether the entries are kept that were added, whatever becomes of them. @default false */
+  readonly keepsAdded?: boolean | undefined;
   readonly logger?: Logger;
 }
 
@@ -57,7 +59,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #entries: IContent[] = [];
   #revision = 0;
   #additions = 0;
-  #journal = new Journal();
+  #journal: Journal;
   /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
   #queued: IContent[] | undefined;
   #modelName: string | undefined;
@@ -70,6 +72,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     if (options.countEntries !== undefined) assertFunction('countEntries', options.countEntries);
     this.#mirror = options.mirror;
     this.#limits = completeLimits(options.limits);
+    this.#journal = new Journal(options.keepsAdded);
     this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {
       this.#announceTokens();
     });
@@ -153,11 +156,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     else this.#queued = this.#queued.concat(entries);
   }
 
-  /**
-   * Goes on from what a journal has made of the entries that it knows. Belongs before everything else is added.
-   *
-   * @param entries checked ones; those of the journal as they stand, or the next part of them
-   */
+  /** Goes on from a journal, and takes in what that has made of its entries, or the next part of that: checked ones. */
   goOn(journal: Journal, entries: readonly IContent[]): void {
     if (this.#journal !== journal) {
       this.#additions += journal.length;
@@ -190,7 +189,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
   clear(): void {
     this.#entries = [];
-    this.#journal = new Journal();
+    this.#journal = new Journal(this.#journal.added !== undefined);
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();

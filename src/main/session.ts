@@ -29,7 +29,10 @@ import {
 import { SafeEmitter } from './safe-emitter.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState } from './state/session-state.js';
+import { goOnFrom } from './state/take-up.js';
 import type { StateReport } from './state/take-up.js';
+import { findOriginal, keepOriginals } from './state/originals.js';
+import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
@@ -38,6 +41,9 @@ import { Preflight } from './preflight/preflight.js';
 import type { StepReport, Steps } from './preflight/preflight.js';
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { PreflightDetails } from './telemetry/session-telemetry.js';
+
+/** So often in a row others may be faster; then what stands is sent. */
+const MAX_OVERTAKEN = 5;
 
 /** How long `close` waits for the preflight that is under way. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -48,12 +54,14 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly history: HistoryService;
   /** The settings of this session alone; they may be changed at any time. */
   readonly settings: Settings;
-  readonly #parts: SessionParts;
-  readonly #preflight: Preflight;
+  #parts: SessionParts;
+  #preflight: Preflight;
   readonly #removed: RemovedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
+  /** Calls of which the answer has gone since the state was kept last. */
+  #gone = new Set<string>();
   /** Settles when the preflight that is under way has ended. Those of one session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -221,13 +229,17 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Returns what a tool answered before an edit took it away.
+   * Returns what a tool answered before an edit took it away: from the store that keeps the state of a named conversation, or from the
+   * removal log.
    *
-   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when no removal log of the session holds it.
+   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when neither holds it.
    */
   async restore(callId: string): Promise<RestoredResponse> {
     assertString('callId', callId);
-    const { removalLog } = this.#parts;
+    const { removalLog, keeper } = this.#parts;
+    const { added = [] } = this.history.journal;
+    const original = await findOriginal(callId, this.sessionId, added, keeper);
+    if (original !== undefined) return original;
     if (removalLog === undefined) throw keepsNoRemovalLog(callId);
     return removalLog.restore(callId, { sessionId: this.sessionId });
   }
@@ -254,8 +266,50 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.history.assertOpen();
     this.#catalogCheck?.look(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    const steps = this.#preflight.run(promptId, pendingTokens, { signal });
-    return this.#telemetry.watchPreflight(details, this.#tellEach(steps));
+    return this.#telemetry.watchPreflight(details, this.#runAndKeep(details));
+  }
+
+  /** Runs a preflight; again on what another process has made of the conversation, when that was faster. */
+  async #runAndKeep({
+    promptId,
+    pendingTokens,
+    signal,
+  }: PreflightDetails): Promise<PreflightResult> {
+    for (let overtaken = 0; ; overtaken += 1) {
+      const steps = this.#preflight.run(promptId, pendingTokens, { signal });
+      const result = await this.#tellEach(steps);
+      const isLast = overtaken === MAX_OVERTAKEN;
+      if (!(await this.#keep()) || isLast) return result;
+      this.#parts.logger.debug('another process was faster', { promptId });
+    }
+  }
+
+  /** Keeps the state; returns whether the history goes on from that of somebody who was faster. */
+  async #keep(): Promise<boolean> {
+    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    const { history } = this;
+    if (keeper === undefined) return false;
+    const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
+    if (typeof outcome === 'string') {
+      if (outcome === 'kept') keepOriginals(keeper, history.journal.added ?? [], this.#gone);
+      this.#gone.clear();
+      return false;
+    }
+    this.#gone.clear();
+    const { toolCatalog } = densityOptions;
+    const former = await goOnFrom(history, {
+      state: outcome.overtakenBy,
+      toolCatalog,
+      calibration,
+    });
+    if (former === undefined) {
+      // Of another history: this one is saved on top of it.
+      await keeper.save(this.snapshot(), history.journal.digest.names);
+      return false;
+    }
+    this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
+    this.#preflight = new Preflight(this.#parts);
+    return true;
   }
 
   async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
@@ -282,8 +336,11 @@ export class Session extends SafeEmitter<SessionEvents> {
     else if (step === 'compressed') this.notify(step, event);
     else this.notify(step, event);
     const isHeard = this.listenerCount('removed') > 0;
-    const removed = isHeard && this.#removed.ofStep(report, this.history.getRawHistory());
-    if (removed) this.notify('removed', { step, ...removed });
+    if (!isHeard && this.#parts.keeper === undefined) return;
+    const removed = this.#removed.ofStep(report, this.history.getRawHistory());
+    if (!removed) return;
+    for (const callId of removed.callIds) this.#gone.add(callId);
+    if (isHeard) this.notify('removed', { step, ...removed });
   }
 
   async #shutDown(): Promise<void> {

@@ -44,6 +44,7 @@ export const ERROR_CODES = [
   'CALLBACK_FAILED',
   'STATE_BROKEN',
   'STATE_TOO_NEW',
+  'STORE_FAILED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

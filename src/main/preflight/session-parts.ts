@@ -27,6 +27,7 @@ import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import type { SessionMemory } from '../state/session-memory.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 import { ProgressGuard } from './progress-guard.js';
 import { SentHistory } from './sent-history.js';
 
@@ -76,6 +77,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly isTakenUp?: boolean | undefined;
   /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
   readonly former?: SessionMemory | undefined;
+  /** Keeps the state of the session for other processes. @default nobody does */
+  readonly keeper?: StateKeeper | undefined;
   /** Called once when the session was closed. */
   readonly onClose?: (() => void) | undefined;
 }

@@ -24,8 +24,12 @@ export interface HistoryDigests {
   readonly places: Uint8Array;
 }
 
+/** The hashes of entries that may be asked for again. */
+export type EntryDigests = Map<IContent, Uint8Array>;
+
 /** The digest of one history, entry by entry. */
 export class HistoryDigest {
+  readonly #known: EntryDigests | undefined;
   readonly #over = createHash('sha256');
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
@@ -33,6 +37,11 @@ export class HistoryDigest {
   readonly #names = new Map<number, string>();
   #pending: IContent[] = [];
   #timer: NodeJS.Immediate | undefined;
+
+  /** @param known hashes that need not be made again; takes in those that are made */
+  constructor(known?: EntryDigests) {
+    this.#known = known;
+  }
 
   /** Notes the next entry, which is looked at later. */
   add(entry: IContent): void {
@@ -98,7 +107,8 @@ export class HistoryDigest {
   }
 
   #enter(entry: IContent): void {
-    const digest = hash('sha256', textOfEntry(entry), 'buffer');
+    const digest = this.#known?.get(entry) ?? hash('sha256', textOfEntry(entry), 'buffer');
+    this.#known?.set(entry, digest);
     this.#over.update(digest);
     this.#bytes.byte(digest[0] ?? 0);
     const { length } = this.#bytes;

@@ -9,14 +9,23 @@ import { JournalWriter } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
 import { HistoryTrace } from './history-trace.js';
 import { HistoryDigest } from './history-digest.js';
+import type { EntryDigests } from './history-digest.js';
 
 /** The journal of a history since it began, or was cleared. */
 export class Journal {
   readonly trace: HistoryTrace = new HistoryTrace();
-  readonly digest: HistoryDigest = new HistoryDigest();
+  readonly digest: HistoryDigest;
+  /** The entries that were added, where they are kept to be gone on from in another way; else `undefined`. */
+  readonly added: IContent[] | undefined;
   #writer = new JournalWriter();
   #settings: string | undefined;
   #count = 0;
+
+  /** @param digests of entries that need not be hashed again */
+  constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
+    this.added = keepsAdded ? [] : undefined;
+    this.digest = new HistoryDigest(digests);
+  }
 
   /** Entries that were added. */
   get length(): number {
@@ -36,6 +45,7 @@ export class Journal {
   add(entry: IContent): void {
     this.trace.add(entry);
     this.digest.add(entry);
+    this.added?.push(entry);
   }
 
   /**
