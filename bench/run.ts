@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { measureAdapters } from './adapters.js';
+import { measureAhead } from './ahead.js';
 import { measureApply } from './apply.js';
 import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
@@ -37,6 +38,7 @@ const SCOPES: Readonly<
   transfer: measureTransfer,
   counting: measureCounting,
   window: measureWindow,
+  ahead: measureAhead,
   memory: measureMemory,
   opening: measureOpening,
   resident: measureResident,

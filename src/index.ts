@@ -43,7 +43,13 @@ export type {
 export type { Settings } from './main/settings/settings.js';
 export type { PlaceholderStyle } from './main/settings/density-settings.js';
 export { COMPRESSION_STRATEGIES } from './main/strategies/strategy.js';
-export type { CompressionStrategyName } from './main/strategies/strategy.js';
+export type { CompressionStrategyName, OwnStrategyName } from './main/strategies/strategy.js';
+export type {
+  CompactByProvider,
+  ProviderCompacted,
+  ProviderCompactionRequest,
+  ProviderItem,
+} from './main/strategies/provider-compaction.js';
 export { fromLanguageModel } from './main/summarizer/language-model.js';
 export type {
   LanguageModel,

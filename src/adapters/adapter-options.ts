@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { SessionOptions } from '../main/session-options.js';
 import { SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
+import type { CompactMessages } from './provider-compaction.js';
 import type { Session } from '../main/session.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
 import { assertKnownOptions } from '../shared/misuse.js';
@@ -59,6 +60,8 @@ export interface CompactCall {
    * with `overheadTokens`: without these it says nothing about the messages.
    */
   readonly reportedInputTokens?: number | undefined;
+  /** Asks the provider to compact, for the strategy `provider`. Middleware that can brings it by itself. @default nothing can */
+  readonly compactByProvider?: CompactMessages | undefined;
   /** What the model wants done with reasoning; for a new conversation whose adapter was told nothing. @default 'keep' */
   readonly reasoning?: SessionOptions['reasoning'];
 }

@@ -4,6 +4,7 @@
 import { completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
+import type { CompactMessages } from './provider-compaction.js';
 
 /**
  * Returns a copy of the list up to the first element that can be no message, for the reader of the format to refuse:
@@ -69,6 +70,12 @@ export function checkedCall(given: unknown): CompactCall {
     conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),
     modelName: checked(call.modelName, isText, 'modelName', 'a string'),
     reportedInputTokens: checkedTokens(call.reportedInputTokens ?? undefined),
+    compactByProvider: checked(
+      call.compactByProvider,
+      isCompactMessages,
+      'compactByProvider',
+      'a function',
+    ),
     reasoning: checkedReasoning(call.reasoning ?? undefined),
   };
 }
@@ -104,6 +111,10 @@ function checked<Value>(
 function checkedTokens(tokens: unknown): number | undefined {
   if (tokens !== undefined) assertTokens('reportedInputTokens', tokens as number);
   return tokens as number | undefined;
+}
+
+function isCompactMessages(value: unknown): value is CompactMessages {
+  return typeof value === 'function';
 }
 
 function isText(value: unknown): value is string {

@@ -8,6 +8,7 @@ import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import type { MessageFormat } from './message-format.js';
+import { compactHead } from './provider-compaction.js';
 import { MessageView } from './message-view.js';
 import type { KnownMessages, ReadAhead } from './message-view.js';
 import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
@@ -62,6 +63,8 @@ export class Conversation<Message> {
   /** Those of the newest call. */
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
+  /** That of the newest call. */
+  #askProvider: CompactCall['compactByProvider'];
   #session: Session | undefined;
   /** The messages of the last call that has come in, which may still wait for its turn. */
   #awaited: readonly Message[] = [];
@@ -158,6 +161,7 @@ export class Conversation<Message> {
 
   async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
+    this.#askProvider = call.compactByProvider;
     const { steady: messages, passing, passingTokens } = this.#steadyOf(given);
     const continuation = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
     this.#found = undefined;
@@ -313,6 +317,9 @@ export class Conversation<Message> {
       overheadTokens: options.overheadTokens,
       removalLogDirectory: options.removalLogDirectory,
       canRecall: options.canRecall,
+      compactByProvider:
+        this.#parts.format.provider &&
+        ((request) => compactHead(this.#view, this.#askProvider, request)),
       sessionId: this.#sessionId,
       history,
     });

@@ -13,6 +13,9 @@ import type {
   PlacedEntry,
   Reading,
 } from './message-format.js';
+import { divideMessages } from './divide-messages.js';
+import type { Division } from './divide-messages.js';
+import { writeEntry } from './provider-compaction.js';
 import { isSameList } from './same-list.js';
 
 /** A message that was given. */
@@ -206,6 +209,11 @@ export class MessageView<Message> {
     this.#place(this.#arrange(history));
   }
 
+  /** See `divideMessages`. */
+  divide(history: readonly IContent[], tailStart: number): Division<Message> | null {
+    return divideMessages(this.#places, history, tailStart, this.#format.provider);
+  }
+
   #readOrRefuse(messages: readonly Message[]): Reading {
     try {
       const reading = this.#reader.read(messages, this.#records.length);
@@ -343,7 +351,7 @@ export class MessageView<Message> {
       if (placed.length > 0 || entry.blocks.length === 0) continue;
       while (isPinned(this.#records[next])) placeUpTo(next);
       const known = written.get(entry);
-      places.push(known ?? { entry, standing: this.#format.write(entry, this.#given) });
+      places.push(known ?? { entry, standing: writeEntry(this.#format, entry, this.#given) });
     }
     placeUpTo(this.#records.length - 1);
     return places;

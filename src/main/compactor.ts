@@ -25,7 +25,7 @@ import {
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
-import type { CompressionInputs } from './preflight/compression-step.js';
+import type { CompressionInputs } from './preflight/make-compression.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
 import { currentDensityConfig } from './preflight/session-parts.js';
@@ -190,9 +190,9 @@ class ThreadedCompactor implements Compactor {
     const canRecall = options.canRecall === true || removalLogPath !== undefined;
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
-    const contextLimit = (): number => this.#limits.limitOf(modelName());
+    const limit = (): number => this.#limits.limitOf(modelName());
     const price: SessionInit['price'] = () => this.#prices.of(modelName());
-    const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
+    const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
       ...defaults.density,
@@ -259,6 +259,7 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
+      compactByProvider: options.compactByProvider,
       carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,

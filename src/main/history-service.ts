@@ -7,7 +7,6 @@ import { applyDensityResult, validateDensityResult } from '../shared/density.js'
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
 import {
-  asObject,
   assertArray,
   assertFunction,
   assertNumber,
@@ -19,6 +18,7 @@ import {
 import { assertIngestible } from '../shared/ingestion.js';
 import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import { assertBase, assertCurrentBase } from './history-base.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { completeLimits } from './history-limits.js';
 import { Journal } from './state/journal.js';
@@ -53,6 +53,7 @@ export interface HistoryServiceOptions {
  */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
   readonly #mirror: HistoryMirror | undefined;
+  readonly #watchers = new Set<(change: HistoryChange) => void>();
   readonly #limits: IngestionLimits;
   readonly #ledger: TokenLedger;
   #entries: IContent[] = [];
@@ -213,6 +214,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#entries;
   }
 
+  /**
+   * Tells of each change from now on, once it stands, as a mirror is told. The watcher must not throw and not change the history.
+   *
+   * @returns what ends that
+   */
+  watch(watcher: (change: HistoryChange) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
   /** Tokens of all entries; an estimate for those that are not counted yet. */
   getTotalTokens(): number {
     return this.#ledger.total;
@@ -284,7 +295,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
         'COMPRESSION_IN_PROGRESS',
       );
     }
-    this.#assertCurrent(base);
+    assertCurrentBase(base, this.#revision);
     validateDensityResult(result, base?.length ?? this.#entries.length);
     this.#assertEntries([...result.replacements.values()]);
     const replaced = [...result.replacements.keys()];
@@ -355,6 +366,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   #tell(change: HistoryChange): void {
+    for (const watcher of this.#watchers) watcher(change);
     this.#mirror?.noteChange(change, {
       base: this.base,
       entries: this.#entries,
@@ -372,26 +384,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
   }
 
-  #assertCurrent(base: DensityBase | undefined): void {
-    if (base === undefined) return;
-    assertBase(base);
-    if (base.revision === this.#revision) return;
-    throw new CtxfoldError(
-      `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
-      'DENSITY_STALE',
-    );
-  }
-
   #announceTokens(): void {
     this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
   }
-}
-
-/** @throws TypeError for what is no state of a history. */
-function assertBase(base: DensityBase): void {
-  const { revision, length } = asObject(base, 'base', 'the state of a history');
-  assertNumber('revision', revision);
-  assertNumber('length', length);
 }
 
 function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {

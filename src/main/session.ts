@@ -140,7 +140,9 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** What the requests of this session come to in tokens, with its edits and without. */
   costs(): CostReport {
-    return this.#preflight.costs.report;
+    const { costs, ahead } = this.#preflight;
+    const { landed, thrownAway } = ahead.counts;
+    return landed + thrownAway === 0 ? costs.report : { ...costs.report, summaries: ahead.counts };
   }
 
   /**
@@ -248,6 +250,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    */
   close(): Promise<void> {
     this.history.close();
+    this.#preflight.ahead.close();
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }

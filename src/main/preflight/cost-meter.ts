@@ -2,6 +2,7 @@
 // preflights made ready. Has no effect on what it measures, and counts nothing itself.
 
 import type { HistoryService } from '../history-service.js';
+import type { SummaryCounts } from './compression-ahead.js';
 import { inputCost } from '../models/model-prices.js';
 import type { ModelPrice } from '../models/model-prices.js';
 import { RuleSavings } from './rule-savings.js';
@@ -47,6 +48,8 @@ export interface CostReport extends RequestTokens {
   readonly uncompacted: RequestTokens;
   /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
   readonly rewrites: number;
+  /** What became of summaries by models; absent when there were none. */
+  readonly summaries?: SummaryCounts;
   /** Absent unless the price of the model was known for each request. */
   readonly dollars?: InputDollars;
 }

@@ -43,6 +43,8 @@ export interface CompressedEvent {
   readonly reason?: HoldReason;
   /** The configured strategy's failure, when truncation took its place. */
   readonly fallbackFrom?: { readonly strategy: CompressionStrategyName; readonly error: Error };
+  /** Whether it was made in the background, and has landed now. @default false */
+  readonly isAhead?: boolean;
   readonly llmCallMade: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;

@@ -15,12 +15,13 @@ import { RemovalRecorder } from '../removal-log/removal-recorder.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { ruleSettings } from '../settings/density-settings.js';
 import type { Settings } from '../settings/settings.js';
+import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import type {
   AgentRuntimeContext,
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import type { CompressionInputs } from './compression-step.js';
+import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';
@@ -59,6 +60,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given beside the history. @default nothing */
   readonly compressionInputs?: (() => CompressionInputs) | undefined;
+  /** Asks the provider to compact. @default nobody can */
+  readonly compactByProvider?: CompactByProvider | undefined;
   /** Keeps what edits take away. The session closes it. @default nothing is kept */
   readonly removalLog?: RemovalLog | undefined;
   readonly logger: Logger;
