@@ -43,13 +43,7 @@ export type {
 export type { Settings } from './main/settings/settings.js';
 export type { PlaceholderStyle } from './main/settings/density-settings.js';
 export { COMPRESSION_STRATEGIES } from './main/strategies/strategy.js';
-export type { CompressionStrategyName, OwnStrategyName } from './main/strategies/strategy.js';
-export type {
-  CompactByProvider,
-  ProviderCompacted,
-  ProviderCompactionRequest,
-  ProviderItem,
-} from './main/strategies/provider-compaction.js';
+export type { CompressionStrategyName } from './main/strategies/strategy.js';
 export { fromLanguageModel } from './main/summarizer/language-model.js';
 export type {
   LanguageModel,
@@ -133,9 +127,4 @@ export type {
   ToolUse,
 } from './shared/tool-catalog.js';
 export { inputCost, MODEL_PRICES_DATE, modelPrice } from './main/models/model-prices.js';
-export type {
-  CacheLifetime,
-  ModelPrice,
-  OwnPrices,
-  TokenPrice,
-} from './main/models/model-prices.js';
+export type { ModelPrice, TokenPrice } from './main/models/model-prices.js';
