@@ -251,7 +251,7 @@ class ThreadedCompactor implements Compactor {
       keepsAdded: this.#options.store !== undefined,
     });
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
-      ...{ state, given: restored, conversationId: options.sessionId },
+      ...{ state, given: restored, conversationId: options.sessionId, edits: about.edits },
       toolCatalog: about.densityOptions.toolCatalog,
     });
     const compressionPrompt = await this.#resolvePrompt();

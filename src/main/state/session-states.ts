@@ -7,6 +7,7 @@ import { elementAt } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
+import type { EditPolicy } from '../preflight/edit-policy.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import { FormerSessions } from './former-sessions.js';
 import { HistoryDigest } from './history-digest.js';
@@ -34,6 +35,8 @@ export interface Beginning {
   /** The name of the conversation. @default it is known by its beginning */
   readonly conversationId?: string | undefined;
   readonly toolCatalog: ToolCatalog | undefined;
+  /** By the policy of every turn, what was sent before binds nobody who does not ask for it. */
+  readonly edits: EditPolicy | undefined;
 }
 
 /** The states of the sessions of a compactor. */
@@ -48,7 +51,7 @@ export class SessionStates {
   /** Has a history begin. @throws TypeError for an entry that it cannot hold. */
   async begin(
     history: HistoryService,
-    { state, given, conversationId, toolCatalog }: Beginning,
+    { state, given, conversationId, toolCatalog, edits }: Beginning,
   ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
     const digests: EntryDigests = new Map();
@@ -60,7 +63,7 @@ export class SessionStates {
         conversationId === undefined ? await inTurns(namesOf(given, digests)) : NOT_NEEDED;
       const kept = await keeper.load(names);
       known ??= kept;
-    } else if (keeper === undefined) known ??= this.#former.find(given);
+    } else if (keeper === undefined && edits !== 'every-turn') known ??= this.#former.find(given);
     const about = { state: known, given, toolCatalog, calibration, digests };
     return { ...(await takeUp(history, about)), keeper };
   }

@@ -15,7 +15,9 @@ import { TopDownTruncationStrategy } from './top-down-truncation.js';
  * @throws UnknownStrategyError when it is none; the message lists all of them.
  */
 export function parseCompressionStrategyName(name: string): CompressionStrategyName {
-  if (Object.hasOwn(STRATEGIES, name)) return name as CompressionStrategyName;
+  if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) {
+    return name as CompressionStrategyName;
+  }
   throw unknownStrategy(name);
 }
 

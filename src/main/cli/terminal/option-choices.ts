@@ -1,7 +1,8 @@
 // What options may be set to. Stands here once more, held to the public types by the compiler, because
 // loading the public API for a help text takes longer than all else about it.
 
-import type { OffloadMode, OwnStrategyName } from '../../../index.js';
+import type { OffloadMode } from '../../../index.js';
+import type { OwnStrategyName } from '../../../strategies.js';
 
 /** One left out, or one too many, does not compile. */
 function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
