@@ -51,7 +51,7 @@ export class SessionStates {
     { state, given, conversationId, toolCatalog }: Beginning,
   ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
-    const digests: EntryDigests = new Map();
+    const digests: EntryDigests = new WeakMap();
     const keeper = store && new StateKeeper({ store, conversationId, logger });
     let known: unknown = state ?? undefined;
     // Who adds the entries later is told with the first save that there is a state.
@@ -66,8 +66,10 @@ export class SessionStates {
   }
 
   /** Remembers a session that was let go, where nothing else does. */
-  end({ journal }: HistoryService, snapshot: () => SessionState): void {
-    if (this.#options.store === undefined) this.#former.keep(journal.trace, snapshot());
+  async end(history: HistoryService, snapshot: () => SessionState): Promise<void> {
+    if (this.#options.store !== undefined) return;
+    await inTurns(history.journal.digest.settleInSlices());
+    this.#former.keep(history.journal.trace, snapshot());
   }
 }
 
@@ -77,7 +79,7 @@ function* namesOf(
   given: readonly IContent[],
   digests: EntryDigests,
 ): Generator<void, readonly string[], undefined> {
-  const digest = new HistoryDigest(digests);
+  const digest = new HistoryDigest({ known: digests });
   for (let at = 0; at < given.length; at += 1) {
     const entry = elementAt('history', given, at);
     assertIngestible(entry, at);
