@@ -65,7 +65,8 @@ export class HistoryDigest {
   /** Notes the next entry, which is looked at later. */
   add(entry: IContent): void {
     this.#waiting.push(entry);
-    if (this.#isHashedAhead) this.#timer ??= setImmediate(this.#settleSlice);
+    if (!this.#isHashedAhead || this.#timer !== undefined) return;
+    this.#timer = setImmediate(this.#settleSlice);
   }
 
   /** Notes that an entry leaves the history: it is hashed, and not kept any more. */

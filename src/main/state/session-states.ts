@@ -65,7 +65,7 @@ export class SessionStates {
     return { ...(await takeUp(history, about)), keeper };
   }
 
-  /** Remembers a session that was let go, where nothing else does. */
+  /** Remembers a session that was let go, where nothing else does. Yields while it hashes what nobody has asked for yet. */
   async end(history: HistoryService, snapshot: () => SessionState): Promise<void> {
     if (this.#options.store !== undefined) return;
     await inTurns(history.journal.digest.settleInSlices());
