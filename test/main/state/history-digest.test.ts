@@ -188,14 +188,14 @@ const STEP = fc.tuple(
 
 /** Adds six entries, the last of them twice; an edit removes one and replaces one, and a rewrite leaves the last one out. */
 async function addAndRemove(history: HistoryService): Promise<readonly WeakRef<IContent>[]> {
+  // Those that were added before do not wait any more.
+  history.journal.digest.settle();
   const start = history.length;
   const entries = texts(6);
   history.addAll([...entries, ...entries.slice(5)]);
   const replacements = new Map([[start + 1, humanText('edited')]]);
   await history.applyDensityResult({ ...NO_EDITS, removals: [start], replacements });
   history.replaceAll(history.getAll().slice(0, start + 4), history.base);
-  // From here on others wait.
-  expect(history.journal.digest.digests.entries % 7).toBe(0);
   return [entries[0], entries[1], entries[5]].map((entry) => new WeakRef(entry as IContent));
 }
 
