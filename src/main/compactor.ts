@@ -279,10 +279,10 @@ class ThreadedCompactor implements Compactor {
       isTakenUp: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
       former: memory,
       keeper,
-      onClose: () => {
+      onClose: async () => {
         offload.close?.();
         this.#sessions.delete(session);
-        if (this.#closing === undefined) this.#states.end(history, () => session.snapshot());
+        if (this.#closing === undefined) await this.#states.end(history, () => session.snapshot());
       },
       logger,
     });

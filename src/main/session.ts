@@ -348,6 +348,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     // Not forever: a strategy of the user's own may never come back.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     await removalLog?.close();
-    onClose?.();
+    await onClose?.();
   }
 }

@@ -20,7 +20,8 @@ import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import type { Journal, JournalRecords } from '../state/journal.js';
+import type { HistoryTrace } from '../state/history-trace.js';
+import type { JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-memory.js';
 import { currentStrategy, currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -41,7 +42,8 @@ export class DensityPruner {
   /** Whether it has to be found out what landed before. */
   #isTakenUp: boolean;
   #points: BatchPoints;
-  #journal: Journal;
+  /** Tells whether the history was cleared; keeps nothing of what it held, as its journal would. */
+  #trace: HistoryTrace;
   /** The history's additions that the last pass has settled: more of them make it dirty. */
   #settledAdditions = -1;
 
@@ -57,7 +59,7 @@ export class DensityPruner {
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
-    this.#journal = history.journal;
+    this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
   }
 
@@ -91,7 +93,7 @@ export class DensityPruner {
   ): Promise<StepOutcome<PrunedEvent | null>> {
     // What is added from here on may not be seen by this pass, and leaves the history dirty.
     const seen = this.#parts.history.additions;
-    const at = this.#journal.length;
+    const at = this.#trace.length;
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
@@ -156,9 +158,9 @@ export class DensityPruner {
   }
 
   #startOverWhenCleared(): void {
-    const { journal } = this.#parts.history;
-    if (journal === this.#journal) return;
-    this.#journal = journal;
+    const { trace } = this.#parts.history.journal;
+    if (trace === this.#trace) return;
+    this.#trace = trace;
     this.#points = new BatchPoints();
     this.#isTakenUp = false;
   }

@@ -80,7 +80,7 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   /** Keeps the state of the session for other processes. @default nobody does */
   readonly keeper?: StateKeeper | undefined;
   /** Called once when the session was closed. */
-  readonly onClose?: (() => void) | undefined;
+  readonly onClose?: (() => Promise<void>) | undefined;
 }
 
 /** The parts of one session. */

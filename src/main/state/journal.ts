@@ -24,7 +24,8 @@ export class Journal {
   /** @param digests of entries that need not be hashed again */
   constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
     this.added = keepsAdded ? [] : undefined;
-    this.digest = new HistoryDigest(digests);
+    // Who keeps them has a store, which asks after each turn.
+    this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
   }
 
   /** Entries that were added. */
@@ -61,6 +62,9 @@ export class Journal {
     result: DensityResult,
     records?: JournalRecords,
   ): void {
+    for (const index of [...result.removals, ...result.replacements.keys()]) {
+      this.#noteGone(former[index]);
+    }
     if (records !== undefined) {
       this.#adopt(records);
       return;
@@ -72,6 +76,8 @@ export class Journal {
 
   /** Notes that another list takes the place of the history. */
   noteRewrite(at: number, former: readonly IContent[], contents: readonly IContent[]): void {
+    const kept = new Set(contents);
+    for (const entry of former) if (!kept.has(entry)) this.#noteGone(entry);
     this.note(describeSplice(at, former, contents));
   }
 
@@ -88,6 +94,11 @@ export class Journal {
   /** What has landed, to be adopted by another one; this one is not to be used any more. */
   get records(): JournalRecords {
     return { packed: this.#writer, count: this.#count, settings: this.#settings };
+  }
+
+  #noteGone(entry: IContent | undefined): void {
+    // Those that are kept are not gone.
+    if (entry !== undefined && this.added === undefined) this.digest.leave(entry);
   }
 
   #adopt({ packed, count, settings }: JournalRecords): void {

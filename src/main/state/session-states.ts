@@ -54,7 +54,7 @@ export class SessionStates {
     { state, given, conversationId, toolCatalog, edits }: Beginning,
   ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
-    const digests: EntryDigests = new Map();
+    const digests: EntryDigests = new WeakMap();
     const keeper = store && new StateKeeper({ store, conversationId, logger });
     let known: unknown = state ?? undefined;
     // Who adds the entries later is told with the first save that there is a state.
@@ -68,9 +68,11 @@ export class SessionStates {
     return { ...(await takeUp(history, about)), keeper };
   }
 
-  /** Remembers a session that was let go, where nothing else does. */
-  end({ journal }: HistoryService, snapshot: () => SessionState): void {
-    if (this.#options.store === undefined) this.#former.keep(journal.trace, snapshot());
+  /** Remembers a session that was let go, where nothing else does. Yields while it hashes what nobody has asked for yet. */
+  async end(history: HistoryService, snapshot: () => SessionState): Promise<void> {
+    if (this.#options.store !== undefined) return;
+    await inTurns(history.journal.digest.settleInSlices());
+    this.#former.keep(history.journal.trace, snapshot());
   }
 }
 
@@ -80,7 +82,7 @@ function* namesOf(
   given: readonly IContent[],
   digests: EntryDigests,
 ): Generator<void, readonly string[], undefined> {
-  const digest = new HistoryDigest(digests);
+  const digest = new HistoryDigest({ known: digests });
   for (let at = 0; at < given.length; at += 1) {
     const entry = elementAt('history', given, at);
     assertIngestible(entry, at);
