@@ -449,7 +449,9 @@ describe('compactionMiddleware', () => {
       const usages = [
         { input_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 9_500 },
         { input_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 10_500 },
+        // Without marks nothing is cached.
         { input_tokens: 12_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+        { input_tokens: 13_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
       ];
       const diagnostics = { cache_miss_reason: { type: 'tools_changed' } };
       const answers = usages.map((usage) => ({
@@ -473,7 +475,7 @@ describe('compactionMiddleware', () => {
       };
       const client = new Anthropic({ apiKey: 'none', fetch, middleware: [middleware] });
       const messages = staleRead();
-      for (let call = 0; call < 4 && answers.length > 0; call += 1) {
+      while (answers.length > 0) {
         const params = { ...REQUEST, messages };
         if (streamed) await client.messages.stream(params).finalMessage();
         else await client.messages.create(params);

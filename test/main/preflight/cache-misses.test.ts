@@ -134,7 +134,7 @@ const miss = (
 describe('Session', () => {
   describe('cacheMissed', () => {
     it('is told of a request that nobody of us has changed, and to monitoring without the reason', async () => {
-      const heard: unknown[] = hear('ctxfold:cache-miss');
+      const heard = hear('ctxfold:cache-miss');
       const { send, missed } = open('claude-opus-5-5');
       await send(10_000, 0);
       await send(11_000, 9_900);
@@ -181,6 +181,17 @@ describe('Session', () => {
       await send(10_000, 9_000);
       await send(10_000, 0, { cacheMissReason: 'input_changed' });
       expect(missed).toHaveLength(2);
+    });
+
+    it('names an edit of a request that nobody has answered', async () => {
+      const { session, send, missed } = open('claude-opus-5-5', (parts) =>
+        openNoted('h a:r1 t:r1', parts),
+      );
+      await send(10_000, 0);
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await session.ensureCompressionBeforeSend('never answered');
+      await send(10_000, 0);
+      expect(missed).toEqual([miss('edit')]);
     });
 
     it('is not told of another model, of a history that was cleared, or where nobody says what was read', async () => {
