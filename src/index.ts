@@ -12,7 +12,6 @@ export type {
   UsageReport,
   UsageReportOutcome,
 } from './main/preflight/context-gauge.js';
-export type { CacheMissCause, CacheMissedEvent } from './main/preflight/cache-misses.js';
 export type { CostReport, RequestTokens } from './main/preflight/cost-meter.js';
 export type { EditOptions } from './main/preflight/edit-options.js';
 export type { EditPolicy, LandingReason } from './main/preflight/edit-policy.js';
@@ -61,7 +60,6 @@ export type {
 export type { Todo, TodoSubtask } from './main/summarizer/todo.js';
 export type { TokenCounter, Tokenizer } from './main/tokens/token-counter.js';
 export type {
-  CacheMissMessage,
   CompactionMessage,
   FailureCode,
   FallbackMessage,
