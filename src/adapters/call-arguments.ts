@@ -1,6 +1,7 @@
 // What a caller of an adapter hands over with each call, checked before anything is done with it. Messages are
 // checked by the reader of their format.
 
+import { assertCacheReport } from '../main/preflight/cache-misses.js';
 import { completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
@@ -69,7 +70,7 @@ export function checkedCall(given: unknown): CompactCall {
     signal: checked(call.signal, isSignal, 'signal', 'an AbortSignal'),
     conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),
     modelName: checked(call.modelName, isText, 'modelName', 'a string'),
-    reportedInputTokens: checkedTokens(call.reportedInputTokens ?? undefined),
+    ...checkedUsage(call),
     compactByProvider: checked(
       call.compactByProvider,
       isCompactMessages,
@@ -108,8 +109,50 @@ function checked<Value>(
   throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
 }
 
-function checkedTokens(tokens: unknown): number | undefined {
-  if (tokens !== undefined) assertTokens('reportedInputTokens', tokens as number);
+type Usage = Pick<
+  CompactCall,
+  'reportedInputTokens' | 'reportedCacheReadTokens' | 'reportedCacheMissReason'
+>;
+
+/**
+ * What a provider reported of the input of a request, for a call; what cannot be is left out. Who neither read from a cache
+ * nor wrote to one asked for none.
+ *
+ * @param input all of it
+ */
+export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
+  const reportedInputTokens = reportedTokens(input);
+  const cacheRead = reportedTokens(read);
+  const isKnown =
+    reportedInputTokens !== undefined &&
+    cacheRead !== undefined &&
+    cacheRead <= reportedInputTokens &&
+    !(cacheRead === 0 && written === 0);
+  return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
+}
+
+function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {
+  const input = checkedTokens('reportedInputTokens', call.reportedInputTokens ?? undefined);
+  const read = checkedTokens('reportedCacheReadTokens', call.reportedCacheReadTokens ?? undefined);
+  const reason = checked(
+    call.reportedCacheMissReason,
+    isText,
+    'reportedCacheMissReason',
+    'a string',
+  );
+  if (input !== undefined) {
+    const cache = { cacheReadTokens: read, cacheMissReason: reason };
+    assertCacheReport({ inputTokens: input, ...cache });
+  }
+  return {
+    reportedInputTokens: input,
+    reportedCacheReadTokens: read,
+    reportedCacheMissReason: reason,
+  };
+}
+
+function checkedTokens(name: string, tokens: unknown): number | undefined {
+  if (tokens !== undefined) assertTokens(name, tokens as number);
   return tokens as number | undefined;
 }
 

@@ -345,10 +345,13 @@ export class Conversation<Message> {
     }
   }
 
-  #reportUsage(session: Session, { reportedInputTokens, modelName }: CompactCall): void {
-    if (reportedInputTokens === undefined) return;
-    if (this.#options.overheadTokens === undefined) return;
-    session.reportUsage({ inputTokens: reportedInputTokens, modelName });
+  #reportUsage(session: Session, { modelName, ...call }: CompactCall): void {
+    const { reportedInputTokens: inputTokens, reportedCacheReadTokens: cacheReadTokens } = call;
+    if (inputTokens === undefined) return;
+    const { reportedCacheMissReason: cacheMissReason } = call;
+    const report = { inputTokens, modelName, cacheReadTokens, cacheMissReason };
+    if (this.#options.overheadTokens === undefined) session.reportCacheRead(report);
+    else session.reportUsage(report);
   }
 
   /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */

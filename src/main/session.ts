@@ -7,6 +7,7 @@ import { asObject, assertString, isInstance, isObject, assertTokens } from '../s
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { assertCacheReport } from './preflight/cache-misses.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
@@ -124,13 +125,28 @@ export class Session extends SafeEmitter<SessionEvents> {
    * the compactor that talk to this model judge by its own tokens. To be called before the response is added.
    *
    * @returns `learned`, or why nothing was
-   * @throws TypeError or RangeError for what is no number of tokens.
+   * @throws TypeError or RangeError for what is no number of tokens, or reads more from a cache than there was to read.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
     asObject(report, 'the report of usage', 'an object');
+    assertCacheReport(report);
     const outcome = this.#parts.gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
+    this.#judgeCacheRead(report);
     return outcome;
+  }
+
+  /**
+   * The same, only for what it says of the cache: where nobody knows what requests hold besides the history, their tokens
+   * say nothing about it.
+   *
+   * @throws TypeError or RangeError as `reportUsage` does.
+   */
+  reportCacheRead(report: UsageReport): void {
+    asObject(report, 'the report of usage', 'an object');
+    assertCacheReport(report);
+    if (report.modelName !== undefined) assertString('modelName', report.modelName);
+    this.#judgeCacheRead(report);
   }
 
   /** How full the model's window is, and where that number comes from. */
@@ -258,6 +274,13 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** What was offloaded so far, and where it ran. */
   stats(): OffloadStats {
     return this.#parts.offload.stats;
+  }
+
+  #judgeCacheRead(report: UsageReport): void {
+    const missed = this.#parts.cacheMisses.report(report);
+    if (missed === null) return;
+    this.#telemetry.noteCacheMiss(missed);
+    this.notify('cacheMissed', missed);
   }
 
   #prepare(details: PreflightDetails): Promise<PreflightResult> {

@@ -93,7 +93,7 @@ export function compactionMiddleware(
       const compacted = await compact(parsed.messages, {
         signal: attempt.signal ?? undefined,
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
-        reportedInputTokens: reported,
+        ...reported,
         reasoning: reasoningOfRequest(parsed['thinking']),
         compactByProvider: canCompact(parsed)
           ? compactionOnDemand(parsed, (body, signal) =>

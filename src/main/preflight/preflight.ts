@@ -107,8 +107,9 @@ export class Preflight {
     pendingTokens: number,
     options: AbortOptions,
   ): Steps<PreflightResult> {
-    const { history, gauge, sent } = this.#parts;
+    const { history, gauge, sent, cacheMisses } = this.#parts;
     gauge.preflightOpens();
+    cacheMisses.preflightOpens();
     await abortable(history.waitForTokenUpdates(), options.signal);
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
@@ -120,6 +121,7 @@ export class Preflight {
     }
     gauge.preflightCloses(pendingTokens);
     this.costs.preflightCloses();
+    cacheMisses.preflightCloses();
     sent.preflightCloses();
     const totalTokens = history.getTotalTokens();
     return { pruned, compressed, fitted, totalTokens, tokenSource: gauge.countSource };

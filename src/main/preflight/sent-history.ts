@@ -64,8 +64,13 @@ export class SentHistory {
 
   /** Whether a provider has forgotten what was sent last, or nothing was. */
   get isCacheCold(): boolean {
+    return this.idleMs >= this.#cacheTtlMs();
+  }
+
+  /** Milliseconds since the history was sent last; `Infinity` when it never was. */
+  get idleMs(): number {
     this.#catchUp(this.#history.revision);
-    return this.#now() - this.#sentAtMs >= this.#cacheTtlMs();
+    return this.#now() - this.#sentAtMs;
   }
 
   /** Tokens that the history would have besides, had no edit ever landed. */
@@ -76,8 +81,7 @@ export class SentHistory {
 
   /** What the next session of the history has to know. */
   get memory(): SentMemory {
-    this.#catchUp(this.#history.revision);
-    const idleMs = this.#now() - this.#sentAtMs;
+    const { idleMs } = this;
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,

@@ -21,6 +21,7 @@ import type {
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
+import { CacheMisses } from './cache-misses.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
@@ -89,6 +90,7 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
+  readonly cacheMisses: CacheMisses;
   /** Absent when nothing is kept of what edits take away. */
   readonly recorder?: RemovalRecorder | undefined;
 }
@@ -102,6 +104,7 @@ export function createParts(init: SessionInit): SessionParts {
   const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
   const cacheTtlMs = init.cacheTtlOf ?? ((): number => edits.cacheTtlMs);
+  const sent = new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent });
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
@@ -112,7 +115,8 @@ export function createParts(init: SessionInit): SessionParts {
       now,
       floorTokens: former?.floorTokens,
     }),
-    sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent }),
+    sent,
+    cacheMisses: new CacheMisses({ history, sent, cacheTtlMs, price: init.price }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
   };
 }
