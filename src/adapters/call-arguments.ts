@@ -2,6 +2,7 @@
 // checked by the reader of their format.
 
 import { assertCacheReport } from '../main/preflight/cache-misses.js';
+import type { UsageReport } from '../main/preflight/context-gauge.js';
 import { completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
@@ -129,6 +130,14 @@ export function reportedUsage(input: unknown, read: unknown, written: unknown): 
     cacheRead <= reportedInputTokens &&
     !(cacheRead === 0 && written === 0);
   return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
+}
+
+/** Returns what a call tells its session of usage; `undefined` where it tells nothing. */
+export function usageReportOf(call: CompactCall): UsageReport | undefined {
+  const { modelName, reportedInputTokens: inputTokens } = call;
+  if (inputTokens === undefined) return undefined;
+  const { reportedCacheReadTokens: cacheReadTokens, reportedCacheMissReason: reason } = call;
+  return { inputTokens, modelName, cacheReadTokens, cacheMissReason: reason };
 }
 
 function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {

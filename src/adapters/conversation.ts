@@ -7,6 +7,7 @@ import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import { usageReportOf } from './call-arguments.js';
 import type { MessageFormat } from './message-format.js';
 import { compactHead } from './provider-compaction.js';
 import { MessageView } from './message-view.js';
@@ -345,13 +346,10 @@ export class Conversation<Message> {
     }
   }
 
-  #reportUsage(session: Session, { modelName, ...call }: CompactCall): void {
-    const { reportedInputTokens: inputTokens, reportedCacheReadTokens: cacheReadTokens } = call;
-    if (inputTokens === undefined) return;
-    const { reportedCacheMissReason: cacheMissReason } = call;
-    const report = { inputTokens, modelName, cacheReadTokens, cacheMissReason };
-    if (this.#options.overheadTokens === undefined) session.reportCacheRead(report);
-    else session.reportUsage(report);
+  #reportUsage(session: Session, call: CompactCall): void {
+    const report = usageReportOf(call);
+    const takes = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
+    if (report !== undefined) session[takes](report);
   }
 
   /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */
