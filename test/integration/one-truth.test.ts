@@ -8,7 +8,6 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createCompactor } from 'ctxfold';
 import { messageCompactor } from 'ctxfold/ai-sdk';
-import { modelOfEntry } from '../../src/main/cli/replay/session-player.js';
 import { readTranscript } from 'ctxfold/transcripts';
 import type { Session } from 'ctxfold';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -138,8 +137,9 @@ describe('analyze --suggest', () => {
     let sent = 0;
     for (const entry of entries) {
       if (entry.speaker === 'ai') {
-        const model = modelOfEntry(entry);
-        if (model !== undefined) session.history.nameModel(model);
+        // As an adapter does: the prices are those of the model.
+        const model = entry.metadata?.['model'];
+        if (typeof model === 'string') session.history.nameModel(model);
         sent += (await session.ensureCompressionBeforeSend('p')).totalTokens;
       }
       session.history.add(entry);
