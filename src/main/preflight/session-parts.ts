@@ -7,6 +7,7 @@ import type { EntryExplanation } from '../../shared/density/explain/explanation.
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
+import { bindsReasoning } from '../models/reasoning-binding.js';
 import { cachePrices } from '../models/model-prices.js';
 import type { ModelPrice } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
@@ -27,6 +28,7 @@ import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
+import type { EditGateOptions } from './edit-policy.js';
 import type { SessionMemory } from '../state/session-memory.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import { ProgressGuard } from './progress-guard.js';
@@ -90,6 +92,8 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
+  /** How long the cache of the model lasts. */
+  readonly cacheTtlMs: () => number;
   readonly cacheMisses: CacheMisses;
   /** Absent when nothing is kept of what edits take away. */
   readonly recorder?: RemovalRecorder | undefined;
@@ -116,8 +120,21 @@ export function createParts(init: SessionInit): SessionParts {
       floorTokens: former?.floorTokens,
     }),
     sent,
+    cacheTtlMs,
     cacheMisses: new CacheMisses({ history, sent, cacheTtlMs, price: init.price }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
+  };
+}
+
+/** What a gate of edits goes by besides the history that they are edits of. */
+export function gateOptions(
+  parts: SessionParts,
+): Omit<EditGateOptions, 'history' | 'logger' | 'sent'> {
+  return {
+    ...parts.edits,
+    prices: () => cachePrices(parts.price?.()),
+    bindsReasoning: () => bindsReasoning(parts.history.modelName),
+    isReasoningUnsaid: parts.isReasoningUnsaid,
   };
 }
 
