@@ -320,19 +320,17 @@ export class Session extends SafeEmitter<SessionEvents> {
     }
     this.#gone.clear();
     const { toolCatalog } = densityOptions;
-    const former = await goOnFrom(history, {
-      state: outcome.overtakenBy,
-      toolCatalog,
-      calibration,
+    const about = { state: outcome.overtakenBy, toolCatalog, calibration };
+    const hasGoneOn = await goOnFrom(history, about, (former) => {
+      const parts = { ...this.#parts, ...this.#parts.edits, isTakenUp: false, former };
+      this.#parts = createParts(parts);
+      this.#preflight = new Preflight(this.#parts);
     });
-    if (former === undefined) {
+    if (!hasGoneOn) {
       // Of another history: this one is saved on top of it.
       await keeper.save(this.snapshot(), history.journal.digest.names);
-      return false;
     }
-    this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
-    this.#preflight = new Preflight(this.#parts);
-    return true;
+    return hasGoneOn;
   }
 
   async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
