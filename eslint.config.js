@@ -93,6 +93,7 @@ const NODE_GLOBALS = Object.fromEntries(
     'clearInterval',
     'clearTimeout',
     'console',
+    'fetch',
     'performance',
     'process',
     'queueMicrotask',
@@ -161,6 +162,7 @@ export default defineConfig(
     plugins: { ctxfold: { rules: { 'no-folder-cycle': noFolderCycle } } },
     rules: { 'ctxfold/no-folder-cycle': ['error', 'src'] },
   },
+  { files: ['examples/**/*.d.ts'], extends: [tseslint.configs.base] },
   imports(['src/shared/*.ts'], NO_PACKAGES_IN_SHARED, climbs(1, SHARED_ONLY)),
   imports(['src/shared/*/*.ts'], NO_PACKAGES_IN_SHARED, climbs(2, SHARED_ONLY)),
   {

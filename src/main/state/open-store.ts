@@ -10,7 +10,7 @@ import type { StateStore } from './state-store.js';
 /** A store, with its connection. */
 export interface OpenedStore {
   readonly store: StateStore;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
