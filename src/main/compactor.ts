@@ -53,7 +53,6 @@ import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { ModelLimits } from './models/model-limits.js';
 import { CacheTerms } from './models/cache-terms.js';
 import { ModelPrices } from './models/model-prices.js';
-import type { ModelPrice } from './models/model-prices.js';
 import { sessionDefaults } from './session-defaults.js';
 import { readSessionOptions, removalLogPathOf } from './session-options.js';
 import type { SessionOptions } from './session-options.js';
@@ -193,8 +192,8 @@ class ThreadedCompactor implements Compactor {
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
     const limit = (): number => this.#limits.limitOf(modelName());
-    const price = (): ModelPrice | undefined => this.#prices.of(modelName());
-    const cache = new CacheTerms({ ttlMs: options.cacheTtlMs, price });
+    const { cacheTtlMs: ttlMs } = options;
+    const cache = new CacheTerms({ ttlMs, price: () => this.#prices.of(modelName()) });
     const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
