@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/session-options.js';
-import { SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
+import { isLogger, SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
 import type { CompactMessages } from './provider-compaction.js';
 import type { Session } from '../main/session.js';
@@ -78,12 +78,6 @@ export interface CompactCall {
 const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
-
-const isLogger = (value: unknown): boolean => {
-  if (typeof value !== 'object' && typeof value !== 'function') return false;
-  const methods = value as Readonly<Record<string, unknown>> | null;
-  return ['debug', 'warn', 'error'].every((level) => isFunction(methods?.[level]));
-};
 
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({

@@ -192,8 +192,7 @@ class ThreadedCompactor implements Compactor {
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
     const limit = (): number => this.#limits.limitOf(modelName());
-    const { cacheTtlMs: ttlMs } = options;
-    const cache = new CacheTerms({ ttlMs, price: () => this.#prices.of(modelName()) });
+    const cache = new CacheTerms(options.cacheTtlMs, () => this.#prices.of(modelName()));
     const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
@@ -283,15 +282,15 @@ class ThreadedCompactor implements Compactor {
       onClose: async () => {
         offload.close?.();
         this.#sessions.delete(session);
-        if (this.#closing === undefined) await this.#states.end(history, () => session.snapshot());
+        if (this.#closing !== undefined) return;
+        await this.#states.end(history, about.edits, () => session.snapshot());
       },
       logger,
     });
     await takeIn(history, restored, taken);
     if (report !== undefined) setImmediate(() => session.reportState(report));
-    const { sessionId } = about;
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
-    this.#sessions.set(session, { sessionId, removalLog, directory });
+    this.#sessions.set(session, { sessionId: about.sessionId, removalLog, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;

@@ -18,7 +18,7 @@ import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { SessionInit, DensityOptions } from '../../src/main/preflight/session-parts.js';
 import { Session } from '../../src/main/session.js';
 import { CacheTerms } from '../../src/main/models/cache-terms.js';
-import type { CacheTermsOptions } from '../../src/main/models/cache-terms.js';
+import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
 import { humanText } from '../../src/shared/content.js';
@@ -61,8 +61,7 @@ export interface BenchParts {
   readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>;
   /** When its edits land, where they are recorded, what time it is, and what the model charges. */
   readonly timing?: EditOptions &
-    Pick<SessionInit, 'now' | 'removalLog'> &
-    Pick<CacheTermsOptions, 'price'>;
+    Pick<SessionInit, 'now' | 'removalLog'> & { readonly price?: () => ModelPrice | undefined };
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
@@ -92,7 +91,7 @@ export function openSession(parts: BenchParts = {}): Session {
     logger,
     ...parts.gauge,
     ...parts.timing,
-    cache: new CacheTerms({ ...parts.timing, ttlMs: parts.timing?.cacheTtlMs }),
+    cache: new CacheTerms(parts.timing?.cacheTtlMs, parts.timing?.price),
   });
 }
 

@@ -8,13 +8,6 @@ import type { ModelPrice } from './model-prices.js';
 /** The shortest that providers keep anything, for models that nobody knows. */
 const UNKNOWN_TTL_MS = 300_000;
 
-export interface CacheTermsOptions {
-  /** What the host says, for all requests. @default nothing */
-  readonly ttlMs?: number | undefined;
-  /** What the model charges that the session talks to. @default nobody knows */
-  readonly price?: (() => ModelPrice | undefined) | undefined;
-}
-
 /** The terms of the model and the request that a session is about. */
 export class CacheTerms {
   readonly #givenMs: number | undefined;
@@ -23,8 +16,12 @@ export class CacheTerms {
   #askedMs: number | undefined;
   #sentMs: number | undefined;
 
-  constructor({ ttlMs, price = () => undefined }: CacheTermsOptions = {}) {
-    this.#givenMs = ttlMs;
+  /**
+   * @param givenMs what the host says, for all requests @default nothing
+   * @param price what the model charges that the session talks to @default nobody knows
+   */
+  constructor(givenMs?: number, price: () => ModelPrice | undefined = () => undefined) {
+    this.#givenMs = givenMs;
     this.#modelPrice = price;
   }
 

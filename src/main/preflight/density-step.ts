@@ -6,7 +6,6 @@ import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
-import { bindsReasoning } from '../models/reasoning-binding.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
@@ -21,7 +20,7 @@ import type { PrunedEvent } from './session-events.js';
 import type { HistoryTrace } from '../state/history-trace.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-memory.js';
-import { currentStrategy, currentDensityConfig, stepAbove } from './session-parts.js';
+import { currentStrategy, currentDensityConfig, gateOptions, stepAbove } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
@@ -46,13 +45,9 @@ export class DensityPruner {
   #settledAdditions = -1;
 
   constructor(parts: SessionParts) {
-    const { edits, history, logger, sent, cache, isTakenUp = false, former } = parts;
+    const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
-    this.#gate = new EditGate({
-      ...{ ...edits, history, logger, sent, cache },
-      bindsReasoning: () => bindsReasoning(history.modelName),
-      isReasoningUnsaid: parts.isReasoningUnsaid,
-    });
+    this.#gate = new EditGate({ ...gateOptions(parts), history, logger, sent });
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);

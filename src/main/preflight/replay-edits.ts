@@ -6,7 +6,6 @@ import type { DensityBase } from '../../shared/density.js';
 import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
-import { bindsReasoning } from '../models/reasoning-binding.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
@@ -15,7 +14,7 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
-import { currentDensityConfig, currentStrategy, stepAbove } from './session-parts.js';
+import { currentDensityConfig, currentStrategy, gateOptions, stepAbove } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { isBatching } from './edit-options.js';
 
@@ -70,15 +69,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const shrinks = new ReplayedShrinks(currentDensityConfig(parts), copy);
   const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
   const sent = { intactEntries: 0, isCacheCold: false };
-  const gate = new EditGate({
-    ...edits,
-    sent,
-    history: copy,
-    logger: SILENT_LOGGER,
-    cache: parts.cache,
-    bindsReasoning: () => bindsReasoning(parts.history.modelName),
-    isReasoningUnsaid: parts.isReasoningUnsaid,
-  });
+  const gate = new EditGate({ ...gateOptions(parts), sent, history: copy, logger: SILENT_LOGGER });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
   const admit = (isFree: boolean, point: LandingPoint): Admission => {

@@ -8,6 +8,7 @@ import { asObject, assertSignal, assertString, assertTokens } from '../../shared
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
 import { CacheTerms } from '../models/cache-terms.js';
+import { bindsReasoning } from '../models/reasoning-binding.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
@@ -26,6 +27,7 @@ import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { assertTimeToLive, completeEditOptions, isBatching } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
+import type { EditGateOptions } from './edit-policy.js';
 import type { SessionMemory } from '../state/session-memory.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import { ProgressGuard } from './progress-guard.js';
@@ -101,7 +103,7 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
 export function createParts(init: SessionInit): SessionParts {
   const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
-  const cache = init.cache ?? new CacheTerms({ ttlMs: edits.cacheTtlMs });
+  const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
   const cacheTtlMs = (): number => cache.ttlMs;
   const sent = new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent });
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
@@ -118,6 +120,18 @@ export function createParts(init: SessionInit): SessionParts {
     sent,
     cacheMisses: new CacheMisses({ history, sent, cache }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
+  };
+}
+
+/** What a gate of edits goes by besides the history that they are edits of. */
+export function gateOptions(
+  parts: SessionParts,
+): Omit<EditGateOptions, 'history' | 'logger' | 'sent'> {
+  return {
+    ...parts.edits,
+    cache: parts.cache,
+    bindsReasoning: () => bindsReasoning(parts.history.modelName),
+    isReasoningUnsaid: parts.isReasoningUnsaid,
   };
 }
 

@@ -20,20 +20,20 @@ describe('CacheTerms', () => {
     ['gemini-3.1-pro', 5 * MINUTE],
     ['unheard-of', 5 * MINUTE],
   ])('are of %s: %d ms', (model, ttlMs) => {
-    expect(new CacheTerms({ price: () => modelPrice(model) }).ttlMs).toBe(ttlMs);
+    expect(new CacheTerms(undefined, () => modelPrice(model)).ttlMs).toBe(ttlMs);
   });
 
   it('go by the host before the request, and by the request before the model', () => {
-    const terms = new CacheTerms({ price: opus });
+    const terms = new CacheTerms(undefined, opus);
     terms.requestOpens(HOUR);
     expect(terms.ttlMs).toBe(HOUR);
-    const given = new CacheTerms({ ttlMs: 1_000, price: opus });
+    const given = new CacheTerms(1_000, opus);
     given.requestOpens(HOUR);
     expect(given.ttlMs).toBe(1_000);
   });
 
   it('judge what was sent by what its own request asked for, and price by the present one', () => {
-    const terms = new CacheTerms({ price: opus });
+    const terms = new CacheTerms(undefined, opus);
     terms.requestOpens(HOUR);
     expect(terms.prices).toEqual({ read: 0.2, write: 8 });
     terms.requestCloses();
@@ -45,7 +45,7 @@ describe('CacheTerms', () => {
   });
 
   it('charge the same share more above a step of the price', () => {
-    const terms = new CacheTerms({ price: () => modelPrice('gpt-6.2-sol') });
+    const terms = new CacheTerms(undefined, () => modelPrice('gpt-6.2-sol'));
     terms.requestOpens(12 * HOUR);
     expect(terms.price).toMatchObject({ cacheWrite: 5, above: { cacheWrite: 10, cacheRead: 0.2 } });
   });
