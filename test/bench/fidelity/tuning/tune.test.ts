@@ -8,11 +8,13 @@ import { tuningTable, tuningVerdict } from '../../../../bench/fidelity/tuning/re
 import { lossOf, tune } from '../../../../bench/fidelity/tuning/tune.js';
 import { WORKING_SET } from '../../../../bench/fidelity/tuning/working-set.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
+import { sample } from '../../../support/scale.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../../fixtures/transcripts');
 const SPLITS = 2;
 
-const { contexts } = await loadSessions([FIXTURES]);
+const loaded = await loadSessions([FIXTURES]);
+const contexts = sample(loaded.contexts, 7);
 
 describe('tune', () => {
   const report = tune(contexts, WORKING_SET, SPLITS);
