@@ -25,7 +25,14 @@ const HOSTS = [
     name: 'pi',
     packages: ['@earendil-works/pi-coding-agent@0.87.1'],
     node: [22, 19],
-    apis: ['openai-chat', 'anthropic', 'openai-responses', 'gemini'],
+    sessions: [
+      ['plugin', 'openai-chat'],
+      ['plugin', 'anthropic'],
+      ['plugin', 'openai-responses'],
+      ['plugin', 'gemini'],
+      ['gateway', 'openai-chat'],
+      ['gateway', 'anthropic'],
+    ],
     types: `import type { ExtensionFactory } from '@earendil-works/pi-coding-agent';
       import extension from 'ctxfold/pi';
       export const fits: ExtensionFactory = extension;`,
@@ -34,10 +41,28 @@ const HOSTS = [
     name: 'opencode',
     packages: ['opencode-ai@1.18.33', '@opencode-ai/plugin@1.18.33'],
     node: [20, 19],
-    apis: ['openai-chat', 'anthropic', 'openai-responses', 'gemini'],
+    sessions: [
+      ['plugin', 'openai-chat'],
+      ['plugin', 'anthropic'],
+      ['plugin', 'openai-responses'],
+      ['plugin', 'gemini'],
+      ['gateway', 'openai-chat'],
+    ],
     types: `import type { PluginModule } from '@opencode-ai/plugin';
       import plugin from 'ctxfold/server';
       export const fits: PluginModule = plugin;`,
+  },
+  {
+    name: 'gemini',
+    packages: ['@google/gemini-cli@0.61.0'],
+    node: [20, 0],
+    sessions: [['gateway', 'gemini']],
+  },
+  {
+    name: 'codex',
+    packages: ['@openai/codex@0.169.0'],
+    node: [20, 0],
+    sessions: [['gateway', 'openai-responses']],
   },
 ];
 
@@ -134,14 +159,16 @@ function play(host, folder) {
   if (node === undefined) return `no Node ${host.node.join('.')} could be installed`;
   const installed = install(host.name, host.packages);
   if (installed === undefined) return 'could not be installed';
-  const sessions = (values.quick ? host.apis.slice(0, 1) : host.apis).map((api) => {
-    const options = ['--client', host.name, '--api', api, '--installed', installed, '--node', node];
+  const played = values.quick ? host.sessions.slice(0, 1) : host.sessions;
+  const sessions = played.map(([way, api]) => {
+    const kind = ['--client', host.name, '--way', way, '--api', api];
+    const options = [...kind, '--installed', installed, '--node', node];
     const script = join(ROOT, '.bench/test/hosts/run.js');
     const command = [process.execPath, script, ...options, '--package', folder];
     const inside = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...command];
     const { stdout, stderr, isDone } = run('unshare', inside, { timeout: PLAY_LIMIT_MS });
     const faults = [`did not end well: ${stderr.slice(-600)}`];
-    return { host: host.name, way: 'plugin', api, ...(isDone ? JSON.parse(stdout) : { faults }) };
+    return { host: host.name, way, api, ...(isDone ? JSON.parse(stdout) : { faults }) };
   });
   return [...sessions, ...typeFaults(host, installed, folder)];
 }

@@ -31,7 +31,6 @@ export interface ClientCommand {
 export interface Client {
   readonly name: string;
   readonly tools: HostTools;
-  readonly hasPlugin: boolean;
   /** Whether its model reasons. */
   readonly thinks: boolean;
   /** Writes its configuration. */

@@ -16,7 +16,6 @@ const PROVIDERS: Readonly<Record<ProviderApi, readonly [id: string, npm: string,
 
 export const opencode: Client = {
   name: 'opencode',
-  hasPlugin: true,
   thinks: false,
   tools: {
     read: (filePath) => ({ name: 'read', input: { filePath } }),

@@ -16,7 +16,6 @@ const APIS: Readonly<Record<ProviderApi, readonly [api: string, path: string]>> 
 
 export const pi: Client = {
   name: 'pi',
-  hasPlugin: true,
   thinks: true,
   tools: {
     read: (path) => ({ name: 'read', input: { path } }),

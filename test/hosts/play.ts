@@ -12,14 +12,15 @@ import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import { findBreaches } from '../support/find-breaches.js';
 import { ChoreModel, PROMPTS, workspaceDigest, writeWorkspace } from './chore.js';
 import type { Client, ClientCommand, ClientSetup } from './client.js';
+import { startGateway } from './gateway.js';
 import { isAgentRequest, measureRequests } from './requests.js';
 import type { RequestFigures } from './requests.js';
 
 /** How one session is played. */
 export interface Play extends Pick<ClientSetup, 'installed' | 'node' | 'contextWindow'> {
   readonly api: ProviderApi;
-  /** The folder of ctxfold as a package @default the client plays without it */
-  readonly plugin?: string | undefined;
+  /** How ctxfold comes in, and its folder as a package @default the client plays without it */
+  readonly ctxfold?: { readonly way: 'plugin' | 'gateway'; readonly folder: string } | undefined;
 }
 
 /** What one session came to. */
@@ -34,7 +35,8 @@ export interface Played extends RequestFigures {
   readonly complaints: readonly string[];
 }
 
-const TIME_LIMIT_MS = 80_000;
+/** Of both processes together. */
+const TIME_LIMIT_MS = 170_000;
 
 export async function playSession(client: Client, play: Play): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), `ctxfold-${client.name}-`));
@@ -57,12 +59,22 @@ export async function playSession(client: Client, play: Play): Promise<Played> {
       return breach?.message;
     },
   });
-  const setup: ClientSetup = { plugin: undefined, ...play, home, workspace, url: provider.url };
+  const { ctxfold, ...given } = play;
+  const gateway =
+    ctxfold?.way === 'gateway'
+      ? await startGateway(ctxfold.folder, provider.url, play.contextWindow)
+      : undefined;
+  const plugin = ctxfold?.way === 'plugin' ? ctxfold.folder : undefined;
+  const url = gateway?.url ?? provider.url;
+  const setup: ClientSetup = { ...given, plugin, home, workspace, url };
   const start = performance.now();
   try {
     client.configure(setup);
     for (const [at, prompt] of PROMPTS.entries()) {
-      complaints.push(...(await run(client.run(setup, prompt, at > 0), setup)));
+      const leftMs = TIME_LIMIT_MS - (performance.now() - start);
+      const faults = await run(client.run(setup, prompt, at > 0), setup, leftMs);
+      complaints.push(...faults);
+      if (faults.length > 0) break;
     }
     return {
       ...measureRequests(provider.requests),
@@ -74,6 +86,7 @@ export async function playSession(client: Client, play: Play): Promise<Played> {
       complaints,
     };
   } finally {
+    await gateway?.close();
     await provider.close();
     if (process.env['KEEP'] === undefined) rmSync(folder, { recursive: true, force: true });
     else process.stderr.write(`${folder}\n`);
@@ -84,11 +97,12 @@ export async function playSession(client: Client, play: Play): Promise<Played> {
 async function run(
   { command, args, env = {} }: ClientCommand,
   { home, workspace }: ClientSetup,
+  timeout: number,
 ): Promise<readonly string[]> {
   const child = spawn(command, args, {
     cwd: workspace,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TIME_LIMIT_MS,
+    timeout,
     killSignal: 'SIGKILL',
     // Nothing of the caller's: neither keys nor proxies.
     env: {
@@ -111,5 +125,6 @@ async function run(
     ended,
   ]);
   if (process.env['SHOW'] !== undefined) process.stderr.write(`${said}\n${complained}\n`);
+  if (end === 'SIGKILL') return [`was not done in ${TIME_LIMIT_MS / 1_000} s`];
   return end === '0' ? [] : [`ended with ${end}: ${`${complained}${said}`.slice(-600)}`];
 }

@@ -8,12 +8,14 @@ import { parseArgs } from 'node:util';
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import { LEAST_CALLS } from './chore.js';
 import type { Client } from './client.js';
+import { codex } from './codex.js';
+import { gemini } from './gemini.js';
 import { opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { playSession } from './play.js';
 import type { Play, Played } from './play.js';
 
-const CLIENTS: readonly Client[] = [pi, opencode];
+const CLIENTS: readonly Client[] = [pi, opencode, codex, gemini];
 
 /** What is to be true of a session with ctxfold, against the same one without. */
 function faultsOf(played: Played, without: Played): readonly string[] {
@@ -49,16 +51,18 @@ const { values } = parseArgs({
     installed: { type: 'string' },
     node: { type: 'string' },
     package: { type: 'string' },
+    way: { type: 'string', default: 'plugin' },
     api: { type: 'string', default: 'openai-chat' },
   },
 });
-const { client: name, installed = '', node = process.execPath, package: plugin } = values;
+const { client: name, installed = '', node = process.execPath, package: folder = '' } = values;
 const client = CLIENTS.find((each) => each.name === name);
 if (client === undefined) throw new Error(`There is no client ${String(name)}.`);
+const way = values.way === 'gateway' ? 'gateway' : 'plugin';
 const play: Play = { installed, node, api: values.api as ProviderApi, contextWindow: 200_000 };
 const [without, played] = await Promise.all([
   playSession(client, play),
-  playSession(client, { ...play, plugin }),
+  playSession(client, { ...play, ctxfold: { way, folder } }),
 ]);
 const { answer: _, digest: _digest, ...figures } = played;
 process.stdout.write(
