@@ -27,10 +27,10 @@ export async function startGateway(
       ...['--port', '0', '--context-limit', String(contextWindow)],
       ...upstreams.flatMap((upstream) => ['--upstream', upstream]),
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } },
+    { stdio: ['ignore', 'inherit', 'pipe'], env: { PATH: process.env['PATH'] } },
   );
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  for await (const line of createInterface(child.stdout)) {
+  for await (const line of createInterface(child.stderr)) {
     const [found] = URL_IN_LINE.exec(line) ?? [];
     if (found === undefined) continue;
     const close = (): Promise<void> => {
