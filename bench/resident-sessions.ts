@@ -8,7 +8,13 @@ import { check, checkSameHistory } from './support/check.js';
 import type { ScopeResult } from './support/measurement.js';
 import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
 import { median } from './support/timing.js';
-import { checkNoFailures, timeTurn, TurnPlayer } from './support/turns.js';
+import {
+  checkNoFailures,
+  EDITS_EVERY_TURN,
+  inlineCompactor,
+  timeTurn,
+  TurnPlayer,
+} from './support/turns.js';
 
 const SESSIONS = 1_000;
 const ENTRIES = 1_000;
@@ -58,7 +64,7 @@ async function measureTurns(
   });
   const opened: Opened[] = [];
   for (let at = 0; at < sessions; at += 1) {
-    const session = await compactor.createSession({ history });
+    const session = await compactor.createSession({ history, ...EDITS_EVERY_TURN });
     const player = new TurnPlayer(session, following);
     await player.window();
     opened.push({ session, player });
@@ -104,10 +110,8 @@ async function checkAgainstInline(
 ): Promise<void> {
   const { session, player } = opened ?? {};
   check(session !== undefined && player !== undefined, 'a session is missing');
-  const options = { offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' } as const;
-  await using compactor = createCompactor({ ...options, contextLimit: ENDLESS_CONTEXT });
-  const inline = await compactor.createSession({ history: [...history, ...player.added] });
-  await inline.ensureCompressionBeforeSend('all at once');
+  await using compactor = inlineCompactor();
+  const inline = await player.replay(compactor, history);
   checkSameHistory(session.history.getAll(), inline.history.getAll(), 'one of many and inline');
   const tokens = session.history.getTotalTokens();
   check(tokens === inline.history.getTotalTokens(), 'one of many and inline have different totals');

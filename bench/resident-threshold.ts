@@ -7,7 +7,7 @@ import { checkSameHistory } from './support/check.js';
 import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
 import { median } from './support/timing.js';
-import { checkNoFailures, timeTurn, TurnPlayer } from './support/turns.js';
+import { checkNoFailures, EDITS_EVERY_TURN, timeTurn, TurnPlayer } from './support/turns.js';
 
 /** Longer ones are beyond any threshold. */
 const MAX_ENTRIES = 2_048;
@@ -68,7 +68,10 @@ async function playSession(
   busy: number[],
   wall: number[],
 ): Promise<readonly IContent[]> {
-  const session = await compactor.createSession({ history: historyOf(entries) });
+  const session = await compactor.createSession({
+    history: historyOf(entries),
+    ...EDITS_EVERY_TURN,
+  });
   await session.history.waitForTokenUpdates();
   const player = new TurnPlayer(session, followingOf(entries));
   await player.turn();

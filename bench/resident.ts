@@ -11,7 +11,14 @@ import { valueOf } from './support/measurement.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
 import { median, quantile } from './support/timing.js';
-import { checkNoFailures, timeTurn, TurnPlayer, waitAsInTurn } from './support/turns.js';
+import {
+  checkNoFailures,
+  EDITS_EVERY_TURN,
+  inlineCompactor,
+  timeTurn,
+  TurnPlayer,
+  waitAsInTurn,
+} from './support/turns.js';
 
 const SCOPE = 'resident';
 /** The compiler has seen everything by then. */
@@ -78,14 +85,14 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
     const passes = compactor.stats().residentPasses;
     check(passes >= TURNS + WARM_UP_TURNS, `the worker answered ${passes} passes`);
     checkNoFailures(compactor);
-    add(RECOUNT, await checkAgainstInline(session, [...history, ...player.added]), 1);
+    add(RECOUNT, await checkAgainstInline(session, history, player), 1);
   }
   return { measurements, goals: goalsOf(measurements, sizes, cloneMs) };
 }
 
 /** Resolves once the history is there and counted. */
 async function openSession(compactor: Compactor, history: readonly IContent[]): Promise<Session> {
-  const session = await compactor.createSession({ history });
+  const session = await compactor.createSession({ history, ...EDITS_EVERY_TURN });
   await session.history.waitForTokenUpdates();
   return session;
 }
@@ -150,8 +157,13 @@ async function measureWindows(
   add(LATER_P99, quantile(later, 0.99), WINDOWS_LATER);
 }
 
-/** One window inline over all entries leaves what all windows together left. Returns what counting took. */
-async function checkAgainstInline(session: Session, added: readonly IContent[]): Promise<number> {
+/** The same turns inline leave the same history. Returns what counting all entries took. */
+async function checkAgainstInline(
+  session: Session,
+  history: readonly IContent[],
+  player: TurnPlayer,
+): Promise<number> {
+  const added = [...history, ...player.added];
   const offload = new InlineOffload();
   await offload.countTokens(added.slice(0, 1));
   const startedAt = performance.now();
@@ -159,10 +171,8 @@ async function checkAgainstInline(session: Session, added: readonly IContent[]):
   const wallMs = performance.now() - startedAt;
   const known = new Map(added.map((entry, at) => [entry, counts[at] ?? NaN]));
 
-  const options = { offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/w' } as const;
-  await using compactor = createCompactor({ ...options, contextLimit: ENDLESS_CONTEXT });
-  const inline = await compactor.createSession({ history: added });
-  await inline.ensureCompressionBeforeSend('all at once');
+  await using compactor = inlineCompactor();
+  const inline = await player.replay(compactor, history);
   const left = session.history.getAll();
   check(left.length < added.length, 'the windows pruned nothing');
   checkSameHistory(left, inline.history.getAll(), 'resident and inline');

@@ -3,17 +3,21 @@
 
 import { parseArgs } from 'node:util';
 import { measureAdapters } from './adapters.js';
+import { measureAhead } from './ahead.js';
 import { measureApply } from './apply.js';
 import { measureColdStart } from './cold-start.js';
 import { measureCompress } from './compress.js';
 import { measureCounting } from './counting.js';
 import { measureDensity } from './density.js';
+import { measureGateway } from './gateway.js';
 import { measureMemory } from './memory.js';
+import { measureOpening } from './opening.js';
 import { measurePeers } from './peers.js';
 import { measureResidentMemory } from './resident-memory.js';
 import { measureResidentSessions } from './resident-sessions.js';
 import { measureResidentThreshold } from './resident-threshold.js';
 import { measureResident } from './resident.js';
+import { measureState } from './state.js';
 import type { ScopeContext, ScopeResult } from './support/measurement.js';
 import { renderPeers } from './support/peer-report.js';
 import { describeMachine, renderReport } from './support/report.js';
@@ -34,12 +38,16 @@ const SCOPES: Readonly<
   transfer: measureTransfer,
   counting: measureCounting,
   window: measureWindow,
+  ahead: measureAhead,
   memory: measureMemory,
+  opening: measureOpening,
   resident: measureResident,
   'resident-memory': measureResidentMemory,
   'resident-sessions': measureResidentSessions,
   threshold: measureResidentThreshold,
+  state: measureState,
   'cold-start': measureColdStart,
+  gateway: measureGateway,
   peers: measurePeers,
 };
 

@@ -7,7 +7,7 @@ import { longestPauseMs, timeThread } from './support/main-thread.js';
 import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { ENDLESS_CONTEXT, followingOf, historyOf, runsFor } from './support/sessions.js';
 import { median } from './support/timing.js';
-import { checkNoFailures } from './support/turns.js';
+import { checkNoFailures, EDITS_EVERY_TURN } from './support/turns.js';
 
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'resident', 'snapshot'];
 const ENTRIES_PER_TURN = 5;
@@ -23,7 +23,10 @@ export async function measureWindow({ sizes }: ScopeContext): Promise<ScopeResul
         contextLimit: ENDLESS_CONTEXT,
         workspaceRoot: '/w',
       });
-      const session = await compactor.createSession({ history: historyOf(entries) });
+      const session = await compactor.createSession({
+        history: historyOf(entries),
+        ...EDITS_EVERY_TURN,
+      });
       await session.history.waitForTokenUpdates();
       await session.ensureCompressionBeforeSend('first');
 

@@ -22,7 +22,7 @@ import { valueOf } from './support/measurement.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
 import { CONFIG, ENDLESS_CONTEXT, followingOf, historyOf, runsFor } from './support/sessions.js';
 import { median, medianMs } from './support/timing.js';
-import { checkNoFailures, TurnPlayer } from './support/turns.js';
+import { checkNoFailures, EDITS_EVERY_TURN, TurnPlayer } from './support/turns.js';
 
 const SCOPE = 'working-set';
 const WITHOUT = 'optimize without it';
@@ -144,6 +144,7 @@ async function openPlayer(
   const { toolCatalog } = PLAIN;
   const session = await compactor.createSession({
     history: historyOf(entries),
+    ...EDITS_EVERY_TURN,
     density: {
       partialWritesSupersede: false,
       ...(toolCatalog !== undefined && { toolCatalog }),

@@ -21,3 +21,4 @@ export type { SdkMessage, SdkPart } from './adapters/ai-sdk/sdk-message.js';
 export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';
+export type { CompactMessages } from './adapters/provider-compaction.js';

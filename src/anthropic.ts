@@ -6,3 +6,6 @@ export type { AnthropicMessage } from './adapters/anthropic/message-param-format
 export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';
+export type { CompactMessages } from './adapters/provider-compaction.js';
+export { contextEdits } from './adapters/anthropic/context-edits.js';
+export type { ContextEdits } from './adapters/anthropic/context-edits.js';

@@ -1,3 +1,4 @@
 // The adapter for Google GenAI (`@google/genai`): names, nothing else.
 
 export { contentsCompactor } from './adapters/google/contents-compactor.js';
+export type { CompactMessages } from './adapters/provider-compaction.js';

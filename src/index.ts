@@ -126,5 +126,5 @@ export type {
   ToolCatalog,
   ToolUse,
 } from './shared/tool-catalog.js';
-export { inputCost, MODEL_PRICES_DATE, modelPrice } from './shared/model-prices.js';
-export type { ModelPrice, TokenPrice } from './shared/model-prices.js';
+export { inputCost, MODEL_PRICES_DATE, modelPrice } from './main/models/model-prices.js';
+export type { ModelPrice, TokenPrice } from './main/models/model-prices.js';

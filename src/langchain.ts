@@ -3,3 +3,4 @@
 export { compactionMiddleware } from './adapters/langchain/compaction-middleware.js';
 export { contextEdit } from './adapters/langchain/context-edit.js';
 export { messageCompactor } from './adapters/langchain/message-compactor.js';
+export type { CompactMessages } from './adapters/provider-compaction.js';

@@ -4,6 +4,9 @@ export { callModelInputFilter } from './adapters/openai/call-model-input-filter.
 export type { ModelInput, ModelInputFilter } from './adapters/openai/call-model-input-filter.js';
 export { chatCompactor } from './adapters/openai/chat-compactor.js';
 export { inputCompactor } from './adapters/openai/input-compactor.js';
+export { providerCompaction } from './adapters/openai/provider-compaction.js';
+export type { CompactingClient } from './adapters/openai/provider-compaction.js';
+export type { CompactMessages } from './adapters/provider-compaction.js';
 export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';

@@ -69,6 +69,9 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
       passes.close(message.sessionId);
       recordPreflight(instruments, message);
     }),
+    listen('ctxfold:cache-miss', ({ cause }) => {
+      instruments.cacheMisses.add(1, { [names.ATTRIBUTE_CACHE_MISS_CAUSE]: cause });
+    }),
   ];
   return () => {
     for (const end of ends) end();
@@ -134,6 +137,7 @@ interface Instruments {
   readonly passMainThread: Histogram;
   readonly tokensReclaimed: Counter;
   readonly fallbacks: Counter;
+  readonly cacheMisses: Counter;
 }
 
 /** From a quick pass to a summary by a slow model. */
@@ -172,6 +176,10 @@ function createInstruments(meter: Meter): Instruments {
     fallbacks: meter.createCounter(names.METRIC_FALLBACKS, {
       description: 'Tasks that ran on the calling thread because workers failed.',
       unit: '{fallback}',
+    }),
+    cacheMisses: meter.createCounter(names.METRIC_CACHE_MISSES, {
+      description: "Requests that read much less from the provider's cache than they could have.",
+      unit: '{miss}',
     }),
   };
 }

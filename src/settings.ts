@@ -1,5 +1,6 @@
-// The registry of settings, their check, and profile files: names, nothing else.
+// The registry of settings, their check, profile files, and the types of prices: names, nothing else.
 
+export type { CacheLifetime, OwnPrices } from './main/models/model-prices.js';
 export type { SettingAlias } from './main/settings/ephemeral-settings.js';
 export { parseEphemeralSettings } from './main/settings/parse-ephemeral-settings.js';
 export { loadProfile, saveProfile } from './main/settings/profile.js';

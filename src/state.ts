@@ -9,4 +9,13 @@ export type {
   SessionMemory,
   TallyMemory,
 } from './main/state/session-memory.js';
+export { directoryStore } from './main/state/directory-store.js';
+export { memoryStore } from './main/state/memory-store.js';
+export type {
+  SaveOutcome,
+  StateStore,
+  StoredState,
+  StoreLimits,
+  StoreOptions,
+} from './main/state/state-store.js';
 export type { ModelMemory, SessionState } from './main/state/session-state.js';

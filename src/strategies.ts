@@ -6,6 +6,12 @@ export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
 export { HighDensityStrategy } from './main/strategies/high-density.js';
 export { MiddleOutStrategy } from './main/strategies/middle-out.js';
 export { OneShotStrategy } from './main/strategies/one-shot.js';
+export type {
+  CompactByProvider,
+  ProviderCompacted,
+  ProviderCompactionRequest,
+  ProviderItem,
+} from './main/strategies/provider-compaction.js';
 export {
   getCompressionStrategy,
   parseCompressionStrategyName,
@@ -16,6 +22,7 @@ export type {
   CompressionResult,
   CompressionResultMetadata,
   CompressionStrategy,
+  OwnStrategyName,
   RuntimeEphemerals,
   StrategyTrigger,
 } from './main/strategies/strategy.js';

@@ -28,6 +28,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Mock } from 'vitest';
 
 import {
+  publishCacheMiss,
   publishCompaction,
   publishFallback,
   publishPass,
@@ -299,6 +300,18 @@ describe('instrumentCtxfold', () => {
     ]);
   });
 
+  it('counts misses of the cache by their cause', async () => {
+    const { points } = watch();
+    const miss = { sessionId: 's1', expectedTokens: 9_000, readTokens: 0 } as const;
+    publishCacheMiss(() => ({ ...miss, cause: 'edit' }));
+    publishCacheMiss(() => ({ ...miss, cause: 'edit' }));
+    publishCacheMiss(() => ({ ...miss, cause: 'expired' }));
+    expect(await points('ctxfold.cache.misses')).toEqual([
+      [{ 'ctxfold.cache.miss_cause': 'edit' }, 2],
+      [{ 'ctxfold.cache.miss_cause': 'expired' }, 1],
+    ]);
+  });
+
   it('stands beside another one, and ends alone, once', () => {
     const [first, second] = [watch(), watch()];
     publishCompaction(() => COMPACTION);
@@ -310,11 +323,13 @@ describe('instrumentCtxfold', () => {
   });
 
   it('leaves no listener behind', () => {
-    const names = ['pass', 'fallback', 'compaction', 'preflight'].map((name) => `ctxfold:${name}`);
+    const names = ['pass', 'fallback', 'compaction', 'preflight', 'cache-miss'].map(
+      (name) => `ctxfold:${name}`,
+    );
     const { stop } = watch();
-    expect(names.map((name) => channel(name).hasSubscribers)).toEqual([true, true, true, true]);
+    expect(names.map((name) => channel(name).hasSubscribers)).toEqual(names.map(() => true));
     stop();
-    expect(names.map((name) => channel(name).hasSubscribers)).toEqual([false, false, false, false]);
+    expect(names.map((name) => channel(name).hasSubscribers)).toEqual(names.map(() => false));
   });
 
   it('goes by the global providers when it is given none', () => {

@@ -23,7 +23,9 @@ import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
 import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
-import { withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
+import { USUAL_PRICES } from '../../src/shared/density/rules/rewrite-price.js';
+import type { CachePrices } from '../../src/shared/density/rules/rewrite-price.js';
+import { atPrices, withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
@@ -143,6 +145,7 @@ export function batched(
   name: string,
   rules: WorkingSetRules,
   shrink: ShrinkOption = 'default',
+  prices: CachePrices = USUAL_PRICES,
 ): Policy {
   return {
     name,
@@ -156,11 +159,12 @@ export function batched(
         ...edits,
         sent,
         logger: SILENT_LOGGER,
+        prices: () => prices,
         history: { getRawHistory: () => history, countedTokens: () => undefined },
       });
       let call = -1;
       let added = 0;
-      const warm = { ...configOf(session, rules), shrink };
+      const warm = { ...configOf(session, atPrices(rules, prices)), shrink };
       const cold = { ...configOf(session, withColdCache(rules)), shrink };
       const config = (): DensityConfig => (sent.isCacheCold ? cold : warm);
       const send = densitySender(config, (found, standing) => {

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { createCompactor } from '../../src/index.js';
 import type { IContent, OffloadMode } from '../../src/index.js';
 import { ENDLESS_CONTEXT } from './sessions.js';
-import { checkNoFailures, TurnPlayer, ENTRIES_PER_TURN } from './turns.js';
+import { checkNoFailures, EDITS_EVERY_TURN, ENTRIES_PER_TURN, TurnPlayer } from './turns.js';
 import { collectGarbage } from './used-megabytes.js';
 
 export type PeakMode = Extract<OffloadMode, 'resident' | 'snapshot'>;
@@ -65,7 +65,7 @@ async function playSession(
     contextLimit: ENDLESS_CONTEXT,
     workspaceRoot: '/w',
   });
-  const session = await compactor.createSession({ history });
+  const session = await compactor.createSession({ history, ...EDITS_EVERY_TURN });
   await session.history.waitForTokenUpdates();
   const player = new TurnPlayer(session, following);
   await player.window();

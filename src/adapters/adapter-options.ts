@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { SessionOptions } from '../main/session-options.js';
 import { SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
+import type { CompactMessages } from './provider-compaction.js';
 import type { Session } from '../main/session.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
 import { assertKnownOptions } from '../shared/misuse.js';
@@ -56,9 +57,15 @@ export interface CompactCall {
   readonly modelName?: string | undefined;
   /**
    * Tokens that the provider reported for the request before this one, cached ones included. Used only
-   * with `overheadTokens`: without these it says nothing about the messages.
+   * with `overheadTokens`, without which it says nothing about the messages, and beside `reportedCacheReadTokens`.
    */
   readonly reportedInputTokens?: number | undefined;
+  /** Those of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */
+  readonly reportedCacheReadTokens?: number | undefined;
+  /** The provider's own word for why that request missed its cache. */
+  readonly reportedCacheMissReason?: string | undefined;
+  /** Asks the provider to compact, for the strategy `provider`. Middleware that can brings it by itself. @default nothing can */
+  readonly compactByProvider?: CompactMessages | undefined;
   /** What the model wants done with reasoning; for a new conversation whose adapter was told nothing. @default 'keep' */
   readonly reasoning?: SessionOptions['reasoning'];
 }

@@ -1,9 +1,12 @@
 // What a caller of an adapter hands over with each call, checked before anything is done with it. Messages are
 // checked by the reader of their format.
 
+import { assertCacheReport } from '../main/preflight/cache-misses.js';
+import type { UsageReport } from '../main/preflight/context-gauge.js';
 import { completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
+import type { CompactMessages } from './provider-compaction.js';
 
 /**
  * Returns a copy of the list up to the first element that can be no message, for the reader of the format to refuse:
@@ -68,7 +71,13 @@ export function checkedCall(given: unknown): CompactCall {
     signal: checked(call.signal, isSignal, 'signal', 'an AbortSignal'),
     conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),
     modelName: checked(call.modelName, isText, 'modelName', 'a string'),
-    reportedInputTokens: checkedTokens(call.reportedInputTokens ?? undefined),
+    ...checkedUsage(call),
+    compactByProvider: checked(
+      call.compactByProvider,
+      isCompactMessages,
+      'compactByProvider',
+      'a function',
+    ),
     reasoning: checkedReasoning(call.reasoning ?? undefined),
   };
 }
@@ -101,9 +110,63 @@ function checked<Value>(
   throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
 }
 
-function checkedTokens(tokens: unknown): number | undefined {
-  if (tokens !== undefined) assertTokens('reportedInputTokens', tokens as number);
+type Usage = Pick<
+  CompactCall,
+  'reportedInputTokens' | 'reportedCacheReadTokens' | 'reportedCacheMissReason'
+>;
+
+/**
+ * What a provider reported of the input of a request, for a call; what cannot be is left out. Who neither read from a cache
+ * nor wrote to one asked for none.
+ *
+ * @param input all of it
+ */
+export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
+  const reportedInputTokens = reportedTokens(input);
+  const cacheRead = reportedTokens(read);
+  const isKnown =
+    reportedInputTokens !== undefined &&
+    cacheRead !== undefined &&
+    cacheRead <= reportedInputTokens &&
+    !(cacheRead === 0 && written === 0);
+  return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
+}
+
+/** Returns what a call tells its session of usage; `undefined` where it tells nothing. */
+export function usageReportOf(call: CompactCall): UsageReport | undefined {
+  const { modelName, reportedInputTokens: inputTokens } = call;
+  if (inputTokens === undefined) return undefined;
+  const { reportedCacheReadTokens: cacheReadTokens, reportedCacheMissReason: reason } = call;
+  return { inputTokens, modelName, cacheReadTokens, cacheMissReason: reason };
+}
+
+function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {
+  const input = checkedTokens('reportedInputTokens', call.reportedInputTokens ?? undefined);
+  const read = checkedTokens('reportedCacheReadTokens', call.reportedCacheReadTokens ?? undefined);
+  const reason = checked(
+    call.reportedCacheMissReason,
+    isText,
+    'reportedCacheMissReason',
+    'a string',
+  );
+  if (input !== undefined) {
+    const cache = { cacheReadTokens: read, cacheMissReason: reason };
+    assertCacheReport({ inputTokens: input, ...cache });
+  }
+  return {
+    reportedInputTokens: input,
+    reportedCacheReadTokens: read,
+    reportedCacheMissReason: reason,
+  };
+}
+
+function checkedTokens(name: string, tokens: unknown): number | undefined {
+  if (tokens !== undefined) assertTokens(name, tokens as number);
   return tokens as number | undefined;
+}
+
+function isCompactMessages(value: unknown): value is CompactMessages {
+  return typeof value === 'function';
 }
 
 function isText(value: unknown): value is string {

@@ -7,7 +7,9 @@ import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import { usageReportOf } from './call-arguments.js';
 import type { MessageFormat } from './message-format.js';
+import { compactHead } from './provider-compaction.js';
 import { MessageView } from './message-view.js';
 import type { KnownMessages, ReadAhead } from './message-view.js';
 import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
@@ -62,6 +64,8 @@ export class Conversation<Message> {
   /** Those of the newest call. */
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
+  /** That of the newest call. */
+  #askProvider: CompactCall['compactByProvider'];
   #session: Session | undefined;
   /** The messages of the last call that has come in, which may still wait for its turn. */
   #awaited: readonly Message[] = [];
@@ -158,6 +162,7 @@ export class Conversation<Message> {
 
   async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
+    this.#askProvider = call.compactByProvider;
     const { steady: messages, passing, passingTokens } = this.#steadyOf(given);
     const continuation = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
     this.#found = undefined;
@@ -264,6 +269,9 @@ export class Conversation<Message> {
     if (session === undefined) {
       session = await this.#createSession(entries, call);
       if (modelName !== undefined) session.history.nameModel(modelName);
+      this.#reportUsage(session, call);
+      // Those of a session before it, of which another process may have been the host.
+      this.#hasUnknownEdits = session.history.journal.count > 0;
       this.#session = session;
     } else {
       this.#reportUsage(session, call);
@@ -279,6 +287,7 @@ export class Conversation<Message> {
   ): Promise<void> {
     const view = this.#view;
     const promptId = `${session.sessionId}#${view.given.length}`;
+    const { journal } = session.history;
     const mayBeUnknown = this.#hasUnknownEdits;
     this.#hasUnknownEdits = true;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
@@ -287,7 +296,8 @@ export class Conversation<Message> {
       'adapter',
       { signal },
     );
-    if (mayBeUnknown || compressed?.outcome === 'applied') {
+    const isAnother = session.history.journal !== journal;
+    if (mayBeUnknown || isAnother || compressed?.outcome === 'applied') {
       view.follow(session.history.getRawHistory());
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
@@ -308,6 +318,9 @@ export class Conversation<Message> {
       overheadTokens: options.overheadTokens,
       removalLogDirectory: options.removalLogDirectory,
       canRecall: options.canRecall,
+      compactByProvider:
+        this.#parts.format.provider &&
+        ((request) => compactHead(this.#view, this.#askProvider, request)),
       sessionId: this.#sessionId,
       history,
     });
@@ -333,10 +346,10 @@ export class Conversation<Message> {
     }
   }
 
-  #reportUsage(session: Session, { reportedInputTokens, modelName }: CompactCall): void {
-    if (reportedInputTokens === undefined) return;
-    if (this.#options.overheadTokens === undefined) return;
-    session.reportUsage({ inputTokens: reportedInputTokens, modelName });
+  #reportUsage(session: Session, call: CompactCall): void {
+    const report = usageReportOf(call);
+    const takes = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
+    if (report !== undefined) session[takes](report);
   }
 
   /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */

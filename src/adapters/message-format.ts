@@ -71,4 +71,17 @@ export interface MessageFormat<Message> {
    * @param among messages of the conversation, for formats in which a message has a class
    */
   write(entry: IContent, among: readonly Message[]): Message;
+
+  /** How what a provider itself made of messages stands among them. @default its compaction cannot be carried */
+  readonly provider?: ProviderMessages<Message> | undefined;
+}
+
+/** What a format knows of compactions by its provider. */
+export interface ProviderMessages<Message> {
+  /** Whether messages that may not be edited can stand before what the provider made; else none are compacted with one among them. */
+  readonly takesPinned: boolean;
+  /** Whether the messages before this boundary can be compacted, and those behind it stay as they are. */
+  divides(before: Message, behind: Message): boolean;
+  /** Makes a message of what the provider answered, as it came. */
+  write(data: unknown): Message;
 }

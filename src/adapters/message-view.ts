@@ -13,6 +13,9 @@ import type {
   PlacedEntry,
   Reading,
 } from './message-format.js';
+import { divideMessages } from './divide-messages.js';
+import type { Division } from './divide-messages.js';
+import { writeEntry } from './provider-compaction.js';
 import { isSameList } from './same-list.js';
 
 /** A message that was given. */
@@ -147,7 +150,7 @@ export class MessageView<Message> {
       // Messages keep their order, whatever is written between them.
       while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
       const message = now[at];
-      if (places[at] !== place || message === undefined) continue;
+      if (places[at] !== place || message === undefined || message === messages[at]) continue;
       if (place.standing === messages[at]) standing[position] = message;
       else if (place.given === messages[at]) {
         standing[position] = this.#rewrite(place, message) ?? message;
@@ -204,6 +207,11 @@ export class MessageView<Message> {
     }
     this.#redraw(touched);
     this.#place(this.#arrange(history));
+  }
+
+  /** See `divideMessages`. */
+  divide(history: readonly IContent[], tailStart: number): Division<Message> | null {
+    return divideMessages(this.#places, history, tailStart, this.#format.provider);
   }
 
   #readOrRefuse(messages: readonly Message[]): Reading {
@@ -343,7 +351,7 @@ export class MessageView<Message> {
       if (placed.length > 0 || entry.blocks.length === 0) continue;
       while (isPinned(this.#records[next])) placeUpTo(next);
       const known = written.get(entry);
-      places.push(known ?? { entry, standing: this.#format.write(entry, this.#given) });
+      places.push(known ?? { entry, standing: writeEntry(this.#format, entry, this.#given) });
     }
     placeUpTo(this.#records.length - 1);
     return places;

@@ -6,9 +6,11 @@ import { SILENT_LOGGER, steadyLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
+import type { OwnPrices } from './models/model-prices.js';
 import { parseOptions } from './host/parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
 import { isSummarizer } from './summarizer/summarizer.js';
+import type { StateStore } from './state/state-store.js';
 import type { Summarizer } from './summarizer/summarizer.js';
 import type { Tokenizer } from './tokens/token-counter.js';
 
@@ -52,10 +54,21 @@ export interface CompactorOptions {
    * name in the setting `compression.profile`.
    */
   readonly summarizer?: Summarizer | SummarizerOfProfile | undefined;
+  /**
+   * What models charge, in dollars for a million tokens: by the id of a model, `default` for those that neither this nor the table of prices
+   * has. Edits land by it, and `costs()` comes to money. @default the prices that `modelPrice` knows
+   */
+  readonly prices?: OwnPrices | undefined;
   /** Directory with prompts of your own; `compression.md` replaces the bundled one. */
   readonly promptDirectory?: string | undefined;
   /** How tokens are counted. @default 'o200k' */
   readonly tokenizer?: Tokenizer | undefined;
+  /**
+   * Keeps the states of sessions, so that any process goes on with a conversation where another one was: a store of `ctxfold/state`,
+   * `ctxfold/redis` or `ctxfold/postgres`, one of your own, or the path of a directory. A conversation is found by its `sessionId` or
+   * `conversationId` where it has one, else by its beginning. @default this process remembers them, as far as there is room
+   */
+  readonly store?: StateStore | string | undefined;
   /** @default one that says nothing */
   readonly logger?: Logger | undefined;
 }
@@ -64,6 +77,23 @@ export interface CompactorOptions {
 export type SummarizerOfProfile = (profile: string | undefined) => Summarizer;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const DOLLARS = z.number().nonnegative();
+
+const TOKEN_PRICE = { input: DOLLARS, cacheRead: DOLLARS, cacheWrite: DOLLARS } as const;
+
+const OWN_PRICES_SCHEMA = z.record(
+  z.string().min(1),
+  z.strictObject({
+    ...TOKEN_PRICE,
+    output: DOLLARS.optional(),
+    above: z.strictObject({ ...TOKEN_PRICE, promptTokens: z.number().positive() }).optional(),
+    lifetimes: z
+      .array(z.strictObject({ ttlMs: z.number().positive(), cacheWrite: DOLLARS }))
+      .optional(),
+    leastCachedTokens: z.number().int().nonnegative().optional(),
+  }),
+);
 
 const OPTIONS_SCHEMA = z.strictObject({
   preset: z.literal('specification').optional(),
@@ -91,6 +121,7 @@ const OPTIONS_SCHEMA = z.strictObject({
       'expected an object with a generate function, a contextLimit and perhaps a timeoutMs, or a function that returns one',
     )
     .optional(),
+  prices: OWN_PRICES_SCHEMA.optional(),
   promptDirectory: z.string().min(1).optional(),
   tokenizer: z
     .union([
@@ -101,6 +132,18 @@ const OPTIONS_SCHEMA = z.strictObject({
       ),
     ])
     .default('o200k'),
+  store: z
+    .union([
+      z.string().min(1),
+      z.custom<StateStore>(
+        (value) =>
+          ['load', 'save', 'delete'].every((name) =>
+            isFunction((value as Readonly<Record<string, unknown>> | null | undefined)?.[name]),
+          ),
+        'expected a store, with the functions load, save and delete, or the path of a directory',
+      ),
+    ])
+    .optional(),
   logger: z
     .custom<Logger>(
       (value) =>
@@ -122,7 +165,8 @@ export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & 
 
 const DOCUMENTED_CONTEXT_LIMIT = 200_000;
 
-type WithoutDefault = 'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'promptDirectory';
+type WithoutDefault =
+  'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'prices' | 'promptDirectory' | 'store';
 
 /**
  * Checks options and fills in the defaults.

@@ -11,7 +11,6 @@ import { askHost } from './host/ask-host.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
-import { FormerSessions } from './state/former-sessions.js';
 import { HistoryService } from './history-service.js';
 import { InlineOffload } from './offload/inline.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
@@ -26,9 +25,9 @@ import {
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
-import type { CompressionInputs } from './preflight/compression-step.js';
+import type { CompressionInputs } from './preflight/make-compression.js';
 import { completeEditOptions } from './preflight/edit-options.js';
-import type { CompleteEditOptions } from './preflight/edit-options.js';
+import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
 import { currentDensityConfig } from './preflight/session-parts.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
@@ -45,11 +44,14 @@ import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.j
 import { assertSessionId } from './removal-log/session-scope.js';
 import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
-import { takeIn, takeUp } from './state/take-up.js';
+import { resolveStore } from './state/directory-store.js';
+import { SessionStates } from './state/session-states.js';
+import { takeIn } from './state/take-up.js';
 import { setImmediate } from './waiting/immediate.js';
 import { FallbackNotice } from './offload/fallback-notice.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { ModelLimits } from './models/model-limits.js';
+import { ModelPrices } from './models/model-prices.js';
 import { sessionDefaults } from './session-defaults.js';
 import { readSessionOptions, removalLogPathOf } from './session-options.js';
 import type { SessionOptions } from './session-options.js';
@@ -144,10 +146,7 @@ interface SessionOffload {
 
 /** What a session is made of before it has a history. */
 type SessionBasics = CompleteEditOptions &
-  Pick<
-    SessionInit,
-    'sessionId' | 'settings' | 'runtimeContext' | 'densityOptions' | 'ownCatalog' | 'overheadTokens'
-  >;
+  Omit<SessionInit, keyof EditOptions | 'history' | 'offload' | 'resolveStrategy' | 'logger'>;
 
 class ThreadedCompactor implements Compactor {
   readonly #options: CompleteCompactorOptions;
@@ -158,15 +157,19 @@ class ThreadedCompactor implements Compactor {
   readonly #sessions = new Map<Session, OpenSession>();
   /** What one session learns about a model serves all others. */
   readonly #calibration = new TokenCalibration();
-  readonly #former = new FormerSessions();
+  readonly #states: SessionStates;
   readonly #notice: FallbackNotice;
   readonly #limits: ModelLimits;
+  readonly #prices: ModelPrices;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
+    const store = resolveStore(options.store);
+    this.#states = new SessionStates({ ...options, store, calibration: this.#calibration });
     this.#notice = new FallbackNotice(options.logger);
     this.#limits = new ModelLimits(options.contextLimit, options.logger);
+    this.#prices = new ModelPrices(options.prices);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);
@@ -187,8 +190,9 @@ class ThreadedCompactor implements Compactor {
     const canRecall = options.canRecall === true || removalLogPath !== undefined;
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
-    const contextLimit = (): number => this.#limits.limitOf(modelName());
-    const runtimeContext = createAgentRuntimeContext(settings, contextLimit, canRecall);
+    const limit = (): number => this.#limits.limitOf(modelName());
+    const price: SessionInit['price'] = () => this.#prices.of(modelName());
+    const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
       ...defaults.density,
@@ -200,7 +204,7 @@ class ThreadedCompactor implements Compactor {
     let tell = (event: FallbackEvent): void => void early.push(event);
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
-      () => currentDensityConfig({ runtimeContext, densityOptions, edits }),
+      () => currentDensityConfig({ runtimeContext, densityOptions, edits, price }),
       (event) => {
         this.#notice.tell(event);
         tell(event);
@@ -215,6 +219,9 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
+        price,
+        cacheTtlOf: () => options.cacheTtlMs ?? price()?.lifetimes?.[0]?.ttlMs ?? edits.cacheTtlMs,
+        isReasoningUnsaid: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);
       modelName = () => session.history.modelName;
@@ -232,7 +239,7 @@ class ThreadedCompactor implements Compactor {
   }
 
   async #startSession(
-    { removalLogPath, activeTodos, history: restored = [], state }: SessionOptions,
+    { removalLogPath, activeTodos, history: restored = [], state, ...options }: SessionOptions,
     about: SessionBasics,
     { offload, mirror }: SessionOffload,
   ): Promise<Session> {
@@ -241,18 +248,18 @@ class ThreadedCompactor implements Compactor {
       countEntries: createCountEntries(tokenizer, offload),
       mirror,
       logger,
+      keepsAdded: this.#options.store !== undefined,
     });
-    const { taken, memory, report } = await takeUp(history, {
-      state: state ?? this.#former.find(restored),
-      given: restored,
+    const { taken, memory, report, keeper } = await this.#states.begin(history, {
+      ...{ state, given: restored, conversationId: options.sessionId, edits: about.edits },
       toolCatalog: about.densityOptions.toolCatalog,
-      calibration: this.#calibration,
     });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
+      compactByProvider: options.compactByProvider,
       carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,
@@ -271,18 +278,16 @@ class ThreadedCompactor implements Compactor {
       removalLog,
       isTakenUp: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
       former: memory,
-      onClose: () => {
+      keeper,
+      onClose: async () => {
         offload.close?.();
         this.#sessions.delete(session);
-        if (this.#closing === undefined)
-          this.#former.keep(history.journal.trace, session.snapshot());
+        if (this.#closing === undefined) await this.#states.end(history, () => session.snapshot());
       },
       logger,
     });
     await takeIn(history, restored, taken);
-    setImmediate(() => {
-      if (report !== undefined) session.reportState(report);
-    });
+    if (report !== undefined) setImmediate(() => session.reportState(report));
     const { sessionId } = about;
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
     this.#sessions.set(session, { sessionId, removalLog, directory });

@@ -7,7 +7,6 @@ import { applyDensityResult, validateDensityResult } from '../shared/density.js'
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
 import {
-  asObject,
   assertArray,
   assertFunction,
   assertNumber,
@@ -19,6 +18,7 @@ import {
 import { assertIngestible } from '../shared/ingestion.js';
 import type { IngestionLimits } from '../shared/ingestion.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import { assertBase, assertCurrentBase } from './history-base.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { completeLimits } from './history-limits.js';
 import { Journal } from './state/journal.js';
@@ -42,6 +42,8 @@ export interface HistoryServiceOptions {
   readonly mirror?: HistoryMirror | undefined;
   /** What an entry may be. */
   readonly limits?: Partial<IngestionLimits>;
+  /** Whether the entries are kept that were added, whatever becomes of them. @default false */
+  readonly keepsAdded?: boolean | undefined;
   readonly logger?: Logger;
 }
 
@@ -51,12 +53,13 @@ export interface HistoryServiceOptions {
  */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
   readonly #mirror: HistoryMirror | undefined;
+  readonly #watchers = new Set<(change: HistoryChange) => void>();
   readonly #limits: IngestionLimits;
   readonly #ledger: TokenLedger;
   #entries: IContent[] = [];
   #revision = 0;
   #additions = 0;
-  #journal = new Journal();
+  #journal: Journal;
   /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
   #queued: IContent[] | undefined;
   #modelName: string | undefined;
@@ -69,6 +72,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     if (options.countEntries !== undefined) assertFunction('countEntries', options.countEntries);
     this.#mirror = options.mirror;
     this.#limits = completeLimits(options.limits);
+    this.#journal = new Journal(options.keepsAdded);
     this.#ledger = new TokenLedger(options.countEntries ?? estimateEntries, () => {
       this.#announceTokens();
     });
@@ -152,11 +156,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     else this.#queued = this.#queued.concat(entries);
   }
 
-  /**
-   * Goes on from what a journal has made of the entries that it knows. Belongs before everything else is added.
-   *
-   * @param entries checked ones; those of the journal as they stand, or the next part of them
-   */
+  /** Goes on from a journal, and takes in what that has made of its entries, or the next part of that: checked ones. */
   goOn(journal: Journal, entries: readonly IContent[]): void {
     if (this.#journal !== journal) {
       this.#additions += journal.length;
@@ -189,7 +189,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
   clear(): void {
     this.#entries = [];
-    this.#journal = new Journal();
+    this.#journal = new Journal(this.#journal.added !== undefined);
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();
@@ -212,6 +212,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** The entries themselves: a view that changes with the history. */
   getRawHistory(): readonly IContent[] {
     return this.#entries;
+  }
+
+  /**
+   * Tells of each change from now on, once it stands, as a mirror is told. The watcher must not throw and not change the history.
+   *
+   * @returns what ends that
+   */
+  watch(watcher: (change: HistoryChange) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
   }
 
   /** Tokens of all entries; an estimate for those that are not counted yet. */
@@ -285,7 +295,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
         'COMPRESSION_IN_PROGRESS',
       );
     }
-    this.#assertCurrent(base);
+    assertCurrentBase(base, this.#revision);
     validateDensityResult(result, base?.length ?? this.#entries.length);
     this.#assertEntries([...result.replacements.values()]);
     const replaced = [...result.replacements.keys()];
@@ -356,6 +366,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   #tell(change: HistoryChange): void {
+    for (const watcher of this.#watchers) watcher(change);
     this.#mirror?.noteChange(change, {
       base: this.base,
       entries: this.#entries,
@@ -373,26 +384,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
   }
 
-  #assertCurrent(base: DensityBase | undefined): void {
-    if (base === undefined) return;
-    assertBase(base);
-    if (base.revision === this.#revision) return;
-    throw new CtxfoldError(
-      `The density result was computed from revision ${base.revision}, the history is at ${this.#revision}; compute it again.`,
-      'DENSITY_STALE',
-    );
-  }
-
   #announceTokens(): void {
     this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
   }
-}
-
-/** @throws TypeError for what is no state of a history. */
-function assertBase(base: DensityBase): void {
-  const { revision, length } = asObject(base, 'base', 'the state of a history');
-  assertNumber('revision', revision);
-  assertNumber('length', length);
 }
 
 function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {

@@ -14,6 +14,8 @@ export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
   /** Whether a compaction leaves a note of what was asked and done in what it takes away. */
   readonly carriesWork: boolean;
+  /** Share of the context window at which summaries are asked for in the background; 1 for never. */
+  readonly ahead: number;
   readonly density: Pick<
     DensityOptions,
     'toolCatalog' | 'workingSet' | 'shrink' | 'inclusionSyntaxes'
@@ -21,8 +23,9 @@ export interface SessionDefaults {
 }
 
 const FOR_AGENTS: SessionDefaults = {
-  edits: 'batched',
+  edits: 'auto',
   carriesWork: true,
+  ahead: 0.7,
   density: {
     toolCatalog: KNOWN_TOOL_CATALOG,
     workingSet: DEFAULT_WORKING_SET,
@@ -35,6 +38,7 @@ const FOR_AGENTS: SessionDefaults = {
 const DOCUMENTED: SessionDefaults = {
   edits: 'every-turn',
   carriesWork: false,
+  ahead: 1,
   density: { inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES },
 };
 

@@ -14,6 +14,7 @@ import type { EditOptions } from './preflight/edit-options.js';
 import type { DensityOptions } from './preflight/session-parts.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { SessionState } from './state/session-state.js';
+import type { CompactByProvider } from './strategies/provider-compaction.js';
 import type { Todo } from './summarizer/todo.js';
 
 /** What a session starts with. */
@@ -49,6 +50,8 @@ export interface SessionOptions extends EditOptions {
   readonly canRecall?: boolean | undefined;
   /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
+  /** Asks the provider to compact, for the strategy `provider`; adapters bring it. @default nobody can */
+  readonly compactByProvider?: CompactByProvider | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
   readonly overheadTokens?: number | undefined;
 }
@@ -62,6 +65,7 @@ const SESSION_OPTIONS: readonly string[] = Object.keys({
   removalLogPath: true,
   canRecall: true,
   activeTodos: true,
+  compactByProvider: true,
   overheadTokens: true,
   edits: true,
   minReclaimTokens: true,
@@ -92,6 +96,8 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
   if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
   if (canRecall !== undefined) assertBoolean('canRecall', canRecall);
   if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
+  const { compactByProvider } = options;
+  if (compactByProvider !== undefined) assertFunction('compactByProvider', compactByProvider);
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);

@@ -7,6 +7,7 @@ import { asObject, assertString, isInstance, isObject, assertTokens } from '../s
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
+import { assertCacheReport } from './preflight/cache-misses.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
@@ -29,7 +30,10 @@ import {
 import { SafeEmitter } from './safe-emitter.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState } from './state/session-state.js';
+import { goOnFrom } from './state/take-up.js';
 import type { StateReport } from './state/take-up.js';
+import { findOriginal, keepOriginals } from './state/originals.js';
+import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/session-telemetry.js';
@@ -38,6 +42,9 @@ import { Preflight } from './preflight/preflight.js';
 import type { StepReport, Steps } from './preflight/preflight.js';
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { PreflightDetails } from './telemetry/session-telemetry.js';
+
+/** So often in a row others may be faster; then what stands is sent. */
+const MAX_OVERTAKEN = 5;
 
 /** How long `close` waits for the preflight that is under way. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -48,12 +55,14 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly history: HistoryService;
   /** The settings of this session alone; they may be changed at any time. */
   readonly settings: Settings;
-  readonly #parts: SessionParts;
-  readonly #preflight: Preflight;
+  #parts: SessionParts;
+  #preflight: Preflight;
   readonly #removed: RemovedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
+  /** Calls of which the answer has gone since the state was kept last. */
+  #gone = new Set<string>();
   /** Settles when the preflight that is under way has ended. Those of one session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -116,13 +125,28 @@ export class Session extends SafeEmitter<SessionEvents> {
    * the compactor that talk to this model judge by its own tokens. To be called before the response is added.
    *
    * @returns `learned`, or why nothing was
-   * @throws TypeError or RangeError for what is no number of tokens.
+   * @throws TypeError or RangeError for what is no number of tokens, or reads more from a cache than there was to read.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
     asObject(report, 'the report of usage', 'an object');
+    assertCacheReport(report);
     const outcome = this.#parts.gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
+    this.#judgeCacheRead(report);
     return outcome;
+  }
+
+  /**
+   * The same, only for what it says of the cache: where nobody knows what requests hold besides the history, their tokens
+   * say nothing about it.
+   *
+   * @throws TypeError or RangeError as `reportUsage` does.
+   */
+  reportCacheRead(report: UsageReport): void {
+    asObject(report, 'the report of usage', 'an object');
+    assertCacheReport(report);
+    if (report.modelName !== undefined) assertString('modelName', report.modelName);
+    this.#judgeCacheRead(report);
   }
 
   /** How full the model's window is, and where that number comes from. */
@@ -132,7 +156,9 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** What the requests of this session come to in tokens, with its edits and without. */
   costs(): CostReport {
-    return this.#preflight.costs.report;
+    const { costs, ahead } = this.#preflight;
+    const { landed, thrownAway } = ahead.counts;
+    return landed + thrownAway === 0 ? costs.report : { ...costs.report, summaries: ahead.counts };
   }
 
   /**
@@ -219,13 +245,17 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Returns what a tool answered before an edit took it away.
+   * Returns what a tool answered before an edit took it away: from the store that keeps the state of a named conversation, or from the
+   * removal log.
    *
-   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when no removal log of the session holds it.
+   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when neither holds it.
    */
   async restore(callId: string): Promise<RestoredResponse> {
     assertString('callId', callId);
-    const { removalLog } = this.#parts;
+    const { removalLog, keeper } = this.#parts;
+    const { added = [] } = this.history.journal;
+    const original = await findOriginal(callId, this.sessionId, added, keeper);
+    if (original !== undefined) return original;
     if (removalLog === undefined) throw keepsNoRemovalLog(callId);
     return removalLog.restore(callId, { sessionId: this.sessionId });
   }
@@ -236,6 +266,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    */
   close(): Promise<void> {
     this.history.close();
+    this.#preflight.ahead.close();
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
@@ -245,14 +276,63 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#parts.offload.stats;
   }
 
+  #judgeCacheRead(report: UsageReport): void {
+    const missed = this.#parts.cacheMisses.report(report);
+    if (missed === null) return;
+    this.#telemetry.noteCacheMiss(missed);
+    this.notify('cacheMissed', missed);
+  }
+
   #prepare(details: PreflightDetails): Promise<PreflightResult> {
     const { promptId, pendingTokens, source, signal } = details;
     signal?.throwIfAborted();
     this.history.assertOpen();
     this.#catalogCheck?.look(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    const steps = this.#preflight.run(promptId, pendingTokens, { signal });
-    return this.#telemetry.watchPreflight(details, this.#tellEach(steps));
+    return this.#telemetry.watchPreflight(details, this.#runAndKeep(details));
+  }
+
+  /** Runs a preflight; again on what another process has made of the conversation, when that was faster. */
+  async #runAndKeep({
+    promptId,
+    pendingTokens,
+    signal,
+  }: PreflightDetails): Promise<PreflightResult> {
+    for (let overtaken = 0; ; overtaken += 1) {
+      const steps = this.#preflight.run(promptId, pendingTokens, { signal });
+      const result = await this.#tellEach(steps);
+      const isLast = overtaken === MAX_OVERTAKEN;
+      if (!(await this.#keep()) || isLast) return result;
+      this.#parts.logger.debug('another process was faster', { promptId });
+    }
+  }
+
+  /** Keeps the state; returns whether the history goes on from that of somebody who was faster. */
+  async #keep(): Promise<boolean> {
+    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    const { history } = this;
+    if (keeper === undefined) return false;
+    const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
+    if (typeof outcome === 'string') {
+      if (outcome === 'kept') keepOriginals(keeper, history.journal.added ?? [], this.#gone);
+      this.#gone.clear();
+      return false;
+    }
+    this.#gone.clear();
+    const { toolCatalog } = densityOptions;
+    const former = await goOnFrom(history, {
+      state: outcome.overtakenBy,
+      toolCatalog,
+      calibration,
+    });
+    if (former === undefined) {
+      // Of another history: this one is saved on top of it.
+      await keeper.save(this.snapshot(), history.journal.digest.names);
+      return false;
+    }
+    this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
+    this.#preflight = new Preflight(this.#parts);
+    return true;
   }
 
   async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
@@ -279,8 +359,11 @@ export class Session extends SafeEmitter<SessionEvents> {
     else if (step === 'compressed') this.notify(step, event);
     else this.notify(step, event);
     const isHeard = this.listenerCount('removed') > 0;
-    const removed = isHeard && this.#removed.ofStep(report, this.history.getRawHistory());
-    if (removed) this.notify('removed', { step, ...removed });
+    if (!isHeard && this.#parts.keeper === undefined) return;
+    const removed = this.#removed.ofStep(report, this.history.getRawHistory());
+    if (!removed) return;
+    for (const callId of removed.callIds) this.#gone.add(callId);
+    if (isHeard) this.notify('removed', { step, ...removed });
   }
 
   async #shutDown(): Promise<void> {
@@ -288,6 +371,6 @@ export class Session extends SafeEmitter<SessionEvents> {
     // Not forever: a strategy of the user's own may never come back.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     await removalLog?.close();
-    onClose?.();
+    await onClose?.();
   }
 }

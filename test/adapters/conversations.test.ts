@@ -449,7 +449,7 @@ describe('Conversations', () => {
       tokenizer: 'estimate',
       contextLimit: 4_000,
       summarizer,
-      settings: { 'compression.strategy': 'one-shot' },
+      settings: { 'compression.strategy': 'one-shot', 'compression.ahead': 1 },
     });
     const conversations = conversationsWith();
     const talk = Array.from({ length: 20 }, (_, at) =>

@@ -23,7 +23,11 @@ async function dueSession(options: object, session: object = {}): Promise<Sessio
   const compactor = createCompactor({
     offload: 'inline',
     contextLimit: 4_000,
-    settings: { 'compression.strategy': 'one-shot', 'compression.threshold': 0.5 },
+    settings: {
+      'compression.strategy': 'one-shot',
+      'compression.ahead': 1,
+      'compression.threshold': 0.5,
+    },
     summarizer: scriptedSummarizer(snapshot('short')),
     ...options,
   });

@@ -215,8 +215,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     },
     { args: () => [0], call: (tokens) => session.shouldCompress(tokens) },
     {
-      args: () => [{ inputTokens: 1, modelName: 'm' }],
+      args: () => [{ inputTokens: 1, modelName: 'm', cacheReadTokens: 1, cacheMissReason: 'r' }],
       call: (report) => session.reportUsage(report),
+    },
+    {
+      args: () => [{ inputTokens: 1, modelName: 'm', cacheReadTokens: 1, cacheMissReason: 'r' }],
+      call: (report) => session.reportCacheRead(report),
     },
     { args: () => [0], call: (index) => session.explain(index) },
     { args: () => ['c1'], call: (callId) => session.restore(callId) },

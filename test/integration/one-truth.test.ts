@@ -137,6 +137,9 @@ describe('analyze --suggest', () => {
     let sent = 0;
     for (const entry of entries) {
       if (entry.speaker === 'ai') {
+        // As an adapter does: the prices are those of the model.
+        const model = entry.metadata?.['model'];
+        if (typeof model === 'string') session.history.nameModel(model);
         sent += (await session.ensureCompressionBeforeSend('p')).totalTokens;
       }
       session.history.add(entry);

@@ -116,7 +116,6 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
       expected = expectedOf([...expected, ...added], choice, RULES);
       expect(session.history.getAll()).toEqual(expected);
     }
-    if (mode === 'resident') expect(session.stats().residentPasses).toBeGreaterThan(0);
     await session.close();
   });
 });

@@ -164,6 +164,12 @@ describe('Session', () => {
       [{ inputTokens: '1500' }, TypeError],
       [{}, TypeError],
       [{ inputTokens: 1_500, modelName: 3 }, TypeError],
+      [{ inputTokens: 1_500, cacheReadTokens: 1_501 }, RangeError],
+      [{ inputTokens: 1_500, cacheReadTokens: -1 }, RangeError],
+      [{ inputTokens: 1_500, cacheReadTokens: NaN }, RangeError],
+      [{ inputTokens: 1_500, cacheReadTokens: '9' }, TypeError],
+      [{ inputTokens: 1_500, cacheMissReason: 7 }, TypeError],
+      [{ inputTokens: 1_500, cacheMissReason: 'a'.repeat(201) }, RangeError],
     ])('refuses %j', async (report, kind) => {
       const session = openHundreds();
       await session.ensureCompressionBeforeSend('p1');

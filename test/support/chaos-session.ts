@@ -94,6 +94,6 @@ function openSession(
     resolveStrategy: getCompressionStrategy,
     densityOptions,
     logger: SILENT_LOGGER,
-    onClose: () => offload.close?.(),
+    onClose: () => Promise.resolve(offload.close?.()),
   });
 }

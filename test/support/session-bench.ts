@@ -57,8 +57,8 @@ export interface BenchParts {
   readonly entries?: readonly IContent[];
   /** What it knows of the model's own tokens. */
   readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>;
-  /** When its edits land, where they are recorded, and what time it is. */
-  readonly timing?: EditOptions & Pick<SessionInit, 'now' | 'removalLog'>;
+  /** When its edits land, where they are recorded, what time it is, and what the model charges. */
+  readonly timing?: EditOptions & Pick<SessionInit, 'now' | 'price' | 'removalLog'>;
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));

@@ -1,7 +1,7 @@
 // Entries that crossed as bytes, against the same ones cloned: what is counted of them and what an index finds.
 
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { packEntries, releasePacked } from '../../src/main/offload/pack-entries.js';
 import { countablePart, indexablePart } from '../../src/main/offload/posted-entry.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
@@ -138,6 +138,36 @@ describe('packEntries', () => {
     ])
       expect(packEntries(entries)).toBeUndefined();
     expect(packed([humanText('whole \u{1F600}')]).entries).toBe(1);
+  });
+
+  it('packs nothing that was changed since it was taken in, and goes on with what was not', () => {
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const call = { type: 'tool_call', id: '1', name: 'x', parameters: circle } as const;
+    expect(packEntries([humanText('a'), { speaker: 'ai', blocks: [call] }])).toBeUndefined();
+    expect(packEntries([humanText(1 as unknown as string)])).toBeUndefined();
+    expect(unpackEntries(packed([humanText('b')]), new Int32Array(1), undefined)).toMatchObject([
+      { content: humanText('b') },
+    ]);
+  });
+
+  it('packs the same where no memory is shared between threads, for a copy', () => {
+    vi.stubGlobal('SharedArrayBuffer', undefined);
+    try {
+      const made = packEntries([humanText('first'), humanText('second')]);
+      expect(made?.bytes.buffer).toBeInstanceOf(ArrayBuffer);
+      expect(made?.bytes.buffer.byteLength).toBe('firstsecond'.length);
+      releasePacked(made!);
+      const next = packEntries([humanText('third'), humanText('other')]);
+      expect(next?.bytes.buffer).not.toBe(made?.bytes.buffer);
+      const unpacked = unpackEntries(made!, new Int32Array(2), undefined);
+      expect(unpacked.map(({ content }) => content)).toEqual([
+        humanText('first'),
+        humanText('second'),
+      ]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('packs what is larger than a buffer, beside what is packed before and after', () => {

@@ -3,7 +3,7 @@
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
-import { checkedCall, checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
+import { checkedCall, checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -56,11 +56,13 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
     } = checkedFields<Partial<StepInput<Message>>>(step, 'what a step is prepared with');
     const messages = checkedMessages(given ?? null);
     const usage = asRecord(asRecord(steps?.[steps.length - 1])?.['usage']);
+    const details = asRecord(usage?.['inputTokenDetails']);
+    const { cacheReadTokens, cacheWriteTokens } = details ?? {};
     const compacted = (await compact(messages, {
       ...describeModel(model ?? ''),
       signal,
       conversationId,
-      reportedInputTokens: reportedTokens(usage?.['inputTokens']),
+      ...reportedUsage(usage?.['inputTokens'], cacheReadTokens, cacheWriteTokens),
     })) as Message[];
     return isSameList(compacted, messages) ? undefined : { messages: compacted };
   };

@@ -8,6 +8,12 @@ import { messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import { SILENT_LOGGER, steadyLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
+import {
+  beginsWithBlock,
+  canCompact,
+  compactionOnDemand,
+  COMPACTION_BETA,
+} from './provider-compaction.js';
 import { reasoningOfRequest } from './reasoning-of-request.js';
 import { ReportedUsage } from './reported-usage.js';
 
@@ -22,7 +28,13 @@ interface RequestBody {
 /** A request that was made ready before: an attempt that failed is made again with the same body. */
 interface ReadyRequest {
   readonly body: string;
-  readonly ready: Promise<string>;
+  readonly ready: Promise<ReadyBody>;
+}
+
+interface ReadyBody {
+  readonly body: string;
+  /** Whether it holds what the provider made of earlier messages. */
+  readonly isCompacted: boolean;
 }
 
 /**
@@ -64,7 +76,7 @@ export function compactionMiddleware(
     return response;
 
     /** Retries bring the object of the first attempt. */
-    async function readyBody(attempt: APIRequest, parsed: RequestBody): Promise<string> {
+    async function readyBody(attempt: APIRequest, parsed: RequestBody): Promise<ReadyBody> {
       const key = context.options?.body;
       const given = attempt.body as string;
       const former = isRecord(key) ? ready.get(key) : undefined;
@@ -77,14 +89,20 @@ export function compactionMiddleware(
       return making;
     }
 
-    async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<string> {
+    async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<ReadyBody> {
       const compacted = await compact(parsed.messages, {
         signal: attempt.signal ?? undefined,
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
-        reportedInputTokens: reported,
+        ...reported,
         reasoning: reasoningOfRequest(parsed['thinking']),
+        compactByProvider: canCompact(parsed)
+          ? compactionOnDemand(parsed, (body, signal) =>
+              next({ ...withBody(attempt, { body, isCompacted: true }), signal }),
+            )
+          : undefined,
       });
-      return JSON.stringify({ ...parsed, messages: compacted });
+      const isCompacted = beginsWithBlock(compacted);
+      return { body: JSON.stringify({ ...parsed, messages: compacted }), isCompacted };
     }
   };
 }
@@ -123,9 +141,13 @@ function isRequestBody(value: unknown): value is RequestBody {
   return isRecord(value) && Array.isArray(value['messages']);
 }
 
-function withBody(request: APIRequest, body: string): APIRequest {
+function withBody(request: APIRequest, { body, isCompacted }: ReadyBody): APIRequest {
   if (body === request.body) return request;
   const headers = new Headers(request.headers);
   headers.delete('content-length');
+  const betas = headers.get('anthropic-beta') ?? '';
+  if (isCompacted && !betas.includes(COMPACTION_BETA)) {
+    headers.set('anthropic-beta', betas === '' ? COMPACTION_BETA : `${betas},${COMPACTION_BETA}`);
+  }
   return { ...request, headers, body };
 }

@@ -6,8 +6,14 @@ import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages
 import { isBlank, isTextBlock } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
-import type { MessageFormat, MessageReader, PartEdits } from '../message-format.js';
+import type {
+  MessageFormat,
+  MessageReader,
+  PartEdits,
+  ProviderMessages,
+} from '../message-format.js';
 import { spreadable } from '../plain-data.js';
+import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';
 import type { MessagePart } from './message-part.js';
@@ -19,6 +25,8 @@ export type AnthropicMessage = MessageParam | BetaMessageParam;
 export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
   /** What rewritten messages were made of. */
   readonly #sources = new WeakMap<AnthropicMessage, AnthropicMessage>();
+
+  readonly provider: ProviderMessages<AnthropicMessage> = ANTHROPIC_PROVIDER_MESSAGES;
 
   createReader(): MessageReader<AnthropicMessage> {
     return new MessageParamReader();

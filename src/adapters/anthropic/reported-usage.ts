@@ -2,19 +2,21 @@
 // next request of the conversation holds as well. Reads copies; the response stays the caller's.
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
-import { isRecord } from '../../shared/json.js';
-import { reportedTokens } from '../call-arguments.js';
+import { MAX_REASON_LENGTH } from '../../main/preflight/cache-misses.js';
+import { asRecord, asText, isRecord } from '../../shared/json.js';
+import type { CompactCall } from '../adapter-options.js';
+import { reportedUsage } from '../call-arguments.js';
 
-/** Input tokens of requests by their last message. */
+/** Usage of requests by their last message. */
 export class ReportedUsage {
-  readonly #tokens = new WeakMap<object, number>();
+  readonly #usage = new WeakMap<object, CompactCall>();
 
-  /** The input tokens of the last request whose messages these go on from, if they were reported. */
-  of(messages: readonly object[]): number | undefined {
+  /** What was reported of the last request whose messages these go on from, if anything. */
+  of(messages: readonly object[]): CompactCall | undefined {
     for (let at = messages.length - 1; at >= 0; at -= 1) {
       const message = messages[at];
-      const tokens = message === undefined ? undefined : this.#tokens.get(message);
-      if (tokens !== undefined) return tokens;
+      const usage = message === undefined ? undefined : this.#usage.get(message);
+      if (usage !== undefined) return usage;
     }
     return undefined;
   }
@@ -24,26 +26,26 @@ export class ReportedUsage {
     const last = messages.at(-1);
     if (!response.ok || last === undefined) return;
     this.#read(response, context).then(
-      (tokens) => {
-        if (tokens !== undefined) this.#tokens.set(last, tokens);
+      (usage) => {
+        if (usage !== undefined) this.#usage.set(last, usage);
       },
       // Whoever reads the response itself gets to know.
       () => undefined,
     );
   }
 
-  async #read(response: Response, context: MiddlewareContext): Promise<number | undefined> {
+  async #read(response: Response, context: MiddlewareContext): Promise<CompactCall | undefined> {
     const parsed: unknown = await context.parse(response);
-    if (!isEventStream(parsed)) return inputTokensOf(parsed);
+    if (!isEventStream(parsed)) return usageOf(parsed);
     for await (const event of parsed) {
-      return isRecord(event) ? inputTokensOf(event['message']) : undefined;
+      return isRecord(event) ? usageOf(event['message']) : undefined;
     }
     return undefined;
   }
 }
 
 /** Of a message that a tool on the server contributed to, the usage is a sum over several requests. */
-function inputTokensOf(message: unknown): number | undefined {
+function usageOf(message: unknown): CompactCall | undefined {
   if (!isRecord(message) || !isRecord(message['usage'])) return undefined;
   const { content, usage } = message;
   if (Array.isArray(content) && content.some(isServerCall)) return undefined;
@@ -53,7 +55,14 @@ function inputTokensOf(message: unknown): number | undefined {
     cache_creation_input_tokens: written,
   } = usage;
   if (typeof fresh !== 'number') return undefined;
-  return reportedTokens(fresh + countOf(read) + countOf(written));
+  const total = fresh + countOf(read) + countOf(written);
+  const reported = reportedUsage(total, countOf(read), countOf(written));
+  if (reported.reportedInputTokens === undefined) return undefined;
+  const reason = asText(
+    asRecord(asRecord(message['diagnostics'])?.['cache_miss_reason'])?.['type'],
+  );
+  const isShort = reason !== undefined && reason.length <= MAX_REASON_LENGTH;
+  return isShort ? { ...reported, reportedCacheMissReason: reason } : reported;
 }
 
 function isServerCall(part: unknown): boolean {

@@ -4,9 +4,9 @@
 import type { BaseMessage } from '@langchain/core/messages';
 import type { AgentMiddleware } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions } from '../adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
-import { checkedFields, checkedMessages, reportedTokens } from '../call-arguments.js';
+import { checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -43,7 +43,7 @@ export function compactionMiddleware(
       const given = checkedMessages(list ?? null);
       const messages = await compact(given, {
         signal: runtime?.signal,
-        reportedInputTokens: reportedInputTokens(given),
+        ...latestUsage(given),
         ...modelFacts(model),
       });
       try {
@@ -57,12 +57,18 @@ export function compactionMiddleware(
 }
 
 /** What the model said its latest request took. What cannot be read is refused when it is compacted. */
-function reportedInputTokens(messages: readonly BaseMessage[]): number | undefined {
+function latestUsage(messages: readonly BaseMessage[]): CompactCall {
   try {
     const latest = messages.findLast((message) => typeOf(message) === 'ai');
-    if (latest === undefined) return undefined;
-    return reportedTokens(asRecord(fieldsOf(latest).usage_metadata)?.['input_tokens']);
+    if (latest === undefined) return {};
+    const usage = asRecord(fieldsOf(latest).usage_metadata);
+    const details = asRecord(usage?.['input_token_details']);
+    return reportedUsage(
+      usage?.['input_tokens'],
+      details?.['cache_read'],
+      details?.['cache_creation'],
+    );
   } catch {
-    return undefined;
+    return {};
   }
 }

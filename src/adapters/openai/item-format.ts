@@ -8,7 +8,7 @@ import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { spreadable } from '../plain-data.js';
 import { callArguments } from './call-arguments.js';
-import type { MessageFormat, PartEdits } from '../message-format.js';
+import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
 import {
   opaqueBlock,
   outputMediaTokens,
@@ -27,6 +27,8 @@ export interface ItemDialect {
   readonly readReasoning: (item: JsonRecord) => ContentBlock;
   /** Returns what an item of any other kind is to the provider, where the item itself does not say it. */
   readonly standsFor?: (item: JsonRecord) => JsonRecord;
+  /** @default compactions by the provider cannot be carried */
+  readonly provider?: ProviderMessages<never>;
   /** Makes a message of a text that ctxfold wrote. */
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
@@ -63,6 +65,7 @@ export function createItemFormat<Item extends object>(dialect: ItemDialect): Mes
     isSame: isSameButForCacheMarks,
     rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
     write: (entry) => writeEntry(entry, dialect) as Item,
+    provider: dialect.provider,
   };
 }
 

@@ -60,6 +60,26 @@ export function skipValue(bytes: Buffer, from: number): number {
 
 /** Yields the members of the object that begins there. @throws NotJsonError */
 export function* members(bytes: Buffer, from: number): Generator<MemberRange> {
+  for (const { key, valueStart } of keys(bytes, from)) {
+    yield { key, value: { start: valueStart, end: skipValue(bytes, valueStart) } };
+  }
+}
+
+/** Returns where the value of a member begins; looks at nothing behind that. @throws NotJsonError */
+export function findMember(bytes: Buffer, from: number, name: string): number | undefined {
+  const wanted = Buffer.from(JSON.stringify(name));
+  for (const { key, valueStart } of keys(bytes, from)) {
+    const { start, end } = key;
+    if (end - start === wanted.length && wanted.compare(bytes, start, end) === 0) return valueStart;
+  }
+  return undefined;
+}
+
+/** A value is skipped when the next key is asked for. */
+function* keys(
+  bytes: Buffer,
+  from: number,
+): Generator<{ readonly key: ByteRange; readonly valueStart: number }> {
   if (bytes[from] !== OPEN_OBJECT) throw new NotJsonError(from);
   let at = skipSpace(bytes, from + 1);
   if (bytes[at] === CLOSE_OBJECT) return;
@@ -68,10 +88,9 @@ export function* members(bytes: Buffer, from: number): Generator<MemberRange> {
     const key = { start: at, end: skipString(bytes, at) };
     at = skipSpace(bytes, key.end);
     if (bytes[at] !== COLON) throw new NotJsonError(at);
-    const start = skipSpace(bytes, at + 1);
-    const end = skipValue(bytes, start);
-    yield { key, value: { start, end } };
-    at = skipSpace(bytes, end);
+    const valueStart = skipSpace(bytes, at + 1);
+    yield { key, valueStart };
+    at = skipSpace(bytes, skipValue(bytes, valueStart));
     if (bytes[at] === CLOSE_OBJECT) return;
     if (bytes[at] !== COMMA) throw new NotJsonError(at);
     at = skipSpace(bytes, at + 1);

@@ -3,7 +3,7 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { members, readElements, skipSpace } from './json-scan.js';
+import { findMember, readElements, skipSpace } from './json-scan.js';
 import type { ByteRange } from './json-scan.js';
 
 /** A list in a body. */
@@ -25,14 +25,7 @@ const MAX_SURROUNDING_BYTES = 4 * 1024 * 1024;
 export function findList(bytes: Buffer, path: readonly string[]): number | undefined {
   let at = skipSpace(bytes, 0);
   for (const name of path) {
-    const key = Buffer.from(JSON.stringify(name));
-    let found: number | undefined;
-    for (const member of members(bytes, at)) {
-      const { start, end } = member.key;
-      if (end - start !== key.length || key.compare(bytes, start, end) !== 0) continue;
-      found = member.value.start;
-      break;
-    }
+    const found = findMember(bytes, at, name);
     if (found === undefined) return undefined;
     at = found;
   }

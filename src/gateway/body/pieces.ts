@@ -8,6 +8,13 @@ import type { ParsedValue } from './written-value.js';
 
 const COMMA = Buffer.from(',');
 
+/** A message that an edit has made of others, as text. */
+export interface WrittenMessage {
+  readonly text: Buffer;
+  /** The place behind what it was made of. */
+  readonly next: number;
+}
+
 /**
  * Returns the parts of the new body in their order, or `undefined` when nothing has changed. Messages that stay are the same
  * objects, in the same order.
@@ -19,13 +26,15 @@ export function piecesOf(
   { bytes, start, end, elements }: ListInBody,
   messages: readonly object[],
   compacted: readonly object[],
-  written: WeakMap<object, Buffer>,
+  written: WeakMap<object, WrittenMessage>,
 ): (ByteRange | Uint8Array)[] | undefined {
   const places = stayingPlaces(messages, compacted);
+  const isStaying = new Set(compacted);
   if (compacted.length === messages.length && places.every((place, at) => place === at))
     return undefined;
   const pieces: (ByteRange | Uint8Array)[] = [{ start: 0, end: start + 1 }];
-  let former = -1;
+  /** The first message that what comes next may have been made of. */
+  let next = 0;
   for (const [at, message] of compacted.entries()) {
     const place = places[at] ?? -1;
     const element = elements[place];
@@ -34,35 +43,47 @@ export function piecesOf(
       pieces.push({ start: elements[place - 1]?.end ?? element.start, end: element.end });
     } else {
       if (at > 0) pieces.push(COMMA);
-      pieces.push(element ?? textOf(message, former + 1, nextPlace(places, at, messages.length)));
+      pieces.push(element ?? textOf(message));
     }
-    if (place !== -1) former = place;
+    if (place !== -1) next = place + 1;
   }
   pieces.push({ start: end - 1, end: bytes.length });
   return joined(pieces);
 
-  function textOf(message: object, from: number, to: number): Buffer {
+  function textOf(message: object): Buffer {
     const known = written.get(message);
-    if (known !== undefined) return known;
-    const sources = sourcesOf(message, from, to);
+    if (known !== undefined) {
+      next = Math.max(next, known.next);
+      return known.text;
+    }
+    const sources = sourcesOf(message);
     const text = writeValue(message, sources);
-    written.set(message, text);
+    written.set(message, { text, next });
     return text;
   }
 
-  /** What a message may have been made of stands between its neighbours; first what it shares parts with. */
-  function sourcesOf(message: object, from: number, to: number): ParsedValue[] {
-    const between: ParsedValue[] = [];
-    for (let place = from; place < to; place += 1) {
-      const value = messages[place];
-      const element = elements[place];
-      if (value === undefined || element === undefined) continue;
-      between.push({ value, bytes: bytes.subarray(element.start, element.end) });
+  /** What a message may have been made of: the next ones that share something with it, or the next of its role. */
+  function sourcesOf(message: object): ParsedValue[] {
+    const isSource = (value: object | undefined): boolean =>
+      value !== undefined && !isStaying.has(value) && isKin(message, value);
+    let first = next;
+    while (first < messages.length && !isSource(messages[first])) first += 1;
+    let last = first;
+    while (last < messages.length && isSource(messages[last])) last += 1;
+    if (first === last) {
+      // Whatever is taken for its source, the message is written as it is: only spelling comes from there.
+      first = messages.findIndex((value, at) => at >= next && isSameRole(message, value));
+      return sourceAt(first);
     }
-    const kin = between.filter(({ value }) => isKin(message, value as object));
-    // Whatever is taken for its source, the message is written as it is: only spelling comes from there.
-    const [closest] = between.filter(({ value }) => isSameRole(message, value as object));
-    return kin.length > 0 || closest === undefined ? kin : [closest];
+    next = last;
+    return Array.from({ length: last - first }, (_, at) => first + at).flatMap(sourceAt);
+  }
+
+  function sourceAt(place: number): ParsedValue[] {
+    const value = messages[place];
+    const element = elements[place];
+    if (value === undefined || element === undefined) return [];
+    return [{ value, bytes: bytes.subarray(element.start, element.end) }];
   }
 }
 
@@ -83,14 +104,6 @@ function joined(pieces: readonly (ByteRange | Uint8Array)[]): (ByteRange | Uint8
 function stayingPlaces(messages: readonly object[], compacted: readonly object[]): number[] {
   const places = new Map(messages.map((message, at) => [message, at]));
   return compacted.map((message) => places.get(message) ?? -1);
-}
-
-function nextPlace(places: readonly number[], at: number, length: number): number {
-  for (let next = at + 1; next < places.length; next += 1) {
-    const place = places[next] ?? -1;
-    if (place !== -1) return place;
-  }
-  return length;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -3,22 +3,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from './engine.js';
 import type { EngineOptions } from './engine.js';
-import { packAnswer } from './engine-messages.js';
-import type { EngineMethod, EngineQuestion, EngineReply } from './engine-messages.js';
-import type { EngineAnswer } from './protocol.js';
+import type { EngineMethod, EngineQuestion, EngineReply } from './protocol.js';
 
 const engine = createEngine(workerData as EngineOptions);
 
 parentPort?.on('message', (question: EngineQuestion) => {
-  void answer(question).then(({ id, value }) => {
-    const pieces = question.method === 'compact' ? (value as EngineAnswer).pieces : undefined;
-    if (pieces === undefined) {
-      parentPort?.postMessage({ id, value });
-      return;
-    }
-    const packed = packAnswer(value as EngineAnswer, pieces);
-    parentPort?.postMessage({ id, value: packed }, [packed.places.buffer, packed.fresh.buffer]);
-  });
+  void answer(question).then((reply) => parentPort?.postMessage(reply));
 });
 
 async function answer({ id, method, arguments: given }: EngineQuestion): Promise<EngineReply> {

@@ -16,8 +16,10 @@ import { asError } from '../../shared/errors.js';
 import { asText, isRecord } from '../../shared/json.js';
 
 import { findList, readList } from '../body/list-in-body.js';
+import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { piecesOf } from '../body/pieces.js';
+import type { WrittenMessage } from '../body/pieces.js';
 import { apiNamed } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import type { CompactedMessages, OnceOptions } from './compact-once.js';
@@ -43,7 +45,6 @@ export interface EngineOptions {
   readonly workspaceRoot?: string | undefined;
   /** Where what goes is kept. */
   readonly removalLogDirectory?: string | undefined;
-  readonly offload?: 'auto' | 'inline' | undefined;
 }
 
 /** The function form of an adapter, of messages whose format it alone knows. */
@@ -71,12 +72,13 @@ class LocalEngine implements Engine {
   readonly #watched = new Map<string, Watched>();
   readonly #reported = new Map<string, number>();
   /** What was written of messages that an edit has touched, which later calls send again. */
-  readonly #written = new WeakMap<object, Buffer>();
+  readonly #written = new WeakMap<object, WrittenMessage>();
 
   constructor(options: EngineOptions) {
-    const { contextLimit, workspaceRoot, offload, maxConversations, removalLogDirectory } = options;
+    const { contextLimit, workspaceRoot, maxConversations, removalLogDirectory } = options;
     this.#options = options;
-    this.#compactor = createCompactor({ contextLimit, workspaceRoot, offload });
+    // What an engine does is off the thread that pipes already: another one would only be waited for.
+    this.#compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
     this.#lines = new Lines(maxConversations, ({ id }) => {
       this.#watched.delete(id);
       this.#reported.delete(id);
@@ -152,7 +154,7 @@ class LocalEngine implements Engine {
     const isEdited = pieces !== undefined;
     return {
       outcome: isEdited ? 'edited' : 'unchanged',
-      pieces,
+      body: isEdited ? bodyOf(bytes, pieces) : undefined,
       line: this.#reportOf(line, messages, compacted, { model, isNew }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
     };
@@ -253,6 +255,21 @@ function readMessages(
     messages.push(message);
   }
   return messages;
+}
+
+/** The bytes of a new body, in memory that threads share. */
+function bodyOf(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
+  const parts = pieces.map((piece) =>
+    'end' in piece ? bytes.subarray(piece.start, piece.end) : piece,
+  );
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const body = Buffer.from(new SharedArrayBuffer(length));
+  let at = 0;
+  for (const part of parts) {
+    body.set(part, at);
+    at += part.length;
+  }
+  return body;
 }
 
 function passed(reason: string): EngineAnswer {

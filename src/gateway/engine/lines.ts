@@ -28,6 +28,7 @@ export interface KnownStart {
   readonly elements: readonly ByteRange[];
 }
 
+const CLOSE_OBJECT = 0x7d;
 /** All bodies that are kept together may have so many bytes, whatever their number. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
@@ -132,11 +133,12 @@ function commonElements(
   let high = elements.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    // The byte behind an element has to be the same, or a number might go on there.
-    if ((elements[middle]?.end ?? Infinity) < common) low = middle + 1;
+    if ((elements[middle]?.end ?? Infinity) <= common) low = middle + 1;
     else high = middle;
   }
-  return low;
+  // Where the last one is no object, it might go on in the new list.
+  const last = elements[low - 1]?.end;
+  return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
 
 /** How many messages say the same at the beginning; nearly all are the same objects. */

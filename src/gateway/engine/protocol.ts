@@ -1,7 +1,6 @@
 // What the server and the engine say to each other: plain data, as it may cross threads. Bodies lie in memory that both share.
 
 import type { CostReport } from '../../main/preflight/cost-meter.js';
-import type { ByteRange } from '../body/json-scan.js';
 import type { ApiName } from './apis.js';
 
 /** A request whose body has come in. */
@@ -19,19 +18,17 @@ export interface EngineCall {
   readonly passes?: string | undefined;
 }
 
-/** A part of a new body: bytes of the one that came, or others. */
-export type Piece = ByteRange | Uint8Array;
-
 /** What became of a request. */
 export interface EngineAnswer {
   /**
-   * `edited`: the pieces are to be sent. `unchanged`: nothing was to be edited. `passed`: the request is not for editing.
+   * `edited`: the new body is to be sent. `unchanged`: nothing was to be edited. `passed`: the request is not for editing.
    * `failed`: it could not be read, or compacting it failed. But for the first, the body is to be sent as it came.
    */
   readonly outcome: 'edited' | 'unchanged' | 'passed' | 'failed';
   /** Why, without content of the conversation. */
   readonly reason?: string | undefined;
-  readonly pieces?: readonly Piece[] | undefined;
+  /** In memory that threads share. */
+  readonly body?: Uint8Array | undefined;
   readonly line?: LineReport | undefined;
   /** What has landed in this call. */
   readonly edits: readonly EditReport[];
@@ -91,4 +88,20 @@ export interface OnceAnswer {
   readonly status: 200 | 400;
   /** JSON, or what is wrong with what was asked. */
   readonly body: Uint8Array;
+}
+
+/** What an engine on a thread of its own can be asked; the arguments are those of its methods. */
+export type EngineMethod = Exclude<keyof Engine, 'close'>;
+
+/** One question to it. */
+export interface EngineQuestion {
+  readonly id: number;
+  readonly method: EngineMethod;
+  readonly arguments: readonly unknown[];
+}
+
+/** What became of a question. */
+export interface EngineReply {
+  readonly id: number;
+  readonly value: unknown;
 }

@@ -3,9 +3,15 @@
 
 import { Worker } from 'node:worker_threads';
 import type { EngineOptions } from './engine.js';
-import { unpackAnswer } from './engine-messages.js';
-import type { EngineMethod, EngineReply, PackedAnswer } from './engine-messages.js';
-import type { AnsweredUsage, Engine, EngineAnswer, EngineCall, OnceAnswer } from './protocol.js';
+import type {
+  AnsweredUsage,
+  Engine,
+  EngineAnswer,
+  EngineCall,
+  EngineMethod,
+  EngineReply,
+  OnceAnswer,
+} from './protocol.js';
 
 interface Waiting {
   readonly answer: (value: unknown) => void;
@@ -40,11 +46,7 @@ class ThreadedEngine implements Engine {
   }
 
   async compact(call: EngineCall): Promise<EngineAnswer> {
-    const value = await this.#ask('compact', [call]);
-    if (value === undefined) return FAILED;
-    return 'places' in (value as object)
-      ? unpackAnswer(value as PackedAnswer)
-      : (value as EngineAnswer);
+    return ((await this.#ask('compact', [call])) as EngineAnswer | undefined) ?? FAILED;
   }
 
   async compactOnce(body: Uint8Array): Promise<OnceAnswer> {

@@ -2,56 +2,57 @@
 
 /** What most bodies have room in, where nobody says how long one is. */
 const FIRST_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** A growing copy. */
 export class BodyCopy {
   readonly #maxBytes: number;
-  #bytes: Buffer | undefined;
+  readonly #announced: number;
+  #bytes: Buffer = NOTHING;
   #length = 0;
+  #isTooLarge: boolean;
 
   /** @param announced how long it will be, when that was said */
-  constructor(maxBytes: number, announced: number | undefined) {
+  constructor(maxBytes: number, announced: number = 0) {
     this.#maxBytes = maxBytes;
-    const size = announced ?? Math.min(FIRST_BYTES, maxBytes);
-    if (size <= maxBytes) this.#bytes = sharedBuffer(Math.max(1, size));
+    this.#announced = announced;
+    this.#isTooLarge = announced > maxBytes;
   }
 
   /** Whether the body is larger than what is kept; nothing of it is then. */
   get isTooLarge(): boolean {
-    return this.#bytes === undefined;
+    return this.#isTooLarge;
   }
 
   get length(): number {
     return this.#length;
   }
 
-  /** Adds what has come; returns whether all is kept so far. */
+  /** What has come so far. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Whether so many bytes are kept. */
+  hasRoomFor(length: number): boolean {
+    return length <= this.#maxBytes;
+  }
+
+  /** Adds what has come, unless that is too much; returns whether all is kept. */
   add(chunk: Buffer): boolean {
-    if (this.#bytes === undefined) return false;
     const length = this.#length + chunk.length;
-    if (length > this.#maxBytes) {
-      this.#bytes = undefined;
-      return false;
-    }
-    if (length > this.#bytes.length) {
-      const larger = sharedBuffer(
-        Math.min(this.#maxBytes, Math.max(length, this.#bytes.length * 2)),
-      );
-      this.#bytes.copy(larger, 0, 0, this.#length);
-      this.#bytes = larger;
-    }
+    this.#isTooLarge ||= !this.hasRoomFor(length);
+    if (this.#isTooLarge) return false;
+    if (length > this.#bytes.length) this.#grow(length);
     chunk.copy(this.#bytes, this.#length);
     this.#length = length;
     return true;
   }
 
-  /** What has come. @throws RangeError when that is not kept */
-  get bytes(): Buffer {
-    if (this.#bytes === undefined) throw new RangeError('The body is larger than what is kept.');
-    return this.#bytes.subarray(0, this.#length);
+  #grow(length: number): void {
+    const size = Math.max(length, this.#announced, this.#bytes.length * 2, FIRST_BYTES);
+    const larger = Buffer.from(new SharedArrayBuffer(Math.min(this.#maxBytes, size)));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
   }
-}
-
-function sharedBuffer(length: number): Buffer {
-  return Buffer.from(new SharedArrayBuffer(length));
 }

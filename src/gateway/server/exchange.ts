@@ -2,14 +2,14 @@
 // compacted and sends that. Whatever fails here, the bytes that came are what goes out.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
 import type { Api } from '../engine/apis.js';
 import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
 import { BodyCopy } from './body-copy.js';
-import type { Forwarder, WholeBody } from './forward.js';
+import type { Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
 import { tapUsage } from './usage-tap.js';
@@ -24,6 +24,8 @@ export interface ExchangeParts {
 
 /** Keys are told apart by digests that mean nothing outside of this process. */
 const SALT = randomBytes(16);
+/** What is copied in a fraction of a millisecond. */
+const BYTES_PER_TURN = 1024 * 1024;
 /** Nobody waits for what is looked at beside a request. */
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
@@ -57,7 +59,7 @@ export function exchange(
 
 type Served = Route & { readonly api: Api };
 
-/** The request goes out as it comes in. */
+/** The request goes out as it comes in. What is looked at beside that waits until there is an answer. */
 function observe(
   parts: ExchangeParts,
   request: IncomingMessage,
@@ -66,21 +68,43 @@ function observe(
   copy: BodyCopy,
 ): void {
   const { forwarder, ledger } = parts;
-  const looked = new Promise<EngineAnswer | undefined>((resolve) => {
-    request.on('data', (chunk: Buffer) => {
-      if (!copy.isTooLarge && !copy.add(chunk)) ledger.notePassed('a body that is too large');
-    });
-    request.once('end', () => {
-      // Beside the request, which is on its way by now.
-      setImmediate(() => {
-        resolve(copy.isTooLarge ? undefined : compact(parts, request, route, copy, OBSERVING_MS));
-      });
-    });
-    request.once('close', () => {
-      if (!request.complete) resolve(undefined);
-    });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let look = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
+    undefined;
+  const looked = new Promise<EngineAnswer | undefined>((resolve) => (look = resolve));
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (copy.hasRoomFor(length)) chunks.push(chunk);
+    else chunks.length = 0;
   });
-  forwarder.forward(request, response, route, undefined, answerTo(parts, route, looked, 'observe'));
+  response.once('close', () => {
+    look(undefined);
+  });
+  const listeners = answerTo(parts, route, looked, 'observe');
+  forwarder.forward(request, response, route, undefined, {
+    ...listeners,
+    onAnswer: (answer) => {
+      listeners.onAnswer(answer);
+      if (!request.complete) return;
+      if (!copy.hasRoomFor(length)) ledger.notePassed('a body that is too large');
+      else {
+        look(fill(copy, chunks).then(() => compact(parts, request, route, copy, OBSERVING_MS)));
+      }
+    },
+  });
+}
+
+/** Copies chunk by chunk, with turns of the event loop between. */
+async function fill(copy: BodyCopy, chunks: readonly Buffer[]): Promise<void> {
+  let copied = 0;
+  for (const chunk of chunks) {
+    copy.add(chunk);
+    copied += chunk.length;
+    if (copied < BYTES_PER_TURN) continue;
+    copied = 0;
+    await nextTurn();
+  }
 }
 
 /** The request goes out once it is known what of it. */
@@ -109,13 +133,12 @@ function collect(
       if (response.destroyed) return;
       const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
-      const body = isCompacting ? bodyOf(answer, copy) : undefined;
-      const whole = body ?? { parts: [copy.bytes], length: copy.length };
+      const body = (isCompacting ? answer.body : undefined) ?? copy.bytes;
       forwarder.forward(
         request,
         response,
         route,
-        whole,
+        body,
         answerTo(parts, route, Promise.resolve(answer), mode),
       );
     });
@@ -123,16 +146,6 @@ function collect(
   request.on('data', onData);
   request.once('end', onEnd);
   request.once('error', () => response.destroy());
-}
-
-/** The parts of the new body; `undefined` where that is the one that came. */
-function bodyOf({ pieces }: EngineAnswer, copy: BodyCopy): WholeBody | undefined {
-  if (pieces === undefined) return undefined;
-  const { bytes } = copy;
-  const parts = pieces.map((piece) =>
-    'end' in piece ? bytes.subarray(piece.start, piece.end) : piece,
-  );
-  return { parts, length: parts.reduce((sum, part) => sum + part.length, 0) };
 }
 
 /** What the engine makes of a request, within the time there is. Never rejects. */

@@ -8,12 +8,6 @@ import { TOKEN_HEADER } from './guard.js';
 import { endToEnd, pairs } from './header-lists.js';
 import type { Route } from './route.js';
 
-/** What goes out in place of the body that comes in. */
-export interface WholeBody {
-  readonly parts: readonly Uint8Array[];
-  readonly length: number;
-}
-
 /** What the sender is told. */
 export interface ForwardEvents {
   /** The head of an answer is there; what is listened to now misses nothing. */
@@ -41,16 +35,16 @@ export class Forwarder {
     request: IncomingMessage,
     response: ServerResponse,
     route: Route,
-    body: WholeBody | undefined,
+    body: Uint8Array | undefined,
     events: ForwardEvents,
   ): void {
     const outgoing = this.#open(request, route, body?.length);
     let isAnswered = false;
     const fail = (error: NodeJS.ErrnoException): void => {
-      // What it had said by then has been piped: who listens sees it cut off, as without us.
-      if (isAnswered) return void response.destroy();
+      // What has been said is piped still, and where that is cut off the client is told by `pipeAnswer`.
+      if (isAnswered || response.destroyed) return;
       const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && body !== undefined;
-      if (isStale && !response.destroyed) {
+      if (isStale) {
         this.forward(request, response, route, body, events);
         return;
       }
@@ -75,10 +69,7 @@ export class Forwarder {
       if (!response.writableFinished) outgoing.destroy();
     });
     if (body === undefined) pipeRequest(request, outgoing);
-    else {
-      for (const part of body.parts) outgoing.write(part);
-      outgoing.end();
-    }
+    else outgoing.end(body);
   }
 
   /** Opens a connection that is to become another protocol's. */

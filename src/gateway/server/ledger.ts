@@ -3,7 +3,7 @@
 
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/cost-meter.js';
-import { inputCost, modelPrice } from '../../shared/model-prices.js';
+import { inputCost, modelPrice } from '../../main/models/model-prices.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 
@@ -130,17 +130,13 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 
   /** Takes note of what the engine made of a request. */
-  noteAnswer({ outcome, reason, pieces, line, edits }: EngineAnswer, bytes: number): void {
+  noteAnswer({ outcome, reason, body, line, edits }: EngineAnswer, bytes: number): void {
     if (outcome === 'failed')
       this.noteFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.notePassed(reason ?? 'other requests');
     if (line === undefined) return;
     const conversation = this.#conversationOf(line);
-    const sentBytes =
-      pieces?.reduce(
-        (sum, piece) => sum + ('end' in piece ? piece.end - piece.start : piece.length),
-        0,
-      ) ?? bytes;
+    const sentBytes = body?.length ?? bytes;
     conversation.dollars = addDollars(conversation, line);
     conversation.line = line;
     conversation.calls += 1;

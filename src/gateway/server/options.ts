@@ -32,7 +32,7 @@ export interface GatewayOptions {
   readonly maxBodyBytes?: number | undefined;
   /** Connections at a time. @default 1_024 */
   readonly maxConnections?: number | undefined;
-  /** How long a request waits for its compaction, in milliseconds, before it leaves as it came. @default 5_000 */
+  /** How long a request waits for its compaction, in milliseconds, before it leaves as it came. @default 2_000 */
   readonly deadlineMs?: number | undefined;
   /** How long nothing may come from an upstream, in milliseconds. @default 900_000, a quarter of an hour */
   readonly idleTimeoutMs?: number | undefined;
@@ -111,7 +111,7 @@ const SCHEMA = z.strictObject({
     .min(0)
     .default(32 * 1024 * 1024),
   maxConnections: z.number().int().min(1).default(1_024),
-  deadlineMs: z.number().int().min(1).default(5_000),
+  deadlineMs: z.number().int().min(1).default(2_000),
   idleTimeoutMs: z.number().int().min(1).default(900_000),
   contextLimit: z.number().int().positive().optional(),
   workspaceRoot: z.string().min(1).optional(),

@@ -36,7 +36,7 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
   bytes = free.pop() ?? newBuffer(BUFFER_BYTES);
   used = 0;
   count = 0;
-  const isPacked = contents.every(packEntry);
+  const isPacked = areAllPacked(contents);
   const written = bytes;
   bytes = NO_BYTES;
   if (!isPacked) {
@@ -48,6 +48,15 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
     bytes: isShared(written) ? written.subarray(0, used) : written.slice(0, used),
     numbers: numbers.slice(0, count),
   };
+}
+
+/** An entry that was changed behind the back of its history may throw; as a clone, it fails where failures are expected. */
+function areAllPacked(contents: readonly IContent[]): boolean {
+  try {
+    return contents.every(packEntry);
+  } catch {
+    return false;
+  }
 }
 
 /** Takes back the bytes of entries that nobody reads any more. */

@@ -7,7 +7,8 @@ import { NONE } from '../../shared/density/index/history-columns.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { isWorkNote, readWorkNote, workNote } from '../../shared/work/work-note.js';
 import { gatherWork, NO_WORK } from '../../shared/work/work-record.js';
-import { firstDifference } from './reasoning-policy.js';
+import { isProviderEntry } from '../strategies/provider-compaction.js';
+import { firstDifference, holdsReasoning } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
 
 /** The note takes at most these shares: of the window, and of what the compaction has saved. */
@@ -49,7 +50,7 @@ export function withWork(
   const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
   if (carried === null) return compacted;
   const others = compacted.filter((entry) => !isWorkNote(entry));
-  const at = wholeBoundary(others, firstDifference(others, former));
+  const at = wholeBoundary(others, placeOfNote(others, former));
   return [...others.slice(0, at), carried, ...others.slice(at)];
 }
 
@@ -80,6 +81,16 @@ function answersOf({ blocks }: IContent): readonly string[] {
 
 function saidIn({ blocks }: IContent): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+}
+
+/**
+ * Behind what a provider made, which has to stand first. What it leaves valid of reasoning is bound to what stands before
+ * that: the note is appended then.
+ */
+function placeOfNote(compacted: readonly IContent[], former: readonly IContent[]): number {
+  const made = compacted.findIndex((entry) => !isProviderEntry(entry));
+  if (made <= 0) return firstDifference(compacted, former);
+  return holdsReasoning(compacted, made) ? compacted.length : made;
 }
 
 /** The nearest boundary at or before one that no call in front of it leaves open, or has answered behind it. */

@@ -1,55 +1,43 @@
-// The second step of a preflight: one compression by a strategy, taken only when it helps.
+// The second step of a preflight: a compression that was made is put in place, when it helps.
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
-import { asError } from '../../shared/errors.js';
 import { abortable } from '../waiting/abortable.js';
-import type {
-  CompressionContext,
-  CompressionResult,
-  CompressionStrategy,
-} from '../strategies/strategy.js';
 import type { EntryChange } from '../entry-change.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
-import { withWork } from './carry-work.js';
+import type { MadeCompression } from './make-compression.js';
 import { firstDifference, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
-import { withContextLimit } from '../settings/runtime-context.js';
 import type { StepOutcome } from './apply-edit.js';
 
 /**
  * Compresses the history and puts the result in place when it is smaller. What is added meanwhile
  * waits, and stands behind the result.
  *
- * @throws what the strategy threw, unless truncation may take its place; or the signal's reason. The
- * history is as before then.
+ * @param make makes the compression of the history as it stands
+ * @throws what `make` threw, or the signal's reason. The history is as before then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
-  strategy: CompressionStrategy,
-  promptId: string,
+  make: () => Promise<MadeCompression>,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<CompressedEvent>> {
   const { history, recorder, sent } = parts;
   const { base } = history;
   const tokensBefore = history.getTotalTokens();
   history.startCompression();
-  let compression: Compression;
+  let made: MadeCompression;
   let outcome: CompressedEvent['outcome'];
   let newLength: number;
   try {
-    compression = await compress(parts, strategy, promptId, signal);
-    const { knownTokens = NO_TOKENS } = compression.result;
-    for (const [entry, tokens] of knownTokens) history.weigh(entry, tokens);
-    const compacted = withoutStaleReasoning(parts, compression.result.newHistory);
-    const left = await abortable(history.estimateTokensForContents(compacted), signal);
-    const newHistory = withWork(parts, history.getRawHistory(), compacted, tokensBefore - left);
+    made = await make();
+    const newHistory =
+      made.keepsReasoning === true
+        ? made.newHistory
+        : withoutStaleReasoning(parts, made.newHistory);
     newLength = newHistory.length;
-    const tokensAfter =
-      newHistory === compacted
-        ? left
-        : await abortable(history.estimateTokensForContents(newHistory), signal);
+    const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
     if (tokensAfter >= tokensBefore) {
       outcome = 'rejected';
     } else {
@@ -70,14 +58,17 @@ export async function runCompressionStep(
   }
   const isApplied = outcome === 'applied';
   const failure =
-    (isApplied && (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
+    (isApplied &&
+      made.keepsReasoning !== true &&
+      (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
     (await failureOf(history.waitForTokenUpdates()));
-  const { result, by, fallbackFrom } = compression;
+  const { by, llmCallMade, fallbackFrom, isAhead } = made;
   const event = {
     strategy: by.name,
     outcome,
     ...(fallbackFrom !== undefined && { fallbackFrom }),
-    llmCallMade: result.metadata.llmCallMade,
+    ...(isAhead === true && { isAhead }),
+    llmCallMade,
     tokensBefore,
     tokensAfter: history.getTotalTokens(),
     entriesBefore: base.length,
@@ -86,8 +77,6 @@ export async function runCompressionStep(
   return { event, failure };
 }
 
-const NO_TOKENS: ReadonlyMap<IContent, number> = new Map<IContent, number>();
-
 function withoutStaleReasoning(
   { history, edits }: SessionParts,
   newHistory: readonly IContent[],
@@ -95,85 +84,6 @@ function withoutStaleReasoning(
   return edits.reasoning === 'keep'
     ? newHistory
     : stripRewritten(newHistory, history.getRawHistory());
-}
-
-interface Compression {
-  readonly by: CompressionStrategy;
-  readonly result: CompressionResult;
-  readonly fallbackFrom?: NonNullable<CompressedEvent['fallbackFrom']>;
-}
-
-async function compress(
-  parts: SessionParts,
-  strategy: CompressionStrategy,
-  promptId: string,
-  signal: AbortSignal | undefined,
-): Promise<Compression> {
-  try {
-    return { by: strategy, result: await compressBy(strategy, parts, promptId, signal) };
-  } catch (thrown) {
-    signal?.throwIfAborted();
-    if (!strategy.requiresLLM || !parts.runtimeContext.ephemerals.fallbackToTruncation())
-      throw thrown;
-    const error = asError(thrown);
-    parts.logger.warn(`${strategy.name} failed, truncating instead`, { error });
-    const truncation = parts.resolveStrategy('top-down-truncation');
-    const result = await compressBy(truncation, parts, promptId, signal);
-    return { by: truncation, result, fallbackFrom: { strategy: strategy.name, error } };
-  }
-}
-
-async function compressBy(
-  strategy: CompressionStrategy,
-  parts: SessionParts,
-  promptId: string,
-  signal: AbortSignal | undefined,
-): Promise<CompressionResult> {
-  const context = compressionContext(parts, strategy, promptId, signal);
-  return abortable(strategy.compress(context), signal);
-}
-
-/** The part of a compression's context that comes from the history and the call. */
-type HistoryContext = Pick<
-  CompressionContext,
-  | 'history'
-  | 'runtimeContext'
-  | 'estimateTokens'
-  | 'countEach'
-  | 'currentTokenCount'
-  | 'logger'
-  | 'planCompression'
-  | 'promptId'
-  | 'signal'
->;
-
-/** The part that the host knows. */
-export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
-
-/** What a strategy is given to compress the history as it stands. */
-export function compressionContext(
-  parts: SessionParts,
-  { requiresLLM }: CompressionStrategy,
-  promptId: string,
-  signal: AbortSignal | undefined,
-): CompressionContext {
-  const { history, offload, logger, gauge, compressionInputs } = parts;
-  const { base } = history;
-  return {
-    // The host is not asked for what a strategy without a model has no use for.
-    ...(requiresLLM && compressionInputs?.()),
-    history: history.getCurated(),
-    // To a strategy the window is as large as it is in the tokens that are counted.
-    runtimeContext: withContextLimit(parts.runtimeContext, gauge.budget.windowTokens),
-    estimateTokens: (contents) => history.estimateTokensForContents(contents),
-    countEach: (contents) => history.countEach(contents),
-    planCompression: (request) =>
-      offload.planCompression?.(base, request, signal) ?? Promise.resolve(undefined),
-    currentTokenCount: history.getTotalTokens(),
-    logger,
-    promptId,
-    ...(signal !== undefined && { signal }),
-  };
 }
 
 /**

@@ -27,6 +27,10 @@ export interface UsageReport {
   readonly inputTokens: number;
   /** The model that answered, named as to `history.add`. @default the one that was named last */
   readonly modelName?: string | undefined;
+  /** Those of the input that came from the provider's cache, for the event `cacheMissed`. @default nobody knows */
+  readonly cacheReadTokens?: number | undefined;
+  /** The provider's own word for why its cache was missed, 200 characters at most. @default it gave none */
+  readonly cacheMissReason?: string | undefined;
 }
 
 /**

@@ -1,11 +1,17 @@
-// What requests and edits come to in tokens, as far as counts are known: an estimate from what the preflights made ready.
-// Has no effect on what it measures, counts nothing itself, and knows no prices.
+// What requests and edits come to in tokens and in money, as far as counts and prices are known: an estimate from what the
+// preflights made ready. Has no effect on what it measures, and counts nothing itself.
 
 import type { HistoryService } from '../history-service.js';
-import type { CostMemory, TallyMemory } from '../state/session-memory.js';
+import type { SummaryCounts } from './compression-ahead.js';
+import { inputCost } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/model-prices.js';
+import { RuleSavings } from './rule-savings.js';
+import type { PrunedEvent } from './session-events.js';
+import type { CostMemory, DollarMemory, TallyMemory } from '../state/session-memory.js';
 import type { SentHistory } from './sent-history.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
+import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 
 /** Counted tokens of a history, summed over requests; overhead and pending tokens are not among them. */
@@ -20,11 +26,19 @@ export interface RequestTokens {
   readonly cacheWriteTokens: number;
 }
 
-/**
- * What a session's requests came to. Every preflight that ended counts as one request. These are
- * tokens: what they cost is a matter of the provider's prices, which often are about 0.1 of the input
- * price for what is read from a cache, and 1.25 for what is written to one.
- */
+/** What the input of a session's requests costs, in dollars, by the prices of the models that they went to. */
+export interface InputDollars {
+  readonly with: number;
+  /** The same had no edit ever landed. */
+  readonly without: number;
+  /**
+   * What each rule has saved, the rewrites taken off that its edits cost; below 0 where these were dearer. `other` is all else that was
+   * saved: by compressing, by fitting, by staying below a step of the price. Together they are what lies between `without` and `with`.
+   */
+  readonly savedBy: Readonly<Partial<Record<RuleName | 'other', number>>>;
+}
+
+/** What a session's requests came to. Every preflight that ended counts as one request. */
 export interface CostReport extends RequestTokens {
   readonly requests: number;
   /**
@@ -34,6 +48,10 @@ export interface CostReport extends RequestTokens {
   readonly uncompacted: RequestTokens;
   /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
   readonly rewrites: number;
+  /** What became of summaries by models; absent when there were none. */
+  readonly summaries?: SummaryCounts;
+  /** Absent unless the price of the model was known for each request. */
+  readonly dollars?: InputDollars;
 }
 
 export interface CostMeterOptions {
@@ -45,9 +63,13 @@ export interface CostMeterOptions {
     SentHistory,
     'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
   >;
+  /** What the model charges that the session talks to. */
+  readonly price?: (() => ModelPrice | undefined) | undefined;
   /** What the requests of a former session of the history came to. @default nothing */
   readonly former?: CostMemory | undefined;
 }
+
+const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
 /** Adds up the preflights of one session. */
 export class CostMeter {
@@ -56,12 +78,19 @@ export class CostMeter {
   readonly #prefixes: PrefixTokens;
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
+  readonly #price: () => ModelPrice | undefined;
+  readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
+  #dollars: Omit<DollarMemory, 'rules'> | null;
 
-  constructor({ history, sent, former }: CostMeterOptions) {
+  constructor({ history, sent, price = () => undefined, former }: CostMeterOptions) {
     this.#history = history;
     this.#sent = sent;
+    this.#price = price;
+    const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
+    this.#dollars = dollars && { with: dollars.with, without: dollars.without };
+    this.#ruleSavings = new RuleSavings(dollars?.rules);
     this.#compacted = new TokenTally(former?.compacted);
     this.#uncompacted = new TokenTally(former?.uncompacted);
     this.#requests = former?.requests ?? 0;
@@ -76,16 +105,32 @@ export class CostMeter {
       ...this.#compacted.tokens,
       uncompacted: this.#uncompacted.tokens,
       rewrites: this.#rewrites,
+      ...this.#inputDollars,
     };
+  }
+
+  get #inputDollars(): Pick<CostReport, 'dollars'> {
+    if (this.#dollars === null || this.#requests === 0) return {};
+    const saved = this.#dollars.without - this.#dollars.with;
+    return { dollars: { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) } };
+  }
+
+  /** Notes what rules took away in an edit that has landed. */
+  noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
+    const tokens = (entry: IContent): number =>
+      tokensOf(entry, (counted) => this.#history.countedTokens(counted));
+    this.#ruleSavings.noteEdits(edits, changes, tokens);
   }
 
   /** What the next session of the history has to know. */
   get memory(): CostMemory {
+    const dollars = this.#dollars && { ...this.#dollars, rules: this.#ruleSavings.memory };
     return {
       requests: this.#requests,
       rewrites: this.#rewrites,
       compacted: this.#compacted.memory,
       uncompacted: this.#uncompacted.memory,
+      dollars,
     };
   }
 
@@ -101,8 +146,21 @@ export class CostMeter {
       isRead && isRewritten
         ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
         : Infinity;
-    this.#compacted.add(totalTokens, isRead, readTokens);
-    this.#uncompacted.add(totalTokens + reclaimedTokens, isRead, Infinity);
+    const read = this.#compacted.add(totalTokens, isRead, readTokens);
+    const fullTokens = totalTokens + reclaimedTokens;
+    const addedTokens = fullTokens - this.#uncompacted.lastTokens;
+    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity);
+    if (reclaimedTokens === 0) this.#ruleSavings.startOver();
+    const price = this.#price();
+    if (price === undefined) {
+      this.#dollars = null;
+    } else if (this.#dollars !== null) {
+      this.#dollars = {
+        with: this.#dollars.with + inputCost(price, totalTokens, read),
+        without: this.#dollars.without + inputCost(price, fullTokens, fullRead),
+      };
+      this.#ruleSavings.addRequest(price, isRead, totalTokens - addedTokens - read);
+    }
     // What is estimated still will be something else once it is counted.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
   }
@@ -124,6 +182,11 @@ class TokenTally {
     return [this.#sentTokens, this.#readTokens, this.#lastTokens];
   }
 
+  /** Those of the last request. */
+  get lastTokens(): number {
+    return this.#lastTokens;
+  }
+
   get tokens(): RequestTokens {
     return {
       sentTokens: this.#sentTokens,
@@ -132,11 +195,13 @@ class TokenTally {
     };
   }
 
-  /** @param readTokens the most that can be read from a cache, if anything */
-  add(tokens: number, isRead: boolean, readTokens: number): void {
-    if (isRead) this.#readTokens += Math.min(readTokens, this.#lastTokens, tokens);
+  /** Returns what is read. @param readTokens the most that can be read from a cache, if anything */
+  add(tokens: number, isRead: boolean, readTokens: number): number {
+    const read = isRead ? Math.min(readTokens, this.#lastTokens, tokens) : 0;
+    this.#readTokens += read;
     this.#sentTokens += tokens;
     this.#lastTokens = tokens;
+    return read;
   }
 }
 

@@ -2,10 +2,13 @@
 // has seen, and at which lengths of the history edits have landed. What may land of a pass, the gate decides.
 
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
+import { cachePrices } from '../models/model-prices.js';
+import { bindsReasoning } from '../models/reasoning-binding.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
@@ -17,7 +20,8 @@ import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import type { Journal, JournalRecords } from '../state/journal.js';
+import type { HistoryTrace } from '../state/history-trace.js';
+import type { JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-memory.js';
 import { currentStrategy, currentDensityConfig } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -38,18 +42,24 @@ export class DensityPruner {
   /** Whether it has to be found out what landed before. */
   #isTakenUp: boolean;
   #points: BatchPoints;
-  #journal: Journal;
+  /** Tells whether the history was cleared; keeps nothing of what it held, as its journal would. */
+  #trace: HistoryTrace;
   /** The history's additions that the last pass has settled: more of them make it dirty. */
   #settledAdditions = -1;
 
   constructor(parts: SessionParts) {
     const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
-    this.#gate = new EditGate({ ...edits, history, logger, sent });
+    const prices = (): CachePrices => cachePrices(parts.price?.());
+    this.#gate = new EditGate({
+      ...{ ...edits, history, logger, sent, prices },
+      bindsReasoning: () => bindsReasoning(history.modelName),
+      isReasoningUnsaid: parts.isReasoningUnsaid,
+    });
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
-    this.#journal = history.journal;
+    this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
   }
 
@@ -83,7 +93,7 @@ export class DensityPruner {
   ): Promise<StepOutcome<PrunedEvent | null>> {
     // What is added from here on may not be seen by this pass, and leaves the history dirty.
     const seen = this.#parts.history.additions;
-    const at = this.#journal.length;
+    const at = this.#trace.length;
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
@@ -148,9 +158,9 @@ export class DensityPruner {
   }
 
   #startOverWhenCleared(): void {
-    const { journal } = this.#parts.history;
-    if (journal === this.#journal) return;
-    this.#journal = journal;
+    const { trace } = this.#parts.history.journal;
+    if (trace === this.#trace) return;
+    this.#trace = trace;
     this.#points = new BatchPoints();
     this.#isTakenUp = false;
   }

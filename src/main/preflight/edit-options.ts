@@ -11,15 +11,15 @@ export interface EditOptions {
    * When density edits land. An edit rewrites what was sent, and the provider's prompt cache with it.
    * Compressing at the threshold and making the history fit are not put off by this. A session that is taken
    * up with answers of a model has the edits of the sessions before it land once more, as far as its history tells
-   * of them, so that it sends what they sent. @default 'batched'; 'every-turn' with the preset `specification`
+   * of them, so that it sends what they sent. @default 'auto'; 'every-turn' with the preset `specification`
    */
   readonly edits?: EditPolicy | undefined;
   /**
-   * Counted tokens that a `batched` edit has to take away while the cache is warm. @default by the price of the cache: what stands
+   * Counted tokens that an edit by `auto` has to take away while the cache is warm. @default by the price of the cache: what stands
    * behind the edit against what it saves in the calls to come
    */
   readonly minReclaimTokens?: number | undefined;
-  /** How long the provider's prompt cache lasts after a request, in milliseconds. @default 300_000 */
+  /** How long the provider's prompt cache lasts after a request, in milliseconds. @default that of the model; 300_000 where nobody knows */
   readonly cacheTtlMs?: number | undefined;
   /** What becomes of the reasoning that stands behind an edit. @default 'keep' */
   readonly reasoning?: ReasoningPolicy | undefined;
@@ -33,12 +33,18 @@ export type CompleteEditOptions = Pick<EditOptions, 'minReclaimTokens'> & {
   >;
 };
 
-/** Whether it is the price of the cache that decides when edits land. */
-export function arePriced({ edits, minReclaimTokens }: CompleteEditOptions): boolean {
-  return edits === 'batched' && minReclaimTokens === undefined;
+/** Whether edits wait until they are worth what they cost. */
+export function isBatching(edits: EditPolicy): boolean {
+  return edits === 'auto' || edits === 'batched' || edits === 'append-only';
 }
 
-const EDIT_POLICIES: readonly EditPolicy[] = ['every-turn', 'batched', 'at-birth'];
+const EDIT_POLICIES: readonly EditPolicy[] = [
+  'every-turn',
+  'auto',
+  'batched',
+  'append-only',
+  'at-birth',
+];
 const REASONING_POLICIES: readonly ReasoningPolicy[] = [
   'keep',
   'strip-after-first-edit',

@@ -3,8 +3,10 @@
 
 import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
+import { isBatching } from './edit-options.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
@@ -14,12 +16,14 @@ import type { CountedTokens } from './cost-meter.js';
 import type { SentHistory } from './sent-history.js';
 
 /**
- * When density edits land. `every-turn`: as soon as there are any. `batched`: once they are worth the
- * cache that they cost, when that is cold anyway, or when the history would be compressed. `at-birth`:
- * in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
+ * When density edits land. `every-turn`: as soon as there are any. `auto`: once they are worth the
+ * cache that they cost by the prices of the model, when that is cold anyway, or when the history would be compressed. `batched`: another
+ * name for that. `append-only`: the same, as for a model that binds reasoning to what stands before it, which `auto` tells by the model's name:
+ * nothing ahead of reasoning is edited until the present turn is over or the history has to be compressed, and then the reasoning behind goes
+ * along where `reasoning` says that. `at-birth`: in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
  * has results shrunk before they are sent: that costs no cache.
  */
-export type EditPolicy = 'every-turn' | 'batched' | 'at-birth';
+export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at-birth';
 
 /**
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
@@ -103,6 +107,12 @@ export interface EditGateOptions extends CompleteEditOptions {
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
+  /** What the cache of the model costs. */
+  readonly prices: () => CachePrices;
+  /** Whether the model binds reasoning to all that stands before it. @default it does not */
+  readonly bindsReasoning?: (() => boolean) | undefined;
+  /** Whether nobody has said what is to become of reasoning. @default false */
+  readonly isReasoningUnsaid?: boolean | undefined;
 }
 
 /** Admits the density edits of one session. */
@@ -127,8 +137,8 @@ export class EditGate {
   }
 
   #admit(found: FoundEdit, { isForced, isBatchPoint }: LandingPoint): Admission {
-    const { edits, sent, minReclaimTokens, history } = this.#options;
-    const bound = this.#withoutBreakingReasoning(found);
+    const { edits, sent, minReclaimTokens, history, prices } = this.#options;
+    const bound = this.#withoutBreakingReasoning(found, isForced);
     if (bound.firstEntry === Infinity) return HELD;
     const sentEntries = sent.intactEntries;
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
@@ -150,6 +160,7 @@ export class EditGate {
           history: history.getRawHistory(),
           sentEntries,
           countedTokens,
+          prices: prices(),
         }),
     });
     if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
@@ -158,10 +169,21 @@ export class EditGate {
     return admitted(found, landing, decision.reason);
   }
 
-  #withoutBreakingReasoning(found: FoundEdit): FoundEdit {
+  #withoutBreakingReasoning(found: FoundEdit, isForced: boolean): FoundEdit {
     const { reasoning, history } = this.#options;
-    if (reasoning !== 'forbid-edits' || found.firstEntry === Infinity) return found;
+    const isForbidden = reasoning === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
+    if (!isForbidden || found.firstEntry === Infinity) return found;
     return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
+  }
+
+  /** Whether an edit ahead of reasoning would have the provider refuse the request, or drop what nobody has given up. */
+  get #holdsForReasoning(): boolean {
+    const { edits, reasoning, history, bindsReasoning, isReasoningUnsaid = false } = this.#options;
+    if (edits !== 'append-only' && !(isBatching(edits) && bindsReasoning?.() === true))
+      return false;
+    if (reasoning === 'keep') return isReasoningUnsaid;
+    // While a call is open, its turn has to be sent with the thinking that led to it.
+    return history.getRawHistory().at(-1)?.speaker === 'tool';
   }
 }
 

@@ -3,7 +3,8 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
-import { READ_PRICE, REWRITE_PRICE } from '../../shared/density/rules/worth-a-rewrite.js';
+import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/rewrite-price.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { shareOf, tokensOf } from './cost-meter.js';
 import type { CountedTokens } from './cost-meter.js';
 
@@ -21,14 +22,15 @@ export interface PricedEdit {
   /** Entries from its start that a cache may hold. */
   readonly sentEntries: number;
   readonly countedTokens: CountedTokens;
+  /** Those of the model. */
+  readonly prices: CachePrices;
 }
 
 /**
  * Returns the entry from which on an edit pays best, or `Infinity` when no part of it pays.
  *
- * To keep what is stale is to pay rent: each call reads it from the cache, for `read`. To take it away is to buy: what stands behind
- * it has to be read anew once, for `rewrite` more than it would have cost. So an edit that gives back S tokens
- * ahead of T sent ones pays within n calls when `read · S · n > rewrite · T`. How many calls come nobody knows; as many
+ * To keep what is stale is to pay rent: each call reads it from the cache. To take it away is to buy: what stands behind
+ * it has to be written anew once. How many calls come nobody knows; as many
  * as a session of an agent usually has are expected, and more where it has gone on for long already. Of
  * all places the one with the highest gain is taken: results near the end leave soon, as little stands behind
  * them, and those far ahead wait until enough of them has come together.
@@ -38,10 +40,11 @@ export function worthwhileFrom({
   history,
   sentEntries,
   countedTokens,
+  prices,
 }: PricedEdit): number {
   const removed = new Set(result.removals);
   const calls = history.reduce((sum, { speaker }) => sum + (speaker === 'ai' ? 1 : 0), 0);
-  const expectedCalls = Math.max(USUAL_CALLS, SHARE_OF_CALLS * calls);
+  const expectedCalls = paybackCallsAt(Math.max(USUAL_CALLS, SHARE_OF_CALLS * calls), prices);
   let [reclaimed, behind, gain] = [0, 0, 0];
   let from = Infinity;
   for (let at = history.length - 1; at >= 0; at -= 1) {
@@ -57,8 +60,8 @@ export function worthwhileFrom({
     reclaimed += tokens - left;
     if (at < sentEntries) behind += left;
     if (left === tokens && after === undefined) continue;
-    const net = READ_PRICE * reclaimed * expectedCalls - REWRITE_PRICE * behind;
-    if (net <= gain) continue;
+    const net = reclaimed - (behind === 0 ? 0 : staleTokensNeeded(behind, expectedCalls));
+    if (!(net > gain)) continue;
     gain = net;
     from = at;
   }

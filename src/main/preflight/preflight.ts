@@ -4,12 +4,19 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { IContent } from '../../shared/content.js';
 import { abortable } from '../waiting/abortable.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type { CompressionContext, CompressionStrategyName } from '../strategies/strategy.js';
+import type {
+  CompressionContext,
+  CompressionStrategy,
+  CompressionStrategyName,
+} from '../strategies/strategy.js';
 import type { Failure, StepOutcome } from './apply-edit.js';
-import { compressionContext, runCompressionStep } from './compression-step.js';
+import { CompressionAhead } from './compression-ahead.js';
+import { runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { fitHistory } from './fit-step.js';
+import { compressionContext, makeCompressionAtAnyRate } from './make-compression.js';
+import type { MadeCompression } from './make-compression.js';
 import type { HoldReason } from './progress-guard.js';
 import type {
   CompressedEvent,
@@ -61,6 +68,7 @@ export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;
 /** Makes one session's history ready to be sent. */
 export class Preflight {
   readonly costs: CostMeter;
+  readonly ahead: CompressionAhead;
   readonly #parts: SessionParts;
   readonly #pruner: DensityPruner;
 
@@ -68,6 +76,7 @@ export class Preflight {
     this.#parts = parts;
     this.#pruner = new DensityPruner(parts);
     this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
+    this.ahead = new CompressionAhead(parts);
   }
 
   /** Whether content was added that no density pass has settled. */
@@ -98,16 +107,21 @@ export class Preflight {
     pendingTokens: number,
     options: AbortOptions,
   ): Steps<PreflightResult> {
-    const { history, gauge, sent } = this.#parts;
+    const { history, gauge, sent, cacheMisses } = this.#parts;
     gauge.preflightOpens();
+    cacheMisses.preflightOpens();
     await abortable(history.waitForTokenUpdates(), options.signal);
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
     // Also after a compression that began under the limit: what was added meanwhile may be too much.
     const fitted = yield* this.#fit(pendingTokens, options);
+    if (this.ahead.isWorthwhile(pendingTokens)) {
+      this.ahead.begin(currentStrategy(this.#parts), promptId);
+    }
     gauge.preflightCloses(pendingTokens);
     this.costs.preflightCloses();
+    cacheMisses.preflightCloses();
     sent.preflightCloses();
     const totalTokens = history.getTotalTokens();
     return { pruned, compressed, fitted, totalTokens, tokenSource: gauge.countSource };
@@ -118,6 +132,7 @@ export class Preflight {
     const strategy = this.#pruner.begin();
     if (strategy === null) return null;
     const end = await this.#end(() => this.#pruner.run(strategy, pendingTokens, signal), signal);
+    if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: strategy.name, ...end };
     if (isWriteFailure(end.failure?.thrown) && this.#parts.gauge.fits(pendingTokens)) return null;
     return eventOf(end);
@@ -133,17 +148,13 @@ export class Preflight {
     { signal }: AbortOptions,
     pendingTokens?: number,
   ): Steps<CompressedEvent> {
-    const { history, gauge } = this.#parts;
     const strategy = currentStrategy(this.#parts);
-    const former = history.getRawHistory();
-    const end = await this.#end(
-      () => runCompressionStep(this.#parts, strategy, promptId, signal),
-      signal,
-    );
-    const progress =
-      pendingTokens === undefined ? {} : { isUnderThreshold: !gauge.shouldCompress(pendingTokens) };
-    yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
-    return eventOf(end);
+    const make = (): Promise<MadeCompression> =>
+      makeCompressionAtAnyRate(this.#parts, strategy, promptId, signal);
+    const { gauge } = this.#parts;
+    const isEnough =
+      pendingTokens === undefined ? undefined : () => !gauge.shouldCompress(pendingTokens);
+    return yield* this.#land(strategy, make, isEnough, signal);
   }
 
   /** Sees to it that the history fits, and does nothing else. */
@@ -157,6 +168,7 @@ export class Preflight {
     if (gauge.fits(pendingTokens)) return null;
     yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
+    yield* this.#landAhead(pendingTokens, options);
     if (!gauge.fits(pendingTokens)) {
       yield* this.#compressOverLimit(promptId, pendingTokens, options);
     }
@@ -173,10 +185,11 @@ export class Preflight {
     options: AbortOptions,
   ): Steps<CompressedEvent | null> {
     const { gauge } = this.#parts;
+    const landed = yield* this.#landAhead(pendingTokens, options);
     if (!gauge.fits(pendingTokens)) {
       return yield* this.#compressOverLimit(promptId, pendingTokens, options);
     }
-    if (!gauge.shouldCompress(pendingTokens)) return null;
+    if (landed !== null || !gauge.shouldCompress(pendingTokens)) return landed;
     try {
       return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
     } catch (thrown) {
@@ -186,6 +199,54 @@ export class Preflight {
       yield { step: 'none', compressionFailure: thrown };
       return null;
     }
+  }
+
+  /**
+   * Lands what was made ahead of time, once it is there; waits for it only when the history does not fit. Returns `null` when
+   * there is nothing to land.
+   */
+  async *#landAhead(
+    pendingTokens: number,
+    { signal }: AbortOptions,
+  ): Steps<CompressedEvent | null> {
+    const { gauge, guard } = this.#parts;
+    const { ahead } = this;
+    if (!gauge.fits(pendingTokens)) await ahead.settled(signal);
+    const compressionFailure = ahead.takeFailure();
+    if (compressionFailure !== undefined) {
+      guard.noteFailure();
+      yield { step: 'none', compressionFailure };
+    }
+    if (!ahead.isWorthwhile(pendingTokens)) return null;
+    const strategy = currentStrategy(this.#parts);
+    const made = ahead.take(strategy);
+    if (made === undefined) return null;
+    const isEnough = (): boolean => !ahead.isWorthwhile(pendingTokens);
+    try {
+      return yield* this.#land(strategy, () => Promise.resolve(made), isEnough, signal);
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      // What cannot be recorded stays, as long as the history fits.
+      if (!isWriteFailure(thrown) || !gauge.fits(pendingTokens)) {
+        yield { step: 'none', compressionFailure: asError(thrown) };
+      }
+      return null;
+    }
+  }
+
+  /** Puts a compression in place. @param isEnough whether it was, of one that nobody asked for */
+  async *#land(
+    strategy: CompressionStrategy,
+    make: () => Promise<MadeCompression>,
+    isEnough: (() => boolean) | undefined,
+    signal: AbortSignal | undefined,
+  ): Steps<CompressedEvent> {
+    const former = this.#parts.history.getRawHistory();
+    const end = await this.#end(() => runCompressionStep(this.#parts, make, signal), signal);
+    this.ahead.noteEnd(end.event);
+    const progress = isEnough === undefined ? {} : { isUnderThreshold: isEnough() };
+    yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
+    return eventOf(end);
   }
 
   /** What a strategy throws must not keep a history from being made to fit: it is reported, and that is all. */
@@ -210,7 +271,7 @@ export class Preflight {
     options: AbortOptions,
   ): Steps<CompressedEvent> {
     const { guard, history } = this.#parts;
-    const reason = guard.holdReason(history.getTotalTokens());
+    const reason = guard.holdReason(history.getTotalTokens()) ?? this.#holdReason(pendingTokens);
     if (reason === null) return yield* this.compress(promptId, options, pendingTokens);
     const event = heldCompression(this.#parts, reason);
     yield {
@@ -218,6 +279,13 @@ export class Preflight {
       ...{ startTimeMs: Date.now(), durationMs: 0 },
     };
     return event;
+  }
+
+  /** A history that fits does not wait for a model: the summary of it is under way, or begins once this preflight has ended. */
+  #holdReason(pendingTokens: number): HoldReason | null {
+    const { ahead } = this;
+    const isMade = ahead.isUnderWay || ahead.makes(currentStrategy(this.#parts));
+    return isMade && this.#parts.gauge.fits(pendingTokens) ? 'under-way' : null;
   }
 
   async *#fit(pendingTokens: number, { signal }: AbortOptions): Steps<FittedEvent | null> {

@@ -8,7 +8,9 @@ export type HoldReason =
   /** The last one did not get under the threshold, and the history has not grown much since. */
   | 'no-growth'
   /** The last ones failed; the next one is tried after a while. */
-  | 'cooling-down';
+  | 'cooling-down'
+  /** A model is asked for a summary in the background, and the history fits without it. */
+  | 'under-way';
 
 export interface ProgressGuardOptions {
   /** Tokens by which the history must grow after a compression that did not get under the threshold, or what returns them. */

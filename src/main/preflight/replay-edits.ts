@@ -6,6 +6,8 @@ import type { DensityBase } from '../../shared/density.js';
 import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
+import { cachePrices } from '../models/model-prices.js';
+import { bindsReasoning } from '../models/reasoning-binding.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
@@ -16,6 +18,7 @@ import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
 import { currentDensityConfig, currentStrategy } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { isBatching } from './edit-options.js';
 
 export interface ReplayOptions {
   readonly parts: SessionParts;
@@ -72,6 +75,9 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     sent,
     history: copy,
     logger: SILENT_LOGGER,
+    prices: () => cachePrices(parts.price?.()),
+    bindsReasoning: () => bindsReasoning(parts.history.modelName),
+    isReasoningUnsaid: parts.isReasoningUnsaid,
   });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
@@ -81,11 +87,11 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   for (const { at, isNow, idleMs } of preflightsOf(given)) {
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
-    sent.isCacheCold = idleMs >= edits.cacheTtlMs;
+    sent.isCacheCold = idleMs >= (parts.cacheTtlOf?.() ?? edits.cacheTtlMs);
     const isBatchPoint = points.reaches(at);
     const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    const isShrinking = isDocumented && edits.edits === 'batched' && !isCompressed && !mayLand;
+    const isShrinking = isDocumented && isBatching(edits.edits) && !isCompressed && !mayLand;
     if (!isNow && isShrinking) {
       const found = shrinks.find();
       const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });

@@ -18,7 +18,7 @@ export interface Rewrite {
 export interface SentHistoryOptions {
   readonly history: Pick<HistoryService, 'revision' | 'length'>;
   /** How long a provider's cache lasts after a request, in milliseconds. */
-  readonly cacheTtlMs: number;
+  readonly cacheTtlMs: () => number;
   /** Milliseconds that only grow. */
   readonly now: () => number;
   /** Whether others have sent the history as it stands. @default false */
@@ -30,7 +30,7 @@ export interface SentHistoryOptions {
 /** What the last preflight made ready to be sent, as far as it stands. */
 export class SentHistory {
   readonly #history: SentHistoryOptions['history'];
-  readonly #cacheTtlMs: number;
+  readonly #cacheTtlMs: () => number;
   readonly #now: () => number;
   #revision: number;
   #sentEntries = 0;
@@ -64,8 +64,13 @@ export class SentHistory {
 
   /** Whether a provider has forgotten what was sent last, or nothing was. */
   get isCacheCold(): boolean {
+    return this.idleMs >= this.#cacheTtlMs();
+  }
+
+  /** Milliseconds since the history was sent last; `Infinity` when it never was. */
+  get idleMs(): number {
     this.#catchUp(this.#history.revision);
-    return this.#now() - this.#sentAtMs >= this.#cacheTtlMs;
+    return this.#now() - this.#sentAtMs;
   }
 
   /** Tokens that the history would have besides, had no edit ever landed. */
@@ -76,8 +81,7 @@ export class SentHistory {
 
   /** What the next session of the history has to know. */
   get memory(): SentMemory {
-    this.#catchUp(this.#history.revision);
-    const idleMs = this.#now() - this.#sentAtMs;
+    const { idleMs } = this;
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,

@@ -7,6 +7,7 @@ import type { FallbackEvent } from '../offload/offload.js';
 import type { CtxfoldError } from '../../shared/errors.js';
 import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { CacheMissedEvent } from './cache-misses.js';
 import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-policy.js';
 import type { HoldReason } from './progress-guard.js';
@@ -43,6 +44,8 @@ export interface CompressedEvent {
   readonly reason?: HoldReason;
   /** The configured strategy's failure, when truncation took its place. */
   readonly fallbackFrom?: { readonly strategy: CompressionStrategyName; readonly error: Error };
+  /** Whether it was made in the background, and has landed now. @default false */
+  readonly isAhead?: boolean;
   readonly llmCallMade: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -95,6 +98,11 @@ export interface SessionEvents {
   fitted: [FittedEvent];
   /** Follows one of the above; nothing is looked for unless somebody listens. */
   removed: [RemovedEvent];
+  /**
+   * By what the provider reported, a request read much less from its cache than it could have. Told of models that cache by
+   * themselves only after two such requests in a row, or with the provider's reason.
+   */
+  cacheMissed: [CacheMissedEvent];
   /**
    * The history is not the one that the state is of, or not all of what landed in it can be done again: the session goes on from
    * the longest beginning that is the same.

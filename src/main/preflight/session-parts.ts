@@ -5,25 +5,30 @@ import type { DensityConfig } from '../../shared/density.js';
 import { explainDensity } from '../../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
-import { withColdCache } from '../../shared/density/rules/working-set-rules.js';
+import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
+import { cachePrices } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { ruleSettings } from '../settings/density-settings.js';
 import type { Settings } from '../settings/settings.js';
+import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import type {
   AgentRuntimeContext,
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import type { CompressionInputs } from './compression-step.js';
+import { CacheMisses } from './cache-misses.js';
+import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import type { SessionMemory } from '../state/session-memory.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 import { ProgressGuard } from './progress-guard.js';
 import { SentHistory } from './sent-history.js';
 
@@ -56,17 +61,27 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given beside the history. @default nothing */
   readonly compressionInputs?: (() => CompressionInputs) | undefined;
+  /** Asks the provider to compact. @default nobody can */
+  readonly compactByProvider?: CompactByProvider | undefined;
   /** Keeps what edits take away. The session closes it. @default nothing is kept */
   readonly removalLog?: RemovalLog | undefined;
   readonly logger: Logger;
   /** Milliseconds that only grow. @default performance.now */
   readonly now?: (() => number) | undefined;
+  /** What the model charges that the session talks to, where that is known. @default nothing is known */
+  readonly price?: (() => ModelPrice | undefined) | undefined;
+  /** How long the cache of that model lasts, in milliseconds. @default `cacheTtlMs` */
+  readonly cacheTtlOf?: (() => number) | undefined;
+  /** Whether nobody has said what is to become of reasoning. @default false */
+  readonly isReasoningUnsaid?: boolean | undefined;
   /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
   readonly isTakenUp?: boolean | undefined;
   /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
   readonly former?: SessionMemory | undefined;
+  /** Keeps the state of the session for other processes. @default nobody does */
+  readonly keeper?: StateKeeper | undefined;
   /** Called once when the session was closed. */
-  readonly onClose?: (() => void) | undefined;
+  readonly onClose?: (() => Promise<void>) | undefined;
 }
 
 /** The parts of one session. */
@@ -75,6 +90,7 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
+  readonly cacheMisses: CacheMisses;
   /** Absent when nothing is kept of what edits take away. */
   readonly recorder?: RemovalRecorder | undefined;
 }
@@ -87,7 +103,8 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
 export function createParts(init: SessionInit): SessionParts {
   const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
-  const { cacheTtlMs } = edits;
+  const cacheTtlMs = init.cacheTtlOf ?? ((): number => edits.cacheTtlMs);
+  const sent = new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent });
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
@@ -98,7 +115,8 @@ export function createParts(init: SessionInit): SessionParts {
       now,
       floorTokens: former?.floorTokens,
     }),
-    sent: new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent }),
+    sent,
+    cacheMisses: new CacheMisses({ history, sent, cacheTtlMs, price: init.price }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
   };
 }
@@ -121,7 +139,8 @@ export function currentDensityConfig(
     runtimeContext: { ephemerals },
     densityOptions,
     edits,
-  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits'>,
+    price,
+  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits' | 'price'>,
   isFree: boolean = false,
 ): DensityConfig {
   const { workingSet: _, shrink: __, ...agent } = densityOptions;
@@ -129,8 +148,14 @@ export function currentDensityConfig(
   const rules = ruleSettings(ephemerals, densityOptions);
   const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
   const { workingSet } = config;
-  if (!isFree || workingSet === undefined || edits.edits === 'every-turn') return config;
-  return { ...config, workingSet: withColdCache(workingSet) };
+  if (workingSet === undefined) return config;
+  const mayLeaveAtOnce = isFree && edits.edits !== 'every-turn';
+  return {
+    ...config,
+    workingSet: mayLeaveAtOnce
+      ? withColdCache(workingSet)
+      : atPrices(workingSet, cachePrices(price?.())),
+  };
 }
 
 /**

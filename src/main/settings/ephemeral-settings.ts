@@ -1,7 +1,7 @@
 // The settings that a host can give, by key. Types only: settings-registry.ts has their defaults and
 // bounds, parse-ephemeral-settings.ts checks them.
 
-import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { PlaceholderStyle } from './density-settings.js';
 import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
@@ -19,10 +19,18 @@ export interface EphemeralSettings {
   readonly 'compression.threshold'?: number | undefined;
   /** Another name of `compression.threshold`. Both together must be equal. */
   readonly 'compression-threshold'?: number | undefined;
+  /**
+   * Share of the context window at which a model is asked for a summary in the background, in (0, 1]: it lands at a later window,
+   * with what came in meanwhile behind it, so that no turn waits for it unless the window is full. 1: never; then turns wait.
+   * @default 0.7, and 1 with the preset `specification`
+   */
+  readonly 'compression.ahead'?: number | undefined;
   /** Share of the entries, from the end, that a compression leaves alone, in [0, 1]. @default 0.2 */
   readonly 'compression.preserveThreshold'?: number | undefined;
   /** Share of the entries, from the start, that middle-out leaves alone, in [0, 1]. @default 0.2 */
   readonly 'compression.topPreserveThreshold'?: number | undefined;
+  /** What takes the place of `provider` where the provider refuses to compact, or nobody can ask it. @default 'high-density' */
+  readonly 'compression.fallback'?: OwnStrategyName | undefined;
   /** Whether a summary that failed makes way for top-down truncation. @default false */
   readonly 'compression.fallbackToTruncation'?: boolean | undefined;
   /** Whether to remove reads that a later write supersedes. @default true */

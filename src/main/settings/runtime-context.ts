@@ -23,11 +23,13 @@ export function withContextLimit(
  *
  * @param contextLimit tokens that the model accepts, or what returns them
  * @param canRecall whether what is taken away can be got back
+ * @param ahead where nothing is set, the share of the window at which summaries are asked for in the background
  */
 export function createAgentRuntimeContext(
   settings: Pick<Settings, 'get'>,
   contextLimit: number | (() => number),
   canRecall: boolean = false,
+  ahead: number = 1,
 ): AgentRuntimeContext {
   const reader =
     <Key extends SettingKeyWithDefault>(key: Key) =>
@@ -42,10 +44,12 @@ export function createAgentRuntimeContext(
       compressionThreshold: () =>
         settings.get('compression.threshold') ??
         getCompressionStrategy(compressionStrategy()).trigger.defaultThreshold,
+      compressionAhead: () => settings.get('compression.ahead') ?? ahead,
       compressionProfile: () => settings.get('compression.profile'),
       contextLimit: typeof contextLimit === 'number' ? () => contextLimit : contextLimit,
       preserveThreshold: reader('compression.preserveThreshold'),
       topPreserveThreshold: reader('compression.topPreserveThreshold'),
+      compressionFallback: reader('compression.fallback'),
       fallbackToTruncation: reader('compression.fallbackToTruncation'),
       ...ruleAccessors((key) => reader(key as SettingKeyWithDefault)()),
       densityPlaceholder: () => placeholderFormOf(placeholderStyle(), canRecall),

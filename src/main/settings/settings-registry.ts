@@ -5,7 +5,7 @@ import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
-import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
 import { PLACEHOLDER_STYLES } from './density-settings.js';
 import type { PlaceholderStyle } from './density-settings.js';
@@ -65,6 +65,7 @@ interface EnumSettingSpecOf<Value extends string> extends CommonSettingSpec {
 /** One of some words. */
 export type EnumSettingSpec =
   | EnumSettingSpecOf<CompressionStrategyName>
+  | EnumSettingSpecOf<OwnStrategyName>
   | EnumSettingSpecOf<PlaceholderStyle>
   | EnumSettingSpecOf<WorkingSetChoice>;
 
@@ -92,7 +93,7 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     category: 'cli-behavior',
     description: 'How a history that reaches the threshold is made smaller',
     type: 'enum',
-    enumValues: [...COMPRESSION_STRATEGIES],
+    enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
     default: 'high-density',
     persistToProfile: true,
   },
@@ -108,6 +109,15 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     aliases: ['compression-threshold'],
     category: 'cli-behavior',
     description: "Share of the context window at which to compress (default: the strategy's own)",
+    type: 'number',
+    exclusiveMin: 0,
+    max: 1,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.ahead',
+    category: 'cli-behavior',
+    description: 'Share of the window at which a summary is made in the background (1: never)',
     type: 'number',
     exclusiveMin: 0,
     max: 1,
@@ -131,6 +141,15 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     default: 0.2,
     min: 0,
     max: 1,
+    persistToProfile: true,
+  },
+  {
+    key: 'compression.fallback',
+    category: 'cli-behavior',
+    description: 'What takes the place of provider compaction where that fails',
+    type: 'enum',
+    enumValues: [...COMPRESSION_STRATEGIES],
+    default: 'high-density',
     persistToProfile: true,
   },
   {
@@ -167,7 +186,7 @@ export function findSetting(name: unknown): SettingSpec | undefined {
 /** The settings that always have a value. */
 export type SettingKeyWithDefault = Exclude<
   SettingKey,
-  'compression.threshold' | 'compression.profile'
+  'compression.threshold' | 'compression.ahead' | 'compression.profile'
 >;
 
 /** The default of each setting that has one. */

@@ -2,6 +2,8 @@
 // store keeps them. Bounded; never holds an entry.
 
 import type { IContent } from '../../shared/content.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import { elementAt } from '../../shared/misuse.js';
 import { HistoryTrace } from './history-trace.js';
 import type { SessionState } from './session-state.js';
 import { sizeOfState } from './session-state.js';
@@ -25,12 +27,18 @@ export class FormerSessions {
     }
   }
 
-  /** Returns the one that goes furthest of those whose entries these begin with. */
+  /**
+   * Returns the one that goes furthest of those whose entries these begin with.
+   *
+   * @throws TypeError for an entry that a history cannot hold.
+   */
   find(entries: readonly IContent[]): SessionState | undefined {
     if (this.#states.size === 0) return undefined;
     const trace = new HistoryTrace();
     let found: SessionState | undefined;
-    for (const entry of entries) {
+    for (let at = 0; at < entries.length; at += 1) {
+      const entry = elementAt('history', entries, at);
+      assertIngestible(entry, at);
       trace.add(entry);
       found = this.#states.get(trace.key) ?? found;
     }

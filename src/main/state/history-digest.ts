@@ -1,11 +1,12 @@
-// Tells a history by what was added to it: one byte of each entry's hash, and a hash over all of them at places. Made while
-// nothing else is to do, as entries come in; keeps an entry only until it is hashed.
+// Tells a history by what was added to it: one byte of each entry's hash, and a hash over all of them at places. An entry is
+// hashed when somebody asks, or before it leaves the history, and in the background only where somebody is sure to ask; until
+// then it is kept as it was added, and the history has it all the same.
 
 import { createHash, hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
 import { ByteWriter } from '../../shared/state/packed-bytes.js';
 import { textOfEntry } from '../../shared/state/plain-text.js';
-import { clearImmediate, setImmediate } from '../waiting/immediate.js';
+import { setImmediate } from '../waiting/immediate.js';
 
 /** Entries between two places. */
 const PLACE_ENTRIES = 64;
@@ -24,23 +25,57 @@ export interface HistoryDigests {
   readonly places: Uint8Array;
 }
 
+/** The hashes of entries that may be asked for again, a character for each byte: far smaller than a buffer. Keeps no entry. */
+export type EntryDigests = WeakMap<IContent, string>;
+
+export interface HistoryDigestOptions {
+  /** Hashes that need not be made again; takes in those that are made. */
+  readonly known?: EntryDigests | undefined;
+  /** Whether entries are hashed while nothing else is to do, as they come in. @default false */
+  readonly isHashedAhead?: boolean | undefined;
+}
+
 /** The digest of one history, entry by entry. */
 export class HistoryDigest {
+  readonly #known: EntryDigests | undefined;
+  readonly #isHashedAhead: boolean;
   readonly #over = createHash('sha256');
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
   /** By entries, as many as a power of two, the hash over them. */
   readonly #names = new Map<number, string>();
-  #pending: IContent[] = [];
+  /**
+   * What the hash over all has not reached yet, in the order of addition: entries, and hashes of those that have left. Hashing
+   * all up to the last one that leaves would need no places, but edits land near the end: it would hash nearly all.
+   */
+  #waiting: (IContent | string | undefined)[] = [];
+  /** The first of those; what stands before it is `undefined`. */
+  #next = 0;
+  /** By entry, where it waits. Made when the first one leaves; many histories are never edited. */
+  readonly #waitingAt = new Map<IContent, number>();
+  /** Up to here the waiting ones are in it. */
+  #found = 0;
   #timer: NodeJS.Immediate | undefined;
+
+  constructor({ known, isHashedAhead = false }: HistoryDigestOptions = {}) {
+    this.#known = known;
+    this.#isHashedAhead = isHashedAhead;
+  }
 
   /** Notes the next entry, which is looked at later. */
   add(entry: IContent): void {
-    this.#pending.push(entry);
-    this.#timer ??= setImmediate(() => {
-      this.#timer = undefined;
-      this.#settleSlice();
-    });
+    this.#waiting.push(entry);
+    if (!this.#isHashedAhead || this.#timer !== undefined) return;
+    this.#timer = setImmediate(this.#settleSlice);
+  }
+
+  /** Notes that an entry leaves the history: it is hashed, and not kept any more. */
+  leave(entry: IContent): void {
+    this.#findWaiting();
+    const at = this.#waitingAt.get(entry);
+    if (at === undefined) return;
+    this.#waitingAt.delete(entry);
+    if (this.#waiting[at] !== undefined) this.#waiting[at] = this.#digestOf(entry);
   }
 
   /** What the entries come to. Looks at those that nobody has looked at yet. */
@@ -64,43 +99,57 @@ export class HistoryDigest {
 
   /** Looks at all entries that nobody has looked at yet. */
   settle(): void {
-    clearImmediate(this.#timer);
-    this.#timer = undefined;
-    for (const entry of this.#pending) this.#enter(entry);
-    this.#pending = [];
+    while (this.#enterNext());
   }
 
   /** The same, yielding after each of them. */
   *settleInSlices(): Generator<void, void, undefined> {
-    clearImmediate(this.#timer);
-    this.#timer = undefined;
-    const pending = this.#pending;
-    this.#pending = [];
-    for (const entry of pending) {
-      this.#enter(entry);
-      yield;
-    }
+    while (this.#enterNext()) yield;
   }
 
-  #settleSlice(): void {
+  readonly #settleSlice = (): void => {
     const end = performance.now() + SLICE_MS;
-    let done = 0;
-    while (done < this.#pending.length && performance.now() < end) {
-      this.#enter(this.#pending[done] as IContent);
-      done += 1;
+    let isMore = true;
+    while (isMore && performance.now() < end) isMore = this.#enterNext();
+    this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
+  };
+
+  /** Has the hash over all reach the next entry; returns `false` when there is none. */
+  #enterNext(): boolean {
+    const waiting = this.#waiting[this.#next];
+    if (waiting === undefined) {
+      this.#waiting = [];
+      this.#next = 0;
+      this.#waitingAt.clear();
+      this.#found = 0;
+      return false;
     }
-    this.#pending = this.#pending.slice(done);
-    if (this.#pending.length === 0) return;
-    this.#timer = setImmediate(() => {
-      this.#timer = undefined;
-      this.#settleSlice();
-    });
+    this.#waiting[this.#next] = undefined;
+    this.#next += 1;
+    this.#enter(typeof waiting === 'string' ? waiting : this.#digestOf(waiting));
+    return true;
   }
 
-  #enter(entry: IContent): void {
-    const digest = hash('sha256', textOfEntry(entry), 'buffer');
-    this.#over.update(digest);
-    this.#bytes.byte(digest[0] ?? 0);
+  /** Looks at each waiting one once, however often entries leave. */
+  #findWaiting(): void {
+    for (; this.#found < this.#waiting.length; this.#found += 1) {
+      const entry = this.#waiting[this.#found];
+      if (entry === undefined || typeof entry === 'string') continue;
+      // What was added twice waits at one place only.
+      if (this.#waitingAt.has(entry)) this.#waiting[this.#found] = this.#digestOf(entry);
+      else this.#waitingAt.set(entry, this.#found);
+    }
+  }
+
+  #digestOf(entry: IContent): string {
+    const digest = this.#known?.get(entry) ?? hash('sha256', textOfEntry(entry), 'binary');
+    this.#known?.set(entry, digest);
+    return digest;
+  }
+
+  #enter(digest: string): void {
+    this.#over.update(digest, 'binary');
+    this.#bytes.byte(digest.charCodeAt(0));
     const { length } = this.#bytes;
     const isPlace = length % PLACE_ENTRIES === 0;
     const isPower = Number.isInteger(Math.log2(length));

@@ -9,14 +9,24 @@ import { JournalWriter } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
 import { HistoryTrace } from './history-trace.js';
 import { HistoryDigest } from './history-digest.js';
+import type { EntryDigests } from './history-digest.js';
 
 /** The journal of a history since it began, or was cleared. */
 export class Journal {
   readonly trace: HistoryTrace = new HistoryTrace();
-  readonly digest: HistoryDigest = new HistoryDigest();
+  readonly digest: HistoryDigest;
+  /** The entries that were added, where they are kept to be gone on from in another way; else `undefined`. */
+  readonly added: IContent[] | undefined;
   #writer = new JournalWriter();
   #settings: string | undefined;
   #count = 0;
+
+  /** @param digests of entries that need not be hashed again */
+  constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
+    this.added = keepsAdded ? [] : undefined;
+    // Who keeps them has a store, which asks after each turn.
+    this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
+  }
 
   /** Entries that were added. */
   get length(): number {
@@ -36,6 +46,7 @@ export class Journal {
   add(entry: IContent): void {
     this.trace.add(entry);
     this.digest.add(entry);
+    this.added?.push(entry);
   }
 
   /**
@@ -51,6 +62,9 @@ export class Journal {
     result: DensityResult,
     records?: JournalRecords,
   ): void {
+    for (const index of [...result.removals, ...result.replacements.keys()]) {
+      this.#noteGone(former[index]);
+    }
     if (records !== undefined) {
       this.#adopt(records);
       return;
@@ -62,6 +76,8 @@ export class Journal {
 
   /** Notes that another list takes the place of the history. */
   noteRewrite(at: number, former: readonly IContent[], contents: readonly IContent[]): void {
+    const kept = new Set(contents);
+    for (const entry of former) if (!kept.has(entry)) this.#noteGone(entry);
     this.note(describeSplice(at, former, contents));
   }
 
@@ -78,6 +94,11 @@ export class Journal {
   /** What has landed, to be adopted by another one; this one is not to be used any more. */
   get records(): JournalRecords {
     return { packed: this.#writer, count: this.#count, settings: this.#settings };
+  }
+
+  #noteGone(entry: IContent | undefined): void {
+    // Those that are kept are not gone.
+    if (entry !== undefined && this.added === undefined) this.digest.leave(entry);
   }
 
   #adopt({ packed, count, settings }: JournalRecords): void {

@@ -4,13 +4,14 @@
 import type { IContent } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { elementAt } from '../../shared/misuse.js';
-import { runSlicesInTurns } from '../../shared/slices.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
+import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
 import { firstDifference } from './history-digest.js';
+import type { EntryDigests } from './history-digest.js';
+import { inTurns } from './in-turns.js';
 import { Journal } from './journal.js';
 import type { SessionMemory } from './session-memory.js';
 import { brokenState } from './session-state.js';
@@ -45,38 +46,36 @@ export interface Resumed {
   readonly divergence?: StateDivergence;
 }
 
-/** No turn of the event loop takes longer. */
-const SLICE_MS = 1;
+export interface ResumeOptions {
+  /** All entries, as they were added; perhaps more than the state knows of. */
+  readonly given: readonly IContent[];
+  readonly toolCatalog: ToolCatalog | undefined;
+  /** Hashes of them that are known. */
+  readonly digests?: EntryDigests | undefined;
+  /** Whether the journal is to keep the entries. */
+  readonly keepsAdded: boolean;
+}
 
 /**
  * Takes up a history.
  *
- * @param given all entries, as they were added; perhaps more than the state knows of
  * @returns only how it differs when nothing of the state is of use
  * @throws TypeError for an entry that a history cannot hold.
  */
-export async function resume(
+export function resume(
   state: OpenState,
-  given: readonly IContent[],
-  toolCatalog: ToolCatalog | undefined,
+  options: ResumeOptions,
 ): Promise<Resumed | StateDivergence> {
-  let start = performance.now();
-  const pause = async (): Promise<void> => {
-    if (performance.now() - start < SLICE_MS) return;
-    await nextTurn();
-    start = performance.now();
-  };
-  return runSlicesInTurns(resumeInSlices(state, given, toolCatalog), pause);
+  return inTurns(resumeInSlices(state, options));
 }
 
 function* resumeInSlices(
   state: OpenState,
-  given: readonly IContent[],
-  toolCatalog: ToolCatalog | undefined,
+  { given, toolCatalog, digests: hashes, keepsAdded }: ResumeOptions,
 ): Generator<void, Resumed | StateDivergence, undefined> {
   const { digests, memory } = state;
   const taken = Math.min(digests.entries, given.length);
-  const journal = new Journal();
+  const journal = new Journal(keepsAdded, hashes);
   const raw: IContent[] = [];
   for (let at = 0; at < taken; at += 1) {
     const entry = elementAt('history', given, at);
@@ -88,20 +87,12 @@ function* resumeInSlices(
   yield* journal.digest.settleInSlices();
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
-  if (known === 0) return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
-  let total = 0;
+  if (known === 0 && digests.entries > 0)
+    return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
   let at = 0;
-  const records = function* (): ReturnType<typeof readJournal> {
-    try {
-      for (const record of readJournal(state.journal)) {
-        if (record.kind !== 'settings') total += 1;
-        yield record;
-      }
-    } catch (cause) {
-      throw brokenState({ cause });
-    }
-  };
-  const fold = yield* foldJournal(raw, known, records(), toolCatalog);
+  const records = yield* readAll(state);
+  const total = records.filter(({ kind }) => kind !== 'settings').length;
+  const fold = yield* foldJournal(raw, known, records, toolCatalog);
   if (!isSendable(fold, raw)) return { reason: 'foreign', entry: 0, followed: 0, left: total };
   for (const record of fold.followed) {
     journal.note(record);
@@ -125,6 +116,20 @@ function* resumeInSlices(
       left: total - followed,
     },
   };
+}
+
+/** @throws CtxfoldError `STATE_BROKEN` */
+function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecord[], undefined> {
+  const records: JournalRecord[] = [];
+  try {
+    for (const record of readJournal(journal)) {
+      records.push(record);
+      if (records.length % 64 === 0) yield;
+    }
+  } catch (cause) {
+    throw brokenState({ cause });
+  }
+  return records;
 }
 
 /** What is still true of a session of which the history has changed. */

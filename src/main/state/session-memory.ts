@@ -19,6 +19,15 @@ export interface CostMemory {
   readonly rewrites: number;
   readonly compacted: TallyMemory;
   readonly uncompacted: TallyMemory;
+  /** `null` where the price of a model was not known. @default that */
+  readonly dollars?: DollarMemory | null | undefined;
+}
+
+/** What the input has cost, in dollars, and by rule the tokens that it has taken away and the dollars that it has saved. */
+export interface DollarMemory {
+  readonly with: number;
+  readonly without: number;
+  readonly rules: readonly (readonly [rule: string, tokens: number, dollars: number])[];
 }
 
 /** What density passes have seen. */

@@ -12,7 +12,7 @@ import {
   textOfBytes,
 } from '../../shared/state/packed-bytes.js';
 import type { HistoryDigests } from './history-digest.js';
-import type { SessionMemory } from './session-memory.js';
+import type { DollarMemory, SessionMemory } from './session-memory.js';
 
 /** The version of the states that this library writes and reads. */
 const STATE_VERSION = 1;
@@ -158,6 +158,7 @@ function readMemory({ sent, costs, passes, floorTokens, request }: SessionMemory
       rewrites: count(costs.rewrites),
       compacted: tally(costs.compacted),
       uncompacted: tally(costs.uncompacted),
+      dollars: costs.dollars && readDollars(costs.dollars),
     },
     passes: { nextPoint: count(passes.nextPoint), isSettled: passes.isSettled },
     floorTokens: finite(floorTokens),
@@ -166,6 +167,14 @@ function readMemory({ sent, costs, passes, floorTokens, request }: SessionMemory
       countedTokens: request.countedTokens === null ? null : count(request.countedTokens),
       pendingTokens: count(request.pendingTokens),
     },
+  };
+}
+
+function readDollars({ with: left, without, rules }: DollarMemory): DollarMemory {
+  return {
+    with: count(left),
+    without: count(without),
+    rules: rules.map(([rule, tokens, dollars]) => [rule, finite(tokens), finite(dollars)]),
   };
 }
 

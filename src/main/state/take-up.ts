@@ -8,6 +8,7 @@ import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { HistoryService } from '../history-service.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
+import type { EntryDigests } from './history-digest.js';
 import { resume } from './resume.js';
 import type { Resumed, StateDivergence } from './resume.js';
 import type { SessionMemory } from './session-memory.js';
@@ -27,6 +28,8 @@ export interface TakeUpOptions {
   readonly given: readonly IContent[];
   readonly toolCatalog: ToolCatalog | undefined;
   readonly calibration: TokenCalibration;
+  /** Hashes of entries that are known. */
+  readonly digests?: EntryDigests | undefined;
 }
 
 /** What came of a state. */
@@ -53,21 +56,10 @@ export async function takeUp(history: HistoryService, options: TakeUpOptions): P
 
 const NOTHING: TakenUp = { taken: 0 };
 
-async function goOn(
-  history: HistoryService,
-  { state, given, toolCatalog, calibration }: TakeUpOptions,
-): Promise<TakenUp> {
-  let opened: OpenState;
-  let resumed: Resumed | StateDivergence;
-  try {
-    opened = openState(state);
-    resumed = await resume(opened, given, toolCatalog);
-  } catch (error) {
-    if (!(error instanceof CtxfoldError)) throw error;
-    return { taken: 0, report: { error } };
-  }
-  if (!('journal' in resumed)) return { taken: 0, report: resumed };
-  const { journal, entries, tokens, memory, taken, divergence } = resumed;
+async function goOn(history: HistoryService, options: TakeUpOptions): Promise<TakenUp> {
+  const read = await readStateFor(history, options);
+  if ('report' in read) return { taken: 0, report: read.report };
+  const { journal, entries, tokens, taken, divergence } = read.resumed;
   for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
     const part = entries.slice(start, start + ENTRIES_PER_TURN);
@@ -77,15 +69,74 @@ async function goOn(
     });
     history.goOn(journal, part);
   }
-  const { model, at } = opened;
+  return { taken, memory: noteOpened(history, read, options), report: divergence };
+}
+
+interface ReadState {
+  readonly opened: OpenState;
+  readonly resumed: Resumed;
+}
+
+async function readStateFor(
+  history: HistoryService,
+  { state, given, toolCatalog, digests }: TakeUpOptions,
+): Promise<ReadState | { readonly report: StateReport }> {
+  try {
+    const opened = openState(state);
+    const keepsAdded = history.journal.added !== undefined;
+    const resumed = await resume(opened, { given, toolCatalog, digests, keepsAdded });
+    return 'journal' in resumed ? { opened, resumed } : { report: resumed };
+  } catch (error) {
+    if (!(error instanceof CtxfoldError)) throw error;
+    return { report: { error } };
+  }
+}
+
+/** Takes what was learned of the model; returns what the session remembers, as old as it is now. */
+function noteOpened(
+  history: HistoryService,
+  { opened: { model, at }, resumed: { memory } }: ReadState,
+  { calibration }: TakeUpOptions,
+): SessionMemory {
   if (model !== null) {
     if (model.name !== null) history.nameModel(model.name);
     calibration.takeOver(model.name ?? undefined, model);
   }
   const { sent } = memory;
   const idleMs = sent.idleMs === null ? null : sent.idleMs + Math.max(0, Date.now() - at);
-  const aged = { ...memory, sent: { ...sent, idleMs } };
-  return { taken, memory: aged, report: divergence };
+  return { ...memory, sent: { ...sent, idleMs } };
+}
+
+/**
+ * Has a history that keeps what was added go on from the state of somebody who was faster, in one step, so that nothing that
+ * comes in meanwhile is lost.
+ *
+ * @returns what the session remembers from then on; `undefined` when nothing of the state is of use, and nothing has changed
+ */
+export async function goOnFrom(
+  history: HistoryService,
+  options: Omit<TakeUpOptions, 'given'>,
+): Promise<SessionMemory | undefined> {
+  const given = history.journal.added ?? [];
+  const all = { ...options, given };
+  const read = await readStateFor(history, all);
+  if ('report' in read) return undefined;
+  const { journal, entries, tokens, taken } = read.resumed;
+  // The list has grown meanwhile when something came in.
+  const rest = given.slice(taken);
+  const counted = rest.map((entry) => history.countedTokens(entry));
+  history.clear();
+  const weigh = (list: readonly IContent[], known: readonly (number | undefined)[]): void => {
+    list.forEach((entry, at) => {
+      const count = known[at];
+      if (count !== undefined) history.weigh(entry, count);
+    });
+  };
+  weigh(entries, tokens);
+  weigh(rest, counted);
+  history.goOn(journal, entries);
+  history.addAll(rest);
+  return noteOpened(history, read, all);
 }
 
 /** Adds entries to a history, from one of them on. @throws TypeError for one that it cannot hold. */

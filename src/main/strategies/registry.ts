@@ -5,7 +5,7 @@ import { kindOf } from '../../shared/misuse.js';
 import { HighDensityStrategy } from './high-density.js';
 import { MiddleOutStrategy } from './middle-out.js';
 import { OneShotStrategy } from './one-shot.js';
-import { COMPRESSION_STRATEGIES } from './strategy.js';
+import { ProviderStrategy } from './provider.js';
 import type { CompressionStrategy, CompressionStrategyName } from './strategy.js';
 import { TopDownTruncationStrategy } from './top-down-truncation.js';
 
@@ -15,9 +15,10 @@ import { TopDownTruncationStrategy } from './top-down-truncation.js';
  * @throws UnknownStrategyError when it is none; the message lists all of them.
  */
 export function parseCompressionStrategyName(name: string): CompressionStrategyName {
-  const known = COMPRESSION_STRATEGIES.find((strategy) => strategy === name);
-  if (known === undefined) throw unknownStrategy(name);
-  return known;
+  if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) {
+    return name as CompressionStrategyName;
+  }
+  throw unknownStrategy(name);
 }
 
 /** They keep nothing between calls: one of each serves all sessions. */
@@ -26,6 +27,7 @@ const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>>
   'top-down-truncation': new TopDownTruncationStrategy(),
   'one-shot': new OneShotStrategy(),
   'high-density': new HighDensityStrategy(),
+  provider: new ProviderStrategy(),
 };
 
 /**
@@ -42,6 +44,6 @@ export function getCompressionStrategy(name: CompressionStrategyName): Compressi
 function unknownStrategy(name: unknown): UnknownStrategyError {
   return new UnknownStrategyError(
     typeof name === 'string' ? name : kindOf(name),
-    COMPRESSION_STRATEGIES,
+    Object.keys(STRATEGIES),
   );
 }

@@ -6,10 +6,11 @@ import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 import type { Logger } from '../host/logger.js';
+import type { CompactByProvider } from './provider-compaction.js';
 import type { Summarizer } from '../summarizer/summarizer.js';
 import type { Todo } from '../summarizer/todo.js';
 
-/** The names of all strategies that there are. */
+/** The names of the strategies that run anywhere. */
 export const COMPRESSION_STRATEGIES = [
   'middle-out',
   'top-down-truncation',
@@ -17,7 +18,11 @@ export const COMPRESSION_STRATEGIES = [
   'high-density',
 ] as const;
 
-export type CompressionStrategyName = (typeof COMPRESSION_STRATEGIES)[number];
+/** The strategies that need nobody but, perhaps, a model. */
+export type OwnStrategyName = (typeof COMPRESSION_STRATEGIES)[number];
+
+/** `provider` needs whoever makes requests to the provider, which adapters do. */
+export type CompressionStrategyName = OwnStrategyName | 'provider';
 
 /**
  * When a strategy acts. Either way `compress` runs at a share of the context window; a `continuous`
@@ -33,6 +38,10 @@ export interface RuntimeEphemerals {
   compressionStrategy(): CompressionStrategyName;
   /** Share of the context window at which to compress, in (0, 1]. */
   compressionThreshold(): number;
+  /** Share of the context window at which a model is asked for a summary in the background, in (0, 1]; 1 for never. @default 1 */
+  compressionAhead?(): number;
+  /** The strategy that takes the place of `provider` where that fails. @default 'high-density' */
+  compressionFallback?(): OwnStrategyName;
   /** Tokens that the model accepts. */
   contextLimit(): number;
   /** Share of the entries, from the end, that a compression leaves alone, in [0, 1]. */
@@ -86,6 +95,8 @@ export interface CompressionContext {
   readonly summarizer?: Summarizer;
   /** The system prompt for summaries. @default `getCompressionPrompt()` */
   readonly compressionPrompt?: string;
+  /** Asks the provider to compact; absent where nobody here makes requests to it. */
+  readonly compactByProvider?: CompactByProvider;
   /** The agent's task list; a summary explains the items in it that are not done. */
   readonly activeTodos?: readonly Todo[];
   /** Where the user finds the history as it was; a summary ends by naming it. */
@@ -107,6 +118,8 @@ export interface CompressionResult {
   readonly newHistory: IContent[];
   /** Tokens of new entries that need no count any more. @default none */
   readonly knownTokens?: ReadonlyMap<IContent, number>;
+  /** Whether reasoning behind what was put in stays valid, for the provider made that itself. @default false */
+  readonly keepsReasoning?: boolean;
   readonly metadata: CompressionResultMetadata;
 }
 

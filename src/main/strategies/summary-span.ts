@@ -5,6 +5,7 @@ import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
 import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
 import { newestAsked } from '../../shared/summarize/truncation.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
+import { isProviderEntry } from './provider-compaction.js';
 import { isAcknowledgement, isSummaryNote } from '../summarizer/summary-note.js';
 
 /** A history in parts, each in the order of the history. */
@@ -47,6 +48,11 @@ export function summarySpan(
     // What was asked and done is carried on from it whatever becomes of it here; the summary need not tell it again.
     if (isWorkNote(entry)) {
       hasNote = true;
+      return;
+    }
+    // What only the provider can read stands first, and stays.
+    if (isProviderEntry(entry)) {
+      top.push(entry);
       return;
     }
     if (isSummaryNote(entry)) {

@@ -4,6 +4,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
+import type { CacheMissCause } from '../preflight/cache-misses.js';
 import type { CompressionOutcome } from '../preflight/session-events.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 
@@ -91,12 +92,24 @@ export interface PreflightMessage {
   readonly code?: FailureCode;
 }
 
+/** A request read much less from the provider's cache than it could have. */
+export interface CacheMissMessage {
+  readonly sessionId: string;
+  /** The model that the session talks to, as it was named last; absent when nobody named one. */
+  readonly modelName?: string;
+  readonly cause: CacheMissCause;
+  /** What was there to read, in the model's own tokens. */
+  readonly expectedTokens: number;
+  readonly readTokens: number;
+}
+
 /** What is published, by the name of its channel. */
 export interface TelemetryMessages {
   readonly 'ctxfold:pass': PassMessage;
   readonly 'ctxfold:fallback': FallbackMessage;
   readonly 'ctxfold:compaction': CompactionMessage;
   readonly 'ctxfold:preflight': PreflightMessage;
+  readonly 'ctxfold:cache-miss': CacheMissMessage;
 }
 
 /**
@@ -118,6 +131,7 @@ export const publishPass: Publish<PassMessage> = publisherOf('ctxfold:pass');
 export const publishFallback: Publish<FallbackMessage> = publisherOf('ctxfold:fallback');
 export const publishCompaction: Publish<CompactionMessage> = publisherOf('ctxfold:compaction');
 export const publishPreflight: Publish<PreflightMessage> = publisherOf('ctxfold:preflight');
+export const publishCacheMiss: Publish<CacheMissMessage> = publisherOf('ctxfold:cache-miss');
 
 /** The innermost error of ctxfold's own in a chain of causes: its message holds no content, as what others throw may. */
 export function innermostFailure(error: Error): Error {

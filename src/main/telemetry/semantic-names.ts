@@ -30,6 +30,7 @@ export const ATTRIBUTE_WORKER_RUN_MS = 'ctxfold.worker.run_ms';
 export const ATTRIBUTE_MAIN_THREAD_MS = 'ctxfold.main_thread.ms';
 export const ATTRIBUTE_TASK = 'ctxfold.task';
 export const ATTRIBUTE_RAN_ON = 'ctxfold.ran_on';
+export const ATTRIBUTE_CACHE_MISS_CAUSE = 'ctxfold.cache.miss_cause';
 
 /** Metrics. Durations are in seconds, as the conventions want them. */
 export const METRIC_COMPACTION_DURATION = 'ctxfold.compaction.duration';
@@ -37,3 +38,4 @@ export const METRIC_PREFLIGHT_DURATION = 'ctxfold.preflight.duration';
 export const METRIC_PASS_MAIN_THREAD = 'ctxfold.pass.main_thread';
 export const METRIC_TOKENS_RECLAIMED = 'ctxfold.tokens.reclaimed';
 export const METRIC_FALLBACKS = 'ctxfold.fallbacks';
+export const METRIC_CACHE_MISSES = 'ctxfold.cache.misses';

@@ -2,9 +2,10 @@
 // on what it is told of.
 
 import type { HistoryService } from '../history-service.js';
+import type { CacheMissedEvent } from '../preflight/cache-misses.js';
 import type { StepReport } from '../preflight/preflight.js';
 import type { CompressedEvent, FittedEvent, PrunedEvent } from '../preflight/session-events.js';
-import { failureCode, publishCompaction, publishPreflight } from './channels.js';
+import { failureCode, publishCacheMiss, publishCompaction, publishPreflight } from './channels.js';
 import type { CompactionMessage, PreflightMessage } from './channels.js';
 
 /** Whose telemetry it is. */
@@ -61,6 +62,16 @@ export class SessionTelemetry {
         : endingOf(event)),
       startTimeMs,
       durationMs,
+    }));
+  }
+
+  /** Publishes a miss of the cache, without the provider's reason: that is foreign text. */
+  noteCacheMiss({ cause, expectedTokens, readTokens }: CacheMissedEvent): void {
+    const { modelName } = this.#history;
+    publishCacheMiss(() => ({
+      sessionId: this.#sessionId,
+      ...(modelName !== undefined && { modelName }),
+      ...{ cause, expectedTokens, readTokens },
     }));
   }
 

@@ -11,9 +11,8 @@ import { ACTION } from '../density/rules/marks.js';
 import { shrinkSettingsOf } from '../density/rules/shrink-settings.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
-import { NO_RULE } from './journal-record.js';
+import { makesResult, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
-import { textOfBlock } from './plain-text.js';
 
 /** So many entries back a result is looked for that another one refers to: as far as such a result can be. */
 const MAX_ENTRIES_BACK = 20_000;
@@ -46,19 +45,9 @@ export function describeEdit(
   return describeSplice(at, former, contents);
 }
 
-/** The checksum of all blocks that are not what they were, by which another version of this library is told. */
-export function checksumOfEdit(
-  former: readonly IContent[],
-  { replacements }: Pick<DensityResult, 'replacements'>,
-): number {
-  let checksum = 0;
-  for (const index of [...replacements.keys()].sort((a, b) => a - b)) {
-    const before = former[index]?.blocks ?? [];
-    for (const block of replacements.get(index)?.blocks ?? []) {
-      if (!before.includes(block)) checksum = crc32(textOfBlock(block), checksum);
-    }
-  }
-  return checksum;
+/** The checksum of a result that was made, by which another version of this library is told. */
+export function checksumOfResult(text: string): number {
+  return crc32(text);
 }
 
 type Row = readonly [
@@ -97,8 +86,33 @@ function describeRows(
   if (strips === undefined) return undefined;
   rows.push(...strips);
   if (strips.length > 0) rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const checksum = checksumOfEdit(former, result);
-  return { kind: 'rows', at, rows: Int32Array.from(rows.flat()), shown, checksum };
+  const checksums = checksumsOf(rows, former, result);
+  if (checksums === undefined) return undefined;
+  return { kind: 'rows', at, rows: Int32Array.from(rows.flat()), shown, checksums };
+}
+
+/** `undefined` when the results that were made are not those of the rows. */
+function checksumsOf(
+  rows: readonly Row[],
+  former: readonly IContent[],
+  { replacements }: DensityResult,
+): readonly number[] | undefined {
+  const checksums: number[] = [];
+  let expected = 0;
+  let last = -1;
+  for (const [entry, , action] of rows) {
+    if (!makesResult(action)) continue;
+    expected += 1;
+    if (entry === last) continue;
+    last = entry;
+    const before = former[entry]?.blocks ?? [];
+    for (const block of replacements.get(entry)?.blocks ?? []) {
+      if (block.type !== 'tool_response' || before.includes(block)) continue;
+      if (typeof block.result !== 'string') return undefined;
+      checksums.push(checksumOfResult(block.result));
+    }
+  }
+  return checksums.length === expected ? checksums : undefined;
 }
 
 function* rowsOf(plan: Int32Array): Generator<Row, void, undefined> {

@@ -2,11 +2,12 @@
 // thread. Pure; asks nobody, and takes nothing but summaries from anywhere else than the entries that it is given.
 
 import { withResult } from '../content.js';
-import type { ContentBlock, IContent } from '../content.js';
+import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
 import { callUse } from '../density/index/call-use.js';
 import { usesByTool } from '../density/index/history-index.js';
-import { materializeDensityPlan } from '../density/plan/materialize.js';
+import { materializeWith } from '../density/plan/materialize.js';
+import type { MakeText, ResultPlacement } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import { shrunkResult } from '../density/rules/shrink.js';
@@ -14,7 +15,7 @@ import { assertIngestible } from '../ingestion.js';
 import { answeredCalls } from '../summarize/answered-calls.js';
 import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
 import { findPairingViolations } from '../validity.js';
-import { checksumOfEdit } from './describe-edit.js';
+import { checksumOfResult } from './describe-edit.js';
 import { mayBeWritten } from './describe-splice.js';
 import type { BlockOrigin, JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
 
@@ -44,8 +45,26 @@ const ENTRIES_PER_SLICE = 1_024;
 export function* foldJournal(
   raw: readonly IContent[],
   known: number,
-  records: Iterable<JournalRecord>,
+  records: readonly JournalRecord[],
   toolCatalog: ToolCatalog | undefined,
+): Generator<void, Fold, undefined> {
+  let end = records.length;
+  for (;;) {
+    const late = new LateResults();
+    const fold = yield* foldUpTo(end, raw, known, records, toolCatalog, late);
+    end = yield* late.make(fold.entries);
+    if (end === Infinity) return fold;
+  }
+}
+
+/** Follows no record from this one on. */
+function* foldUpTo(
+  end: number,
+  raw: readonly IContent[],
+  known: number,
+  records: readonly JournalRecord[],
+  toolCatalog: ToolCatalog | undefined,
+  late: LateResults,
 ): Generator<void, Fold, undefined> {
   const list: IContent[] = [];
   const followed: JournalRecord[] = [];
@@ -54,7 +73,7 @@ export function* foldJournal(
   let settings: RowSettings = { placeholder: 'pointer' };
   let isWhole = true;
   let intactEntries = Infinity;
-  for (const record of records) {
+  for (const [number, record] of records.entries()) {
     if (record.kind === 'settings') {
       settings = record.settings;
     } else if (isWhole) {
@@ -62,7 +81,9 @@ export function* foldJournal(
         list.push(raw[taken] as IContent);
         if (taken % ENTRIES_PER_SLICE === 0) yield;
       }
-      isWhole = record.at <= known && follow(record, list, settings, uses);
+      late.record = number;
+      isWhole =
+        number < end && record.at <= known && follow(record, list, { settings, uses, late });
       if (!isWhole) intactEntries = list.length;
     }
     if (isWhole) followed.push(record);
@@ -98,15 +119,21 @@ function firstEntryOf(record: JournalRecord): number {
   }
 }
 
+/** What records are followed with. */
+interface Following {
+  readonly settings: RowSettings;
+  readonly uses: ReadonlyMap<string, readonly ToolUse[]>;
+  readonly late: LateResults;
+}
+
 /** Does to a list what a record tells, or nothing when that does not fit. */
 function follow(
   record: JournalRecord & { readonly at: number },
   list: IContent[],
-  settings: RowSettings,
-  uses: ReadonlyMap<string, readonly ToolUse[]>,
+  following: Following,
 ): boolean {
   try {
-    if (record.kind === 'rows') return followRows(record, list, settings, uses);
+    if (record.kind === 'rows') return followRows(record, list, following);
     return record.kind === 'splice' && followSplice(record, list);
   } catch (thrown) {
     // Of a journal that is not this history's, rows and pieces lead nowhere.
@@ -117,31 +144,94 @@ function follow(
 }
 
 function followRows(
-  { rows, shown, checksum }: JournalRecord & { readonly kind: 'rows' },
+  { rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' },
   list: IContent[],
-  { placeholder, shrink }: RowSettings,
-  uses: ReadonlyMap<string, readonly ToolUse[]>,
+  { settings: { placeholder, shrink }, uses, late }: Following,
 ): boolean {
-  const texts: string[] = [];
+  const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
   for (const row of rowsThatShrink(rows)) {
-    const response = list[row.entry]?.blocks[row.block];
     const call = callOf(row.entry, row.block);
-    if (response?.type !== 'tool_response' || typeof response.result !== 'string') return false;
     if (call === undefined || shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) => shownElsewhere(list, row.entry, run));
-    const { result } = response;
-    const use = callUse(uses.get(call.name), call.parameters, true);
-    const unsent = { call, response: { ...response, result } };
-    const text = shrunkResult(unsent, runs, use, shrink, placeholder);
-    if (text === undefined) return false;
-    texts[row.start] = text;
+    makers[row.start] = (response) => {
+      const { result } = response;
+      if (typeof result !== 'string') throw new TypeError('Expected a result that is a text.');
+      const use = callUse(uses.get(call.name), call.parameters, true);
+      const unsent = { call, response: { ...response, result } };
+      const text = shrunkResult(unsent, runs, use, shrink, placeholder);
+      if (text === undefined) throw new RangeError('Expected a result that can be shrunk.');
+      return text;
+    };
   }
-  const made = { ...DEFAULT_DENSITY_CONFIG, placeholder };
-  const result = materializeDensityPlan(rows, list, made, texts);
-  if (checksumOfEdit(list, result) !== checksum) return false;
-  applyDensityResult(list, result);
+  const textOf = (number: number): MakeText => {
+    const make = makers[number];
+    if (make === undefined) throw new RangeError('Expected a row that shrinks.');
+    return make;
+  };
+  let made = 0;
+  const put: ResultPlacement['put'] = (response, make) =>
+    late.put(response, make, checksums[made++]);
+  const by = { settings: { ...DEFAULT_DENSITY_CONFIG, placeholder }, texts: [] };
+  applyDensityResult(list, materializeWith(rows, list, by, { textOf, put }));
   return true;
+}
+
+/** Results that are made when all else stands: of those that a later record takes away nobody needs the text. */
+class LateResults {
+  readonly #results = new Map<ContentBlock, LateResult>();
+  /** The number of the record that is being followed. */
+  record = 0;
+
+  put(before: ToolResponseBlock, make: MakeText, checksum: number | undefined): ToolResponseBlock {
+    const block = withResult(before, '');
+    this.#results.set(block, { before, make, checksum, record: this.record });
+    return block;
+  }
+
+  /** Puts the texts into the entries of a list; returns the first record of which one is another than it was, or `Infinity`. */
+  *make(list: IContent[]): Generator<void, number, undefined> {
+    let failed = Infinity;
+    for (const [index, entry] of list.entries()) {
+      if (!entry.blocks.some((block) => this.#results.has(block))) continue;
+      const blocks = entry.blocks.map((block) => {
+        const made = this.#made(block);
+        if (typeof made !== 'number') return made;
+        failed = Math.min(failed, made);
+        return block;
+      });
+      list[index] = { ...entry, blocks };
+      yield;
+    }
+    return failed;
+  }
+
+  /** The block with its text, or the record by which it cannot be made. */
+  #made(block: ContentBlock): ContentBlock | number {
+    const late = this.#results.get(block);
+    if (late === undefined) return block;
+    const before = this.#made(late.before);
+    if (typeof before === 'number') return before;
+    const text = textOrNot(late.make, before as ToolResponseBlock);
+    if (text === undefined || checksumOfResult(text) !== late.checksum) return late.record;
+    return withResult(before as ToolResponseBlock, text);
+  }
+}
+
+interface LateResult {
+  readonly before: ToolResponseBlock;
+  readonly make: MakeText;
+  readonly checksum: number | undefined;
+  readonly record: number;
+}
+
+function textOrNot(make: MakeText, response: ToolResponseBlock): string | undefined {
+  try {
+    return make(response);
+  } catch (thrown) {
+    if (thrown instanceof RangeError || thrown instanceof TypeError) return undefined;
+    throw thrown;
+  }
 }
 
 function* rowsThatShrink(rows: Int32Array): Generator<PlanCursor, void, undefined> {

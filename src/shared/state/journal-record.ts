@@ -52,12 +52,17 @@ export type JournalRecord =
       /** The rows of a plan; the start of one that shrinks says which of `shown`. */
       readonly rows: DensityPlan;
       readonly shown: readonly (readonly ShownAbove[])[];
-      /** Of all blocks that are not what they were. */
-      readonly checksum: number;
+      /** Of the results that rows have made, in their order. */
+      readonly checksums: readonly number[];
     }
   | { readonly kind: 'splice'; readonly at: number; readonly pieces: readonly SplicePiece[] }
   /** Something landed that no record can tell. */
   | { readonly kind: 'unknown'; readonly at: number };
+
+/** Whether a row puts another result in place of one. */
+export function makesResult(action: number): boolean {
+  return action === ACTION.pointer || action === ACTION.excerpt || action === ACTION.shrink;
+}
 
 /** Stands for the rule of rows that no rule has made: reasoning that went with an edit before it. */
 export const NO_RULE = 15;
@@ -95,16 +100,17 @@ export class JournalWriter {
     else if (record.kind === 'splice') this.#addPieces(record.pieces);
   }
 
-  #addRows({ rows, shown, checksum }: JournalRecord & { readonly kind: 'rows' }): void {
+  #addRows({ rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' }): void {
     const bytes = this.#bytes;
-    bytes.word(checksum);
     bytes.number(rows.length / ROW_LENGTH);
     let last = 0;
+    let made = 0;
     for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
       bytes.number(row.entry - last);
       last = row.entry;
       bytes.number(row.block);
       bytes.byte(markOf(row.action, row.rule));
+      if (makesResult(row.action)) bytes.word(checksums[made++] ?? 0);
       if (row.action === ACTION.cut) {
         bytes.number(row.start);
         bytes.number(row.end - row.start);
@@ -184,7 +190,7 @@ function countOf(bytes: ByteReader): number {
 }
 
 function readRows(bytes: ByteReader, at: number): JournalRecord {
-  const checksum = bytes.word();
+  const checksums: number[] = [];
   const count = countOf(bytes);
   const rows: number[] = [];
   const shown: (readonly ShownAbove[])[] = [];
@@ -194,6 +200,7 @@ function readRows(bytes: ByteReader, at: number): JournalRecord {
     const block = bytes.number();
     const mark = bytes.byte();
     const action = actionOf(mark);
+    if (makesResult(action)) checksums.push(bytes.word());
     let start = -1;
     let end = -1;
     if (action === ACTION.cut) {
@@ -204,7 +211,7 @@ function readRows(bytes: ByteReader, at: number): JournalRecord {
     }
     rows.push(entry, block, action, ruleOf(mark), start, end);
   }
-  return { kind: 'rows', at, rows: Int32Array.from(rows), shown, checksum };
+  return { kind: 'rows', at, rows: Int32Array.from(rows), shown, checksums };
 }
 
 function readShown(bytes: ByteReader): readonly ShownAbove[] {

@@ -315,12 +315,17 @@ describe('prepareStep', () => {
     const prepare = prepareStep(openCompactor(), { onSession, overheadTokens: 100 });
     const filled: ModelMessage = { role: 'user', content: 'word '.repeat(2_000) };
     await prepare({ model: 'scripted', messages: [filled], steps: [] });
-    const steps = [{ usage: { inputTokens: 9 } }, { usage: { inputTokens: 4_000 } }];
+    const inputTokenDetails = { cacheReadTokens: 3_000, cacheWriteTokens: 900 };
+    const steps = [
+      { usage: { inputTokens: 9 } },
+      { usage: { inputTokens: 4_000, inputTokenDetails } },
+    ];
     const [session] = sessions;
     const report = session && vi.spyOn(session, 'reportUsage');
     await prepare({ model: 'scripted', messages: [filled, ASK], steps });
     expect(report).toHaveBeenCalledExactlyOnceWith({
       inputTokens: 4_000,
+      cacheReadTokens: 3_000,
       modelName: 'scripted',
     });
   });

@@ -441,6 +441,57 @@ describe('compactionMiddleware', () => {
     },
   );
 
+  it.each([false, true])(
+    'tells the session what was read from the cache, without an overhead (streamed: %s)',
+    async (streamed) => {
+      const missed: unknown[] = [];
+      const learned = vi.fn();
+      const usages = [
+        { input_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 9_500 },
+        { input_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 10_500 },
+        // Without marks nothing is cached.
+        { input_tokens: 12_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+        { input_tokens: 13_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+      ];
+      const diagnostics = { cache_miss_reason: { type: 'tools_changed' } };
+      const answers = usages.map((usage) => ({
+        ...{ id: 'm', type: 'message', role: 'assistant', model: REQUEST.model, stop_reason: null },
+        ...{ content: [], usage: { ...usage, output_tokens: 1 }, diagnostics },
+      }));
+      const middleware = compactionMiddleware(compactor, {
+        onSession: (session) => {
+          session.on('cacheMissed', (event) => missed.push(event));
+          vi.spyOn(session, 'reportUsage').mockImplementation(learned);
+        },
+      });
+      const fetch = (): Promise<Response> => {
+        const message = answers.shift();
+        const start = JSON.stringify({ type: 'message_start', message });
+        const stop = JSON.stringify({ type: 'message_stop' });
+        const events = `event: message_start\ndata: ${start}\n\nevent: message_stop\ndata: ${stop}\n\n`;
+        const type = streamed ? 'text/event-stream' : 'application/json';
+        const body = streamed ? events : JSON.stringify(message);
+        return Promise.resolve(new Response(body, { headers: { 'content-type': type } }));
+      };
+      const client = new Anthropic({ apiKey: 'none', fetch, middleware: [middleware] });
+      const messages = staleRead();
+      while (answers.length > 0) {
+        const params = { ...REQUEST, messages };
+        if (streamed) await client.messages.stream(params).finalMessage();
+        else await client.messages.create(params);
+        messages.push(say('So be it.'), ask('And now?'));
+      }
+      expect(missed).toEqual([
+        {
+          ...{ expectedTokens: 10_000, readTokens: 0 },
+          cause: 'changed-request',
+          reason: 'tools_changed',
+        },
+      ]);
+      expect(learned).not.toHaveBeenCalled();
+    },
+  );
+
   describe('in the tool runner', () => {
     const SCRIPT = [
       step('read_file', 'a.ts'),

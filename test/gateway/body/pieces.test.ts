@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
 import type { ListInBody } from '../../../src/gateway/body/list-in-body.js';
 import { piecesOf } from '../../../src/gateway/body/pieces.js';
+import type { WrittenMessage } from '../../../src/gateway/body/pieces.js';
 import { runs } from '../../support/scale.js';
 
 /** Writes JSON as no library does: with white space anywhere, and numbers that are spelled in their own way. */
@@ -160,7 +161,7 @@ describe('piecesOf', () => {
       list.bytes.toString('utf8', list.elements[0]!.start, list.elements[0]!.end),
     ) as Message;
     const made = { ...given, content: given.content.slice(1) };
-    const written = new WeakMap<object, Buffer>();
+    const written = new WeakMap<object, WrittenMessage>();
     const [, first] = piecesOf(list, [given], [made], written)!;
     const [, second] = piecesOf(list, [given], [made], written)!;
     expect(String(first)).toBe('{"role":"user","n":1.0,"content":[{"id":"b"}]}');

@@ -7,7 +7,7 @@ import type { ApiTalk } from '../../support/api-talks.js';
 let engine: Engine;
 
 beforeEach(() => {
-  engine = createEngine({ maxConversations: 8, offload: 'inline', workspaceRoot: '/w' });
+  engine = createEngine({ maxConversations: 8, workspaceRoot: '/w' });
 });
 
 afterEach(() => engine.close());
@@ -171,13 +171,13 @@ describe('an engine', () => {
     '{"messages":[{"role":"user"}],"messages":[{}],"tools":[{}]}',
     '\u{feff}{}',
   ])('leaves %j alone', async (text) => {
-    const { outcome, pieces } = await engine.compact({
+    const { outcome, body } = await engine.compact({
       api: 'chat',
       body: Buffer.from(text),
       scope: '',
     });
     expect(['passed', 'failed']).toContain(outcome);
-    expect(pieces).toBeUndefined();
+    expect(body).toBeUndefined();
   });
 
   it('leaves alone what is no UTF-8', async () => {

@@ -43,7 +43,7 @@ async function gatewayWith(
     });
   });
   const upstreamUrl = await listening(upstream);
-  const engine = createEngine({ maxConversations: 1, offload: 'inline' });
+  const engine = createEngine({ maxConversations: 1 });
   const options = completeGatewayOptions({
     mode: 'compact',
     deadlineMs: 50,

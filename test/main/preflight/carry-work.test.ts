@@ -43,7 +43,11 @@ async function open(
     workspaceRoot: '/w',
     contextLimit: 40_000,
     summarizer: scriptedSummarizer(snapshot('on we go')),
-    settings: { 'compression.strategy': strategy, 'compression.threshold': 0.05 },
+    settings: {
+      'compression.strategy': strategy,
+      'compression.threshold': 0.05,
+      'compression.ahead': 1,
+    },
     ...options,
   });
   onTestFinished(() => compactor.close());

@@ -14,6 +14,7 @@ function from(removals: readonly number[], sentEntries: number, tokens = 1_000):
     result: { removals, replacements: new Map(), metadata },
     history: HISTORY,
     sentEntries,
+    prices: { read: 0.1, write: 1.25 },
     countedTokens: (entry) => (HISTORY.indexOf(entry) < 5 ? tokens : 10 * tokens),
   });
 }

@@ -10,10 +10,10 @@ import {
 import { SETTINGS_REGISTRY } from '../../../src/main/settings/settings-registry.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
 
-const STRATEGIES = COMPRESSION_STRATEGIES.map((name) => `'${name}'`).join(', ');
+const STRATEGIES = [...COMPRESSION_STRATEGIES, 'provider'].map((name) => `'${name}'`).join(', ');
 const KNOWN =
-  'compression.strategy, compression.profile, compression.threshold, compression-threshold, ' +
-  'compression.preserveThreshold, compression.topPreserveThreshold, compression.fallbackToTruncation, ' +
+  'compression.strategy, compression.profile, compression.threshold, compression-threshold, compression.ahead, ' +
+  'compression.preserveThreshold, compression.topPreserveThreshold, compression.fallback, compression.fallbackToTruncation, ' +
   'compression.density.readWritePruning, compression.density.fileDedupe, ' +
   'compression.density.recencyPruning, compression.density.recencyRetention, ' +
   'compression.density.shrink, compression.density.workingSet, compression.density.placeholder';

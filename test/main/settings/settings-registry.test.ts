@@ -15,8 +15,10 @@ const TYPE_OF: Readonly<Record<SettingKey, string>> = {
   'compression.strategy': 'enum',
   'compression.profile': 'string',
   'compression.threshold': 'number',
+  'compression.ahead': 'number',
   'compression.preserveThreshold': 'number',
   'compression.topPreserveThreshold': 'number',
+  'compression.fallback': 'enum',
   'compression.fallbackToTruncation': 'boolean',
   'compression.density.readWritePruning': 'boolean',
   'compression.density.fileDedupe': 'boolean',
@@ -73,7 +75,7 @@ describe('SETTINGS_REGISTRY', () => {
 
   it('offers every strategy that there is', () => {
     expect(findSetting('compression.strategy')).toMatchObject({
-      enumValues: [...COMPRESSION_STRATEGIES],
+      enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
       default: 'high-density',
     });
     expect(COMPRESSION_STRATEGIES).toContain('high-density');
@@ -91,14 +93,16 @@ describe('SETTINGS_REGISTRY', () => {
 });
 
 describe('SETTING_DEFAULTS', () => {
-  it('has a default of every setting but the two that take theirs from elsewhere', () => {
+  it('has a default of every setting but those that take theirs from elsewhere', () => {
     const { 'compression.strategy': strategy, ...others } = SETTING_DEFAULTS;
     expect(strategy).toBe('high-density');
     expect(others).toEqual({
       'compression.profile': undefined,
       'compression.threshold': undefined,
+      'compression.ahead': undefined,
       'compression.preserveThreshold': 0.2,
       'compression.topPreserveThreshold': 0.2,
+      'compression.fallback': 'high-density',
       'compression.fallbackToTruncation': false,
       'compression.density.readWritePruning': true,
       'compression.density.fileDedupe': true,

@@ -1,17 +1,37 @@
 // Histories are told from each other by their digests, at the first entry that differs.
 
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { HistoryService } from '../../../src/main/history-service.js';
 import { firstDifference, HistoryDigest } from '../../../src/main/state/history-digest.js';
 import type { HistoryDigests } from '../../../src/main/state/history-digest.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
+import { textOfEntry } from '../../../src/shared/state/plain-text.js';
+import { collectGarbage } from '../../../bench/support/used-megabytes.js';
 import { runs } from '../../support/scale.js';
 
 function digestsOf(history: readonly IContent[]): HistoryDigests {
   const digest = new HistoryDigest();
   for (const entry of history) digest.add(entry);
   return digest.digests;
+}
+
+/** What states that are kept somewhere hold of a history, hashed at once and anew for each place. */
+function naiveDigests(history: readonly IContent[]): HistoryDigests & { names: readonly string[] } {
+  const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
+  const hashes = history.map((entry) => sha256(textOfEntry(entry)));
+  const over = (end: number): Buffer => sha256(Buffer.concat(hashes.slice(0, end))).subarray(0, 16);
+  const ends = hashes.map((_, at) => at + 1);
+  const places = [...ends.filter((end) => end % 64 === 0), hashes.length];
+  return {
+    entries: hashes.length,
+    bytes: Uint8Array.from(hashes, (bytes) => bytes[0] ?? 0),
+    places: Uint8Array.from(Buffer.concat(places.map(over))),
+    names: ends.filter((end) => (end & (end - 1)) === 0).map((end) => over(end).toString('hex')),
+  };
 }
 
 function texts(length: number): IContent[] {
@@ -72,7 +92,7 @@ describe('firstDifference', () => {
 describe('HistoryDigest', () => {
   it('comes to the same however it was fed', async () => {
     const history = texts(150);
-    const slow = new HistoryDigest();
+    const slow = new HistoryDigest({ isHashedAhead: true });
     for (const entry of history) {
       slow.add(entry);
       if (history.indexOf(entry) % 40 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -84,7 +104,100 @@ describe('HistoryDigest', () => {
     expect(sliced.digests).toEqual(digestsOf(history));
     expect(sliced.names).toHaveLength(8);
   });
+
+  it('looks at an entry only when somebody asks or it leaves, unless it hashes ahead', async () => {
+    const looksAt = async (isHashedAhead: boolean): Promise<readonly number[]> => {
+      let looks = 0;
+      const entries = texts(3).map((entry) => ({
+        ...entry,
+        get blocks() {
+          looks += 1;
+          return entry.blocks;
+        },
+      }));
+      const digest = new HistoryDigest({ isHashedAhead });
+      for (const entry of entries) digest.add(entry);
+      await new Promise((resolve) => setImmediate(resolve));
+      const counts = [looks];
+      digest.leave(entries[2] ?? humanText(''));
+      counts.push(looks);
+      expect(digest.digests).toEqual(digestsOf(texts(3)));
+      return [...counts, looks];
+    };
+    const [added = 0, left = 0, asked = 0] = await looksAt(false);
+    expect(added).toBe(0);
+    expect(asked).toBe(3 * left);
+    expect(await looksAt(true)).toEqual([asked, asked, asked]);
+  });
+
+  it('comes to the same whenever it is asked, whatever became of the entries', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(STEP, { maxLength: 40 }),
+        fc.boolean(),
+        async (steps, keepsAdded) => {
+          const history = new HistoryService({ keepsAdded });
+          let added: IContent[] = [];
+          for (const [step, seed] of [...steps, ['ask', 0] as const]) {
+            const { length } = history;
+            const at = length === 0 ? 0 : seed % length;
+            if (step === 'add') {
+              const again = added[seed % (added.length + 1)];
+              const entries = [...texts(seed % 40), ...(again === undefined ? [] : [again])];
+              history.addAll(entries);
+              added.push(...entries);
+            } else if (step === 'ask') {
+              const { digest } = history.journal;
+              expect({ ...digest.digests, names: digest.names }).toEqual(naiveDigests(added));
+            } else if (step === 'turn') {
+              await new Promise((resolve) => setImmediate(resolve));
+            } else if (step === 'clear') {
+              history.clear();
+              added = [];
+            } else if (step === 'compress') {
+              if (history.isCompressing) history.endCompression();
+              else history.startCompression();
+            } else if (step === 'rewrite') {
+              const kept = history.getAll().filter((_, index) => (index + seed) % 3 === 0);
+              history.replaceAll([humanText(`summary ${seed}`), ...kept], history.base);
+            } else if (length > 0 && !history.isCompressing) {
+              const removals = length > 1 ? [(at + 1) % length] : [];
+              const replacements = new Map([[at, humanText(`edited ${seed}`)]]);
+              await history.applyDensityResult({ ...NO_EDITS, removals, replacements });
+            }
+          }
+        },
+      ),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('keeps no entry that the history has let go', async () => {
+    const history = new HistoryService();
+    const gone = [...(await addAndRemove(history)), ...(await addAndRemove(history))];
+    await collectGarbage();
+    expect(gone).toHaveLength(6);
+    expect(gone.filter((entry) => entry.deref() !== undefined)).toEqual([]);
+  });
 });
+
+const STEP = fc.tuple(
+  fc.constantFrom('add', 'add', 'edit', 'edit', 'rewrite', 'compress', 'clear', 'turn', 'ask'),
+  fc.nat(1_000),
+);
+
+/** Adds six entries, the last of them twice; an edit removes one and replaces one, and a rewrite leaves the last one out. */
+async function addAndRemove(history: HistoryService): Promise<readonly WeakRef<IContent>[]> {
+  // Those that were added before do not wait any more.
+  history.journal.digest.settle();
+  const start = history.length;
+  const entries = texts(6);
+  history.addAll([...entries, ...entries.slice(5)]);
+  const replacements = new Map([[start + 1, humanText('edited')]]);
+  await history.applyDensityResult({ ...NO_EDITS, removals: [start], replacements });
+  history.replaceAll(history.getAll().slice(0, start + 4), history.base);
+  return [entries[0], entries[1], entries[5]].map((entry) => new WeakRef(entry as IContent));
+}
 
 function text(value: string): { readonly type: 'text'; readonly text: string } {
   return { type: 'text', text: value };

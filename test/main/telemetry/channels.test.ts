@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import {
   failureCode,
+  publishCacheMiss,
   publishCompaction,
   publishFallback,
   publishPass,
@@ -29,6 +30,7 @@ describe.each([
   ['ctxfold:fallback', publishFallback],
   ['ctxfold:compaction', publishCompaction],
   ['ctxfold:preflight', publishPreflight],
+  ['ctxfold:cache-miss', publishCacheMiss],
 ] as const)('the channel %s', (name, typedPublish) => {
   const publish = typedPublish as Publish<unknown>;
 

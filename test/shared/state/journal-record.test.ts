@@ -3,7 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
-import { JournalWriter, readJournal } from '../../../src/shared/state/journal-record.js';
+import {
+  JournalWriter,
+  makesResult,
+  readJournal,
+} from '../../../src/shared/state/journal-record.js';
 import type { JournalRecord, SplicePiece } from '../../../src/shared/state/journal-record.js';
 import { runs } from '../../support/scale.js';
 
@@ -22,9 +26,12 @@ const rowsRecord = fc
     fc.array(fc.tuple(shown, shown), { minLength: 1, maxLength: 4 }),
     fc.nat(0xffffffff),
   )
-  .map(([rows, runsOf, checksum]) => {
+  .map(([rows, runsOf, word]) => {
     const sorted = rows.toSorted((a, b) => a[0] - b[0]);
     const lists: (typeof runsOf)[number][] = [];
+    const checksums = sorted
+      .filter(([, , action]) => makesResult(action))
+      .map((_, at) => (word + at) >>> 0);
     const flat = sorted.flatMap(([entry, block, action, rule], at) => {
       if (action === ACTION.cut) return [entry, block, action, rule, at, at + entry];
       if (action !== ACTION.shrink) return [entry, block, action, rule, -1, -1];
@@ -33,7 +40,7 @@ const rowsRecord = fc
       const second = { ...b, start: first.end + b.start, end: first.end + b.start + b.end };
       return [entry, block, action, rule, lists.push([first, second]) - 1, -1];
     });
-    return { kind: 'rows', rows: Int32Array.from(flat), shown: lists, checksum } as const;
+    return { kind: 'rows', rows: Int32Array.from(flat), shown: lists, checksums } as const;
   });
 
 const piece: fc.Arbitrary<SplicePiece> = fc.oneof(
@@ -115,7 +122,7 @@ describe('readJournal', () => {
       at: 100 * at,
       rows: Int32Array.of(95 * at, 0, ACTION.excerpt, 4, -1, -1),
       shown: [],
-      checksum: 0xffffffff,
+      checksums: [0xffffffff],
     }));
     expect(packed(rows).bytes.length).toBeLessThanOrEqual(1_150);
   });

@@ -17,17 +17,13 @@ export function renderSuggestion(
 ): string {
   const { input, modelCalls } = totals;
   const saved = formatShare(input.without - input.with, input.without);
-  // Sessions of one limit are told it: then the model need not be named for the same to come out.
   const limits = new Set(sessions.map(({ contextLimit }) => contextLimit));
   const [limit = null] = limits.size === 1 ? limits : [];
   const comments = [
     `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of ` +
       `${isFolder ? formatNumberOf(sessions.length, 'session') : printable(path)}.`,
-    ...(limits.size > 1
-      ? [
-          'The context limit is that of the model: adapters name it, others by session.history.nameModel.',
-        ]
-      : []),
+    `${limits.size > 1 ? 'The context limit and the prices are those' : 'The prices are those'} of the model: ` +
+      'adapters name it, others by session.history.nameModel.',
   ];
   const code = settingsSnippet({
     ...{ strategy: 'high-density', threshold: null, preserveThreshold: null },

@@ -70,7 +70,8 @@ export function createReplayCompactor(setup: ReplaySetup): Compactor {
     workspaceRoot: setup.workspaceRoot,
     offload: setup.offload,
     threads: setup.threads,
-    settings: replaySettings(setup),
+    // Recorded turns take no time in which a model could answer: a turn that needs a summary waits for it.
+    settings: { ...replaySettings(setup), ...(setup.summarizer && { 'compression.ahead': 1 }) },
     summarizer: setup.summarizer?.summarizer,
   });
 }

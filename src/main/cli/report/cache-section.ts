@@ -5,8 +5,8 @@ import type { EditPolicy } from '../../../index.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
 import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, sumInput } from './money.js';
-import type { InputSum, InputSums } from './money.js';
+import { formatDollars, formatSaving, sumInput } from '../replay/money.js';
+import type { InputSum, InputSums } from '../replay/money.js';
 import type { RecordedRequest } from '../replay/recorded-requests.js';
 import type { ReportPage } from './report-page.js';
 
@@ -131,7 +131,9 @@ function sums({ with: left, without, rewrites }: InputSums): Markup {
 
 const POLICIES: Readonly<Record<EditPolicy, string>> = {
   'every-turn': 'at once',
+  auto: 'when worth a rewrite',
   batched: 'when worth a rewrite',
+  'append-only': 'when worth a rewrite, and no reasoning is lost',
   'at-birth': 'only in the unsent',
 };
 

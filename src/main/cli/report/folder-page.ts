@@ -18,8 +18,8 @@ import { headlineSection } from './headline-section.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import { share } from './life-section.js';
-import { addInput, formatDollars, formatSaving, sumInput } from './money.js';
-import type { InputSums } from './money.js';
+import { addInput, formatDollars, formatSaving, sumInput } from '../replay/money.js';
+import type { InputSums } from '../replay/money.js';
 import type { Recording } from '../replay/recording.js';
 import { pricingOf } from './session-head.js';
 

@@ -4,8 +4,8 @@ import { formatCount, formatCompact } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import { share } from './life-section.js';
-import { formatDollars, formatSaving } from './money.js';
-import type { InputSums } from './money.js';
+import { formatDollars, formatSaving } from '../replay/money.js';
+import type { InputSums } from '../replay/money.js';
 
 /** What the head of a page says. */
 export interface PageHead {

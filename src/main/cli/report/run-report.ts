@@ -76,7 +76,7 @@ export async function runReport(
 }
 
 /** The one that a replay goes by comes first. */
-const POLICIES: readonly EditPolicy[] = ['batched', 'every-turn', 'at-birth'];
+const POLICIES: readonly EditPolicy[] = ['auto', 'every-turn', 'at-birth'];
 
 /** Longer sessions are not played again. */
 const MAX_COMPARED_ENTRIES = 3_000;

@@ -8,7 +8,7 @@ import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import type { PageHead } from './headline-section.js';
 import { html, named } from './html.js';
 import type { Markup } from './html.js';
-import { sumInput } from './money.js';
+import { sumInput } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
 /** Returns what the head of the page says. */

@@ -1,7 +1,8 @@
 // What options may be set to. Stands here once more, held to the public types by the compiler, because
 // loading the public API for a help text takes longer than all else about it.
 
-import type { CompressionStrategyName, OffloadMode } from '../../../index.js';
+import type { OffloadMode } from '../../../index.js';
+import type { OwnStrategyName } from '../../../strategies.js';
 
 /** One left out, or one too many, does not compile. */
 function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
@@ -9,13 +10,12 @@ function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>
 }
 
 /** The compression strategies. */
-export const STRATEGY_CHOICES: readonly CompressionStrategyName[] =
-  choicesOf<CompressionStrategyName>({
-    'middle-out': true,
-    'top-down-truncation': true,
-    'one-shot': true,
-    'high-density': true,
-  });
+export const STRATEGY_CHOICES: readonly OwnStrategyName[] = choicesOf<OwnStrategyName>({
+  'middle-out': true,
+  'top-down-truncation': true,
+  'one-shot': true,
+  'high-density': true,
+});
 
 /** Where work may run. */
 export const OFFLOAD_CHOICES: readonly OffloadMode[] = choicesOf<OffloadMode>({

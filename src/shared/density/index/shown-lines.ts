@@ -9,6 +9,8 @@ export const STRETCH_LINES = 3;
 const MIN_STRETCH = 24;
 /** So many stretches are known, the oldest of which make way: of some 40,000 lines. */
 const MAX_STRETCHES = 10_000;
+/** So many texts are known that have the same one. */
+const MAX_PLACES = 16;
 /** What stands further down in a text is not noted. */
 const MAX_LINES = 65_536;
 
@@ -26,8 +28,11 @@ export type StretchNumbers = Float64Array;
 
 /** The stretches of the results of one history. */
 export class KnownStretches {
-  /** By number of a stretch, the text that has it, times `MAX_LINES`, and the line that it begins with. */
-  readonly #places = new Map<number, number>();
+  /**
+   * By number of a stretch, the texts that have it, oldest first: each times `MAX_LINES`, and the line that it begins with. Later
+   * ones count as soon as the first no longer stands, as they would have had it never been there.
+   */
+  readonly #places = new Map<number, readonly number[]>();
 
   /**
    * Notes a text by a number of its own, and tells which of its lines earlier texts show: ascending, none of them twice.
@@ -42,12 +47,14 @@ export class KnownStretches {
     const runs: { start: number; end: number; text: number; line: number }[] = [];
     for (let at = 0; at < numbers.length; at += 1) {
       const number = numbers[at] ?? 0;
-      const known = number === 0 ? undefined : this.#places.get(number);
-      const source = known === undefined ? 0 : Math.floor(known / MAX_LINES);
-      if (known === undefined || !isLive(source)) {
-        if (number !== 0 && at % STRETCH_LINES === 0) this.#add(number, text, at);
-        continue;
+      if (number === 0) continue;
+      const places = this.#places.get(number)?.filter((place) => isLive(textAt(place))) ?? [];
+      if (at % STRETCH_LINES === 0 && at < MAX_LINES && places.length < MAX_PLACES) {
+        this.#set(number, [...places, text * MAX_LINES + at]);
       }
+      const [known] = places;
+      if (known === undefined) continue;
+      const source = textAt(known);
       const last = runs.at(-1);
       const end = at + STRETCH_LINES;
       const line = known % MAX_LINES;
@@ -61,14 +68,17 @@ export class KnownStretches {
     return runs;
   }
 
-  #add(number: number, text: number, line: number): void {
-    if (line >= MAX_LINES) return;
-    this.#places.delete(number);
-    this.#places.set(number, text * MAX_LINES + line);
+  #set(number: number, places: readonly number[]): void {
+    if (places.length === 1) this.#places.delete(number);
+    this.#places.set(number, places);
     if (this.#places.size <= MAX_STRETCHES) return;
     const [oldest] = this.#places.keys();
     if (oldest !== undefined) this.#places.delete(oldest);
   }
+}
+
+function textAt(place: number): number {
+  return Math.floor(place / MAX_LINES);
 }
 
 /** Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53. */

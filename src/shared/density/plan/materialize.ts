@@ -43,10 +43,40 @@ export function materializeDensityPlan(
   settings: PassSettings,
   texts: readonly string[] = [],
 ): DensityResult {
+  const textOf = (number: number): MakeText => {
+    const text = texts[number];
+    if (text === undefined) throw new RangeError('The plan comes without what it shrinks to.');
+    return () => text;
+  };
+  return materializeWith(plan, history, { settings, texts }, { textOf, put: putAtOnce });
+}
+
+/** Makes the text that takes the place of a response's result. */
+export type MakeText = (response: ToolResponseBlock) => string;
+
+/** How results come into the place of others. */
+export interface ResultPlacement {
+  /** By the number in its row, what a result shrinks to. */
+  readonly textOf: (number: number) => MakeText;
+  /** Returns the response with the text that is made of it, at once or later. */
+  readonly put: (response: ToolResponseBlock, make: MakeText) => ToolResponseBlock;
+}
+
+function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlock {
+  return withResult(response, make(response));
+}
+
+/** As `materializeDensityPlan`, with results that may be made later. */
+export function materializeWith(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  by: MadeBy,
+  placement: ResultPlacement,
+): DensityResult {
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
   const row = new PlanCursor(plan);
-  const made = { placeholder: placeholders(history, placeholderOf(settings)), texts };
+  const made = { placeholder: placeholders(history, placeholderOf(by.settings)), ...placement };
   while (!row.isAtEnd) {
     const index = row.entry;
     const entry = history[index];
@@ -60,7 +90,7 @@ export function materializeDensityPlan(
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
-  return madeResult(plan, { settings, texts }, removals, replacements);
+  return madeResult(plan, by, removals, replacements);
 }
 
 /** A result of rows, and what is remembered of them. */
@@ -75,18 +105,20 @@ export function madeResult(
 }
 
 /** Makes what stands in place of the response at a place. */
-type MakePlaceholder = (response: ToolResponseBlock, entry: number, block: number) => string;
+type PlaceholderAt = (entry: number, block: number) => MakeText;
 
 /** What stands in place of results. */
-interface MadeTexts {
-  readonly placeholder: MakePlaceholder;
-  readonly texts: readonly string[];
+interface MadeTexts extends ResultPlacement {
+  readonly placeholder: PlaceholderAt;
 }
 
-function placeholders(history: readonly IContent[], form: PlaceholderForm): MakePlaceholder {
-  if (form === 'pointer') return () => PRUNED_POINTER;
+function placeholders(history: readonly IContent[], form: PlaceholderForm): PlaceholderAt {
+  if (form === 'pointer') return () => () => PRUNED_POINTER;
   const callOf = answeredCalls(history);
-  return (response, entry, block) => summarizeToolResponse(response, callOf(entry, block), form);
+  return (entry, block) => {
+    const call = callOf(entry, block);
+    return (response) => summarizeToolResponse(response, call, form);
+  };
 }
 
 /** Asks the blocks first that say something whatever they hold: their content need not be fetched. */
@@ -123,7 +155,7 @@ function editedBlocks(
 function editedBlock(
   block: ContentBlock,
   row: PlanCursor,
-  { placeholder, texts }: MadeTexts,
+  { placeholder, textOf, put }: MadeTexts,
 ): ContentBlock | null {
   const { entry, block: at } = row;
   let ranges: Range[] | undefined;
@@ -135,21 +167,21 @@ function editedBlock(
         edited = null;
         break;
       case ACTION.pointer:
-        if (block.type === 'tool_response')
-          edited = withResult(block, placeholder(block, entry, at));
+        if (block.type === 'tool_response') edited = put(block, placeholder(entry, at));
         break;
       case ACTION.excerpt:
-        if (block.type === 'tool_response')
-          edited = withResult(block, excerptOf(block.result, placeholder(block, entry, at)));
+        if (block.type === 'tool_response') {
+          const line = placeholder(entry, at);
+          edited = put(block, (response) => excerptOf(response.result, line(response)));
+        }
         break;
       case ACTION.shorten:
         if (block.type === 'tool_call')
           edited = { ...block, parameters: withoutSpentText(block.parameters) };
         break;
       case ACTION.shrink: {
-        const text = texts[row.start];
-        if (text === undefined) throw new RangeError('The plan comes without what it shrinks to.');
-        if (block.type === 'tool_response') edited = withResult(block, text);
+        const make = textOf(row.start);
+        if (block.type === 'tool_response') edited = put(block, make);
         break;
       }
       case ACTION.cut:

@@ -1,6 +1,8 @@
 // How long results stay in a working set, and when it pays to take the others away. Plain data.
 
 import { shownText } from '../../shown-text.js';
+import { paybackCallsAt } from './rewrite-price.js';
+import type { CachePrices } from './rewrite-price.js';
 
 /** The rules of a working set. Ages are in model calls: a result is 1 old when the model was sent it once. */
 export interface WorkingSetRules {
@@ -16,7 +18,8 @@ export interface WorkingSetRules {
   readonly earlyShare: number;
   /**
    * Results leave when it costs less to read anew, once, what stands behind them than to go on reading them from the prompt
-   * cache for so many calls. With `Infinity` all leave at once that may.
+   * cache for so many calls, at the prices of most models; where a rewrite costs more reads than there, they wait for more. With
+   * `Infinity` all leave at once that may.
    */
   readonly paybackCalls: number;
   /** While all results together have fewer tokens than this, by estimate, they stay. */
@@ -44,6 +47,11 @@ export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
   paybackCalls: 12,
   freeTokens: 5_000,
 };
+
+/** The rules where caching costs something else than at most models. */
+export function atPrices(rules: WorkingSetRules, prices: CachePrices): WorkingSetRules {
+  return { ...rules, paybackCalls: paybackCallsAt(rules.paybackCalls, prices) };
+}
 
 /** The rules while no prompt cache holds what was sent: all leaves that may, as nothing has to be paid for it. */
 export function withColdCache(rules: WorkingSetRules): WorkingSetRules {

@@ -7,15 +7,12 @@ import type { HistoryIndex } from '../index/history-index.js';
 import { isDue, isStale } from './judge-working-set.js';
 import type { WorkingSet } from './judge-working-set.js';
 import { isLeaving } from './marks.js';
+import { staleTokensNeeded } from './rewrite-price.js';
 import type { Marks } from './marks.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
 /** About what a call has, with its share of the answer that it stands in: the median of recorded sessions. */
 const CALL_TOKENS = 100;
-
-/** What a token costs that the prompt cache answers, and what it costs more to write it there; most models of today ask for that. */
-export const READ_PRICE = 0.1;
-export const REWRITE_PRICE = 1.15;
 
 /** What other rules of a pass take away. */
 export type TakenAway = Pick<Marks, 'calls' | 'responses'>;
@@ -50,7 +47,7 @@ export function reclaimOf(
   let firstEntry = Infinity;
   const consider = (entry: number, tokens: number): void => {
     dueTokens += tokens;
-    neededTokens = (REWRITE_PRICE * behind) / (READ_PRICE * paybackCalls);
+    neededTokens = staleTokensNeeded(behind, paybackCalls);
     const gain = dueTokens - neededTokens;
     // Not a number when nothing stands behind it and nothing ever pays.
     if (!(gain >= best) || dueTokens === 0) return;

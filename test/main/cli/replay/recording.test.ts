@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { aiContent, humanText } from '../../../../src/index.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/density.js';
 import type { IContent } from '../../../../src/index.js';
-import { sumInput } from '../../../../src/main/cli/report/money.js';
+import { sumInput } from '../../../../src/main/cli/replay/money.js';
 import { longSession, record, step } from '../../../support/report-documents.js';
 
 const LONG = 'one line of a long file\n'.repeat(200);

@@ -6,7 +6,7 @@ import {
   formatDollars,
   formatSaving,
   sumInput,
-} from '../../../../src/main/cli/report/money.js';
+} from '../../../../src/main/cli/replay/money.js';
 import type { RecordedRequest } from '../../../../src/main/cli/replay/recorded-requests.js';
 
 const size = (sentTokens: number, cacheReadTokens: number) => ({ sentTokens, cacheReadTokens });

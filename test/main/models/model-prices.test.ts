@@ -1,7 +1,7 @@
 // What is known of prices: ids as providers and gateways spell them, and requests over a price step.
 
 import { describe, expect, test } from 'vitest';
-import { inputCost, modelPrice } from '../../src/index.js';
+import { inputCost, modelPrice } from '../../../src/index.js';
 
 describe('modelPrice', () => {
   test.each([

@@ -3,7 +3,7 @@
 import { inputCost } from '../../../index.js';
 import type { ModelPrice } from '../../../index.js';
 import { formatCount } from '../terminal/text-layout.js';
-import type { RecordedRequest } from '../replay/recorded-requests.js';
+import type { RecordedRequest } from './recorded-requests.js';
 
 /** One way of sending. */
 export interface InputSum {

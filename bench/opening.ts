@@ -1,0 +1,102 @@
+// A history that is restored: for how long the turn's thread is busy with it, held against one post of the same history, and how
+// long it takes until every entry is counted, held against a count inline.
+
+import { MessageChannel } from 'node:worker_threads';
+import { createCompactor } from '../src/index.js';
+import type { Compactor, IContent } from '../src/index.js';
+import { InlineOffload } from '../src/main/offload/inline.js';
+import { check } from './support/check.js';
+import { timeThread } from './support/main-thread.js';
+import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
+import { ENDLESS_CONTEXT, historyOf, runsFor } from './support/sessions.js';
+import { median } from './support/timing.js';
+import { checkNoFailures } from './support/turns.js';
+
+const SCOPE = 'opening';
+/** Long enough for the ratios to say something. */
+const MIN_GOAL_ENTRIES = 10_000;
+/** A session that has the threads start. */
+const FIRST_ENTRIES = 512;
+const BUSY_GOAL = 2;
+const WALL_GOAL = 0.55;
+
+export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResult> {
+  const measurements: Measurement[] = [];
+  const goals: Goal[] = [];
+  const inline = new InlineOffload();
+  const options = {
+    offload: 'resident',
+    contextLimit: ENDLESS_CONTEXT,
+    workspaceRoot: '/w',
+  } as const;
+  for (const entries of sizes) {
+    const history = historyOf(entries);
+    const runs = runsFor(entries, 9);
+    const posts: number[] = [];
+    const counts: number[] = [];
+    const busy: number[] = [];
+    const wall: number[] = [];
+    // By turns, for other programs come and go. The first run has the threads start, and the compiler see everything.
+    for (let run = 0; run <= runs; run += 1) {
+      const { busyMs: postMs } = await timeThread(() => Promise.resolve(post(history)));
+      let expected: readonly number[] = [];
+      const count = await timeThread(async () => {
+        expected = await inline.countTokens(history);
+      });
+      let total = 0;
+      // One of its own each time, for a session that was closed is gone on with. All of its threads have counted by then.
+      await using compactor = createCompactor(options);
+      for (let thread = 0; thread < compactor.status().threads; thread += 1) {
+        await openSession(compactor, history.slice(0, FIRST_ENTRIES));
+      }
+      const opening = await timeThread(async () => {
+        total = await openSession(compactor, history);
+      });
+      check(
+        total === expected.reduce((sum, tokens) => sum + tokens, 0),
+        'the total is another one',
+      );
+      checkNoFailures(compactor);
+      if (run === 0) continue;
+      posts.push(postMs);
+      counts.push(count.wallMs);
+      busy.push(opening.busyMs);
+      wall.push(opening.wallMs);
+    }
+    const add = (name: string, values: readonly number[]): number => {
+      const value = median(values);
+      measurements.push({ scope: SCOPE, name, entries, value, unit: 'ms', runs });
+      return value;
+    };
+    const postMs = add('one post of the history', posts);
+    const countMs = add('a count inline, wall', counts);
+    const busyMs = add('opening, busy', busy);
+    const wallMs = add('opening until all is counted, wall', wall);
+    if (entries < MIN_GOAL_ENTRIES) continue;
+    const size = entries.toLocaleString('en');
+    goals.push(
+      { name: `opening, busy, of one post (${size})`, value: busyMs / postMs, limit: BUSY_GOAL },
+      {
+        name: `opening, wall, of a count inline (${size})`,
+        value: wallMs / countMs,
+        limit: WALL_GOAL,
+      },
+    );
+  }
+  return { measurements, goals };
+}
+
+/** Resolves to the tokens of the history once it is counted. */
+async function openSession(compactor: Compactor, history: readonly IContent[]): Promise<number> {
+  const session = await compactor.createSession({ history });
+  await session.history.waitForTokenUpdates();
+  return session.history.getTotalTokens();
+}
+
+/** Each post gets a channel of its own: what nobody reads would pile up in a shared one. */
+function post(history: unknown): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.postMessage(history);
+  port1.close();
+  port2.close();
+}

@@ -1,0 +1,102 @@
+// Compaction on demand by Anthropic: the request for it, made of a request for a message, and what comes back.
+
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import type { ProviderMessages } from '../message-format.js';
+import { compactionFailed } from '../provider-compaction.js';
+import type { CompactMessages } from '../provider-compaction.js';
+import { estimatePartTokens } from './message-part.js';
+import type { AnthropicMessage } from './message-param-format.js';
+
+/** Goes with the request, and with every later one that holds the block. */
+export const COMPACTION_BETA = 'compact-2026-09-04';
+
+/** A summary needs room, whatever an answer may have. */
+const MIN_MAX_TOKENS = 8_192;
+
+/** The block stands first of all, in a message of its own, as it came; what stands behind keeps its thinking. */
+export const ANTHROPIC_PROVIDER_MESSAGES: ProviderMessages<AnthropicMessage> = {
+  // Texts of the system and blocks of the server's own would be lost, and the block has to stand first.
+  takesPinned: false,
+  divides: (before, behind) =>
+    before.role !== behind.role && (behind.role === 'user' || behind.role === 'assistant'),
+  write: (block) => ({ role: 'assistant', content: [block] }) as AnthropicMessage,
+};
+
+/** Whether messages begin with such a block. */
+export function beginsWithBlock([first]: readonly unknown[]): boolean {
+  const [part] = asArray(asRecord(first)?.['content']);
+  return asRecord(part)?.['type'] === 'compaction';
+}
+
+/** Whether a request of that body can be one for a compaction. */
+export function canCompact(body: JsonRecord): boolean {
+  return !isRecord(body['context_management']) && !isRecord(body['thread']);
+}
+
+/**
+ * Returns what has messages compacted by requests like that of a body.
+ *
+ * @param send sends a body with the beta named
+ */
+export function compactionOnDemand(
+  body: JsonRecord,
+  send: (body: string, signal: AbortSignal) => Promise<Response>,
+): CompactMessages {
+  return async (messages, signal) => {
+    const response = await send(JSON.stringify(compactionBody(body, messages)), signal);
+    const answer = asRecord(await response.json().catch(() => undefined));
+    if (!response.ok) {
+      const details = asRecord(asRecord(answer?.['error'])?.['details']);
+      const code = asText(details?.['error_code']) ?? 'no code';
+      throw compactionFailed(`the provider refused with status ${response.status} (${code}).`);
+    }
+    const blocks = asArray(answer?.['content']);
+    const block = asRecord(blocks[0]);
+    const reason = asText(answer?.['stop_reason']);
+    const isWhole = reason === 'compaction' && blocks.length === 1;
+    if (!isWhole || block?.['type'] !== 'compaction' || asText(block['content']) === undefined) {
+      throw compactionFailed(
+        `the provider made no summary (it stopped with ${reason ?? 'nothing'}).`,
+      );
+    }
+    const tokens =
+      summaryTokens(answer) ?? estimatePartTokens({ type: 'text', text: block['content'] });
+    return {
+      items: [{ kind: 'compaction', data: block, tokens }],
+      // A block that is not signed vouches for nothing behind it.
+      keepsReasoning: typeof block['signature'] === 'string',
+    };
+  };
+}
+
+/** The same system, tools and model; without what a compaction is refused with. */
+function compactionBody(body: JsonRecord, messages: readonly unknown[]): JsonRecord {
+  const {
+    stop_sequences: _,
+    stream: __,
+    tool_choice: choice,
+    output_config: config,
+    ...rest
+  } = body;
+  const kind = asRecord(choice)?.['type'];
+  const { format: ___, task_budget: ____, ...settings } = asRecord(config) ?? {};
+  const maxTokens = body['max_tokens'];
+  return {
+    ...rest,
+    ...((kind === 'auto' || kind === 'none') && { tool_choice: choice }),
+    ...(Object.keys(settings).length > 0 && { output_config: settings }),
+    max_tokens: Math.max(MIN_MAX_TOKENS, typeof maxTokens === 'number' ? maxTokens : 0),
+    messages,
+    compaction: { type: 'summarize' },
+  };
+}
+
+/** What the summary came to, as the provider counts it. */
+function summaryTokens(answer: JsonRecord | undefined): number | undefined {
+  const iterations = asArray(asRecord(answer?.['usage'])?.['iterations']).map(asRecord);
+  const tokens = iterations.find((entry) => entry?.['type'] === 'compaction')?.['output_tokens'];
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0
+    ? tokens
+    : undefined;
+}

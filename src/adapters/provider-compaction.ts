@@ -1,0 +1,64 @@
+// From a session that wants its oldest entries compacted by the provider to messages that the provider is sent. Makes no request
+// itself: that is what a call of the adapter brings along.
+
+import { CompressionExecutionError } from '../shared/errors.js';
+import type { IContent } from '../shared/content.js';
+import type {
+  ProviderCompacted,
+  ProviderCompactionRequest,
+} from '../main/strategies/provider-compaction.js';
+import { isProviderEntry } from '../main/strategies/provider-compaction.js';
+import { withDeadline } from '../main/waiting/with-deadline.js';
+import type { MessageFormat } from './message-format.js';
+import type { MessageView } from './message-view.js';
+
+/** Asks a provider to compact messages, the first ones of a conversation. Rejects when it refused, or answered with nothing. */
+export type CompactMessages = (
+  messages: readonly unknown[],
+  signal: AbortSignal,
+) => Promise<Pick<ProviderCompacted, 'items' | 'keepsReasoning'>>;
+
+/** Time that a provider has for it, in milliseconds. */
+const TIMEOUT_MS = 300_000;
+
+/** The failure of a compaction by a provider, in words that hold nothing of a conversation. */
+export function compactionFailed(
+  message: string,
+  options?: ErrorOptions,
+): CompressionExecutionError {
+  return new CompressionExecutionError('provider', message, {
+    code: 'PROVIDER_COMPACTION_FAILED',
+    ...options,
+  });
+}
+
+/** Has the messages of the first entries compacted. @throws CompressionExecutionError, or the signal's reason. */
+export async function compactHead<Message>(
+  view: MessageView<Message>,
+  ask: CompactMessages | undefined,
+  { history, tailStart, signal }: ProviderCompactionRequest,
+): Promise<ProviderCompacted> {
+  if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
+  const head = view.divide(history, tailStart);
+  if (head === null)
+    throw compactionFailed('there is no place at which its messages can be divided.');
+  const late = (): Error =>
+    compactionFailed(`the provider gave no answer within ${TIMEOUT_MS} ms.`);
+  const answer = await withDeadline(TIMEOUT_MS, signal, late, (deadline) =>
+    ask(head.messages, deadline),
+  );
+  if (answer.items.length === 0) throw compactionFailed('the provider answered with nothing.');
+  return { ...answer, length: head.length };
+}
+
+/** Writes an entry that ctxfold made, or that holds what a provider answered, as a message. */
+export function writeEntry<Message>(
+  format: MessageFormat<Message>,
+  entry: IContent,
+  among: readonly Message[],
+): Message {
+  const { provider } = format;
+  return provider !== undefined && isProviderEntry(entry)
+    ? provider.write(entry.metadata?.providerMetadata)
+    : format.write(entry, among);
+}

@@ -1,0 +1,188 @@
+// A store in a directory, for processes that share a file system. A version is a file of its own: whoever makes the next one
+// first has won, and no lock is left behind by who dies. Knows no sessions.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { systemCode } from '../removal-log/removal-log-errors.js';
+import { completeStoreOptions } from './state-store.js';
+import type {
+  SaveOutcome,
+  StateStore,
+  StoredState,
+  StoreLimits,
+  StoreOptions,
+} from './state-store.js';
+
+/** `v00000007`: a state by its version. */
+const VERSION = /^v(\d{8,15})$/;
+const SWEEP_MS = 3_600_000;
+
+/**
+ * Makes a store of a directory, which is made with the first save (0700; files 0600). A state is on the device before a save
+ * resolves, and there is none in half.
+ */
+export function directoryStore(path: string, options: StoreOptions = {}): StateStore {
+  if (typeof path !== 'string' || path === '') {
+    throw new TypeError('Expected the path of a directory.');
+  }
+  return new DirectoryStore(resolve(path), options);
+}
+
+/** The store that an option names: a path is that of a directory. */
+export function resolveStore(store: StateStore | string | undefined): StateStore | undefined {
+  return typeof store === 'string' ? directoryStore(store) : store;
+}
+
+class DirectoryStore implements StateStore {
+  readonly limits: StoreLimits;
+  readonly #root: string;
+  readonly #ttlMs: number;
+  #sweptAtMs = 0;
+
+  constructor(root: string, options: StoreOptions) {
+    const { ttlMs, ...limits } = completeStoreOptions(options);
+    this.#root = root;
+    this.#ttlMs = ttlMs;
+    this.limits = limits;
+  }
+
+  async load(key: string): Promise<StoredState | null> {
+    const folder = this.#folderOf(key);
+    for (;;) {
+      const version = await newestVersion(folder);
+      if (version === 0) return null;
+      const file = join(folder, nameOf(version));
+      try {
+        if (await this.#isExpired(file)) return null;
+        return { state: await readFile(file, 'utf8'), version };
+      } catch (error) {
+        // Overtaken between the look and the reading: there is a newer one.
+        if (systemCode(error) !== 'ENOENT') throw error;
+      }
+    }
+  }
+
+  async save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
+    const folder = this.#folderOf(key);
+    const current = await newestVersion(folder);
+    const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current))));
+    if ((isThere ? current : null) !== expectedVersion) return 'conflict';
+    const version = current + 1;
+    const isMade = await makeWhole(folder, nameOf(version), state);
+    if (!isMade) return 'conflict';
+    // Others may have gone on and cleaned up behind them since the look.
+    if ((await newestVersion(folder)) !== version) {
+      await unlinkIfThere(join(folder, nameOf(version)));
+      return 'conflict';
+    }
+    if (current > 0) await unlinkIfThere(join(folder, nameOf(current)));
+    this.#sweepSometimes();
+    return version;
+  }
+
+  async delete(key: string): Promise<void> {
+    await rm(this.#folderOf(key), { recursive: true, force: true });
+  }
+
+  async put(key: string, name: string, original: string): Promise<void> {
+    const folder = join(this.#folderOf(key), 'originals');
+    await makeWhole(folder, hashOf(name), original);
+  }
+
+  async get(key: string, name: string): Promise<string | null> {
+    try {
+      return await readFile(join(this.#folderOf(key), 'originals', hashOf(name)), 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** A key may hold anything: the name of its folder is a hash. */
+  #folderOf(key: string): string {
+    return join(this.#root, hashOf(key));
+  }
+
+  async #isGone(file: string): Promise<boolean> {
+    try {
+      return await this.#isExpired(file);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return true;
+      throw error;
+    }
+  }
+
+  async #isExpired(file: string): Promise<boolean> {
+    return Date.now() - (await stat(file)).mtimeMs >= this.#ttlMs;
+  }
+
+  /** What nobody asks for any more goes some day; that it does not is no failure of anybody's turn. */
+  #sweepSometimes(): void {
+    if (Date.now() - this.#sweptAtMs < SWEEP_MS) return;
+    this.#sweptAtMs = Date.now();
+    this.#sweep().catch(() => undefined);
+  }
+
+  async #sweep(): Promise<void> {
+    for (const folder of await readdir(this.#root)) {
+      const path = join(this.#root, folder);
+      const version = await newestVersion(path);
+      if (version === 0 || !(await this.#isExpired(join(path, nameOf(version))))) continue;
+      // File by file: who saves a new state just now keeps it, and its folder.
+      await unlinkIfThere(join(path, nameOf(version)));
+      if ((await newestVersion(path)) > 0) continue;
+      await rm(join(path, 'originals'), { recursive: true, force: true });
+      await rmdir(path).catch(() => undefined);
+    }
+  }
+}
+
+/** The newest version in a folder; 0 when there is none. */
+async function newestVersion(folder: string): Promise<number> {
+  try {
+    const versions = (await readdir(folder)).map((name) => Number(VERSION.exec(name)?.[1] ?? 0));
+    return Math.max(0, ...versions);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+function nameOf(version: number): string {
+  return `v${String(version).padStart(8, '0')}`;
+}
+
+/** Makes a file with all of a text in it, unless there is one of that name: returns whether it did. */
+async function makeWhole(folder: string, name: string, text: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.${randomUUID()}`);
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(draft, join(folder, name));
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await unlinkIfThere(draft);
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,81 @@
+// A store in memory: for tests, and for compactors of one process that share conversations.
+
+import { completeStoreOptions } from './state-store.js';
+import type {
+  SaveOutcome,
+  StateStore,
+  StoredState,
+  StoreLimits,
+  StoreOptions,
+} from './state-store.js';
+
+interface Kept extends StoredState {
+  readonly expiresAt: number;
+  readonly originals: Map<string, string>;
+}
+
+/** Makes a store that lives as long as the process. */
+export function memoryStore(options: StoreOptions = {}): StateStore {
+  return new MemoryStore(options);
+}
+
+class MemoryStore implements StateStore {
+  readonly limits: StoreLimits;
+  readonly #ttlMs: number;
+  readonly #states = new Map<string, Kept>();
+
+  constructor(options: StoreOptions) {
+    const { ttlMs, ...limits } = completeStoreOptions(options);
+    this.#ttlMs = ttlMs;
+    this.limits = limits;
+  }
+
+  load(key: string): Promise<StoredState | null> {
+    const kept = this.#find(key);
+    return Promise.resolve(
+      kept && kept.version > 0 ? { state: kept.state, version: kept.version } : null,
+    );
+  }
+
+  save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
+    const version = this.#find(key)?.version ?? 0;
+    if (version !== (expectedVersion ?? 0)) return Promise.resolve('conflict');
+    this.#keep(key, { state, version: version + 1 });
+    return Promise.resolve(version + 1);
+  }
+
+  delete(key: string): Promise<void> {
+    this.#states.delete(key);
+    return Promise.resolve();
+  }
+
+  put(key: string, name: string, original: string): Promise<void> {
+    const { originals } = this.#find(key) ?? this.#keep(key, { state: '', version: 0 });
+    if (!originals.has(name)) originals.set(name, original);
+    return Promise.resolve();
+  }
+
+  get(key: string, name: string): Promise<string | null> {
+    return Promise.resolve(this.#find(key)?.originals.get(name) ?? null);
+  }
+
+  #find(key: string): Kept | undefined {
+    const kept = this.#states.get(key);
+    if (kept === undefined || kept.expiresAt > Date.now()) return kept;
+    this.#states.delete(key);
+    return undefined;
+  }
+
+  /** The one that was saved last stands last; those before it that have expired go. */
+  #keep(key: string, state: StoredState): Kept {
+    const originals = this.#states.get(key)?.originals ?? new Map<string, string>();
+    const kept = { ...state, originals, expiresAt: Date.now() + this.#ttlMs };
+    this.#states.delete(key);
+    this.#states.set(key, kept);
+    for (const [other, { expiresAt }] of this.#states) {
+      if (expiresAt > Date.now()) break;
+      this.#states.delete(other);
+    }
+    return kept;
+  }
+}

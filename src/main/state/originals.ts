@@ -1,0 +1,63 @@
+// What tools answered before an edit took it away, for who asks later: from the entries that were added, where the session keeps
+// them, else from the store. Never of another conversation: a store is asked by the key of this one.
+
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import { isToolCallBlock } from '../../shared/content.js';
+import { isRecord, tryParseJson } from '../../shared/json.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import type { RestoredResponse } from '../removal-log/restore.js';
+import type { StateKeeper } from './state-keeper.js';
+
+/** Keeps the answers to calls for other processes; those that are not among the entries are not kept. */
+export function keepOriginals(
+  keeper: StateKeeper,
+  added: readonly IContent[],
+  callIds: ReadonlySet<string>,
+): void {
+  if (callIds.size === 0) return;
+  for (const { blocks } of added) {
+    for (const block of blocks) {
+      if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
+      keeper.put(block.callId, JSON.stringify(block));
+    }
+  }
+}
+
+/** Returns what a tool answered to a call; `undefined` when nobody knows. */
+export async function findOriginal(
+  callId: string,
+  sessionId: string,
+  added: readonly IContent[],
+  keeper: StateKeeper | undefined,
+): Promise<RestoredResponse | undefined> {
+  for (let at = added.length - 1; at >= 0; at -= 1) {
+    const { blocks, metadata } = added[at] ?? NO_ENTRY;
+    for (const response of blocks) {
+      if (response.type !== 'tool_response' || response.callId !== callId) continue;
+      const call = added
+        .slice(0, at)
+        .findLast((entry) =>
+          entry.blocks.some((block) => isToolCallBlock(block) && block.id === callId),
+        )
+        ?.blocks.filter(isToolCallBlock)
+        .find(({ id }) => id === callId);
+      const recordedAt = metadata?.timestamp ?? 0;
+      return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
+    }
+  }
+  const response = responseOf(await keeper?.get(callId), callId);
+  return response && { response, sessionId, recordedAt: 0 };
+}
+
+const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
+
+/** What a store gives back is anybody's. */
+function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
+  const block = json === undefined ? undefined : tryParseJson(json);
+  if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)
+    return undefined;
+  const entry: unknown = { speaker: 'tool', blocks: [block] };
+  assertIngestible(entry, 0);
+  const [response] = entry.blocks;
+  return response?.type === 'tool_response' ? response : undefined;
+}

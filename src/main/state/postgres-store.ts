@@ -1,0 +1,115 @@
+// A store in PostgreSQL, over a pool that the host has: two tables, made by a migration that may run again. Loads no client.
+
+import { completeStoreOptions } from './state-store.js';
+import type {
+  SaveOutcome,
+  StateStore,
+  StoredState,
+  StoreLimits,
+  StoreOptions,
+} from './state-store.js';
+
+/** A pool or client of `pg`, made and ended by its owner. */
+export interface PostgresClient {
+  query(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
+}
+
+/** What the store needs in the database; may be run again. */
+export const POSTGRES_MIGRATION = `
+CREATE TABLE IF NOT EXISTS ctxfold_states (
+  key text PRIMARY KEY,
+  version bigint NOT NULL,
+  state text NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX IF NOT EXISTS ctxfold_states_expires_at ON ctxfold_states (expires_at);
+CREATE TABLE IF NOT EXISTS ctxfold_originals (
+  key text NOT NULL,
+  name text NOT NULL,
+  original text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (key, name)
+);
+CREATE INDEX IF NOT EXISTS ctxfold_originals_expires_at ON ctxfold_originals (expires_at);
+`;
+
+const LATER = "now() + $1 * interval '1 millisecond'";
+const INSERT = `
+INSERT INTO ctxfold_states (key, version, state, expires_at) VALUES ($2, 1, $3, ${LATER})
+ON CONFLICT (key) DO UPDATE SET version = ctxfold_states.version + 1, state = $3, expires_at = ${LATER}
+WHERE ctxfold_states.expires_at <= now() RETURNING version`;
+const UPDATE = `
+UPDATE ctxfold_states SET version = version + 1, state = $3, expires_at = ${LATER}
+WHERE key = $2 AND version = $4 AND expires_at > now() RETURNING version`;
+
+/** Makes a store of a pool, whose database has had `POSTGRES_MIGRATION`. @throws TypeError for what is no pool. */
+export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
+  if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') {
+    throw new TypeError('Expected a pool of `pg`.');
+  }
+  return new PostgresStore(client, options);
+}
+
+/** Deletes what has expired, for a job that runs now and then. Returns how many states went. */
+export async function sweepPostgres(client: PostgresClient): Promise<number> {
+  await client.query('DELETE FROM ctxfold_originals WHERE expires_at <= now()');
+  const { rows } = await client.query(
+    'WITH gone AS (DELETE FROM ctxfold_states WHERE expires_at <= now() RETURNING 1) SELECT count(*) AS count FROM gone',
+  );
+  return Number(rows[0]?.['count'] ?? 0);
+}
+
+class PostgresStore implements StateStore {
+  readonly limits: StoreLimits;
+  readonly #client: PostgresClient;
+  readonly #ttlMs: number;
+
+  constructor(client: PostgresClient, options: StoreOptions) {
+    const { ttlMs, ...limits } = completeStoreOptions(options);
+    this.limits = limits;
+    this.#client = client;
+    this.#ttlMs = ttlMs;
+  }
+
+  async load(key: string): Promise<StoredState | null> {
+    const { rows } = await this.#client.query(
+      'SELECT version, state FROM ctxfold_states WHERE key = $1 AND expires_at > now()',
+      [key],
+    );
+    const [row] = rows;
+    if (row === undefined) return null;
+    return { state: String(row['state']), version: Number(row['version']) };
+  }
+
+  async save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
+    const values: unknown[] = [this.#ttlMs, key, state];
+    const { rows } =
+      expectedVersion === null
+        ? await this.#client.query(INSERT, values)
+        : await this.#client.query(UPDATE, [...values, expectedVersion]);
+    return rows[0] === undefined ? 'conflict' : Number(rows[0]['version']);
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#client.query('DELETE FROM ctxfold_states WHERE key = $1', [key]);
+    await this.#client.query('DELETE FROM ctxfold_originals WHERE key = $1', [key]);
+  }
+
+  async put(key: string, name: string, original: string): Promise<void> {
+    await this.#client.query(
+      `INSERT INTO ctxfold_originals (key, name, original, expires_at) VALUES ($2, $3, $4, ${LATER}) ON CONFLICT DO NOTHING`,
+      [this.#ttlMs, key, name, original],
+    );
+  }
+
+  async get(key: string, name: string): Promise<string | null> {
+    const { rows } = await this.#client.query(
+      'SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND expires_at > now()',
+      [key, name],
+    );
+    return rows[0] === undefined ? null : String(rows[0]['original']);
+  }
+}

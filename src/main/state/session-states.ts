@@ -1,0 +1,94 @@
+// Where the sessions of one compactor begin and end: with the state of a former one that somebody hands over, that a store
+// keeps, or that this process remembers.
+
+import type { IContent } from '../../shared/content.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import { elementAt } from '../../shared/misuse.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { HistoryService } from '../history-service.js';
+import type { Logger } from '../host/logger.js';
+import type { EditPolicy } from '../preflight/edit-policy.js';
+import type { TokenCalibration } from '../tokens/token-calibration.js';
+import { FormerSessions } from './former-sessions.js';
+import { HistoryDigest } from './history-digest.js';
+import type { EntryDigests } from './history-digest.js';
+import { inTurns } from './in-turns.js';
+import type { SessionState } from './session-state.js';
+import { StateKeeper } from './state-keeper.js';
+import type { StateStore } from './state-store.js';
+import { takeUp } from './take-up.js';
+import type { TakenUp } from './take-up.js';
+
+export interface SessionStatesOptions {
+  /** @default states are remembered by this process, as far as there is room */
+  readonly store?: StateStore | undefined;
+  readonly calibration: TokenCalibration;
+  readonly logger: Logger;
+}
+
+/** What a session begins with. */
+export interface Beginning {
+  /** What the host hands over, which may be anything. */
+  readonly state: unknown;
+  /** All entries, as they were added. */
+  readonly given: readonly IContent[];
+  /** The name of the conversation. @default it is known by its beginning */
+  readonly conversationId?: string | undefined;
+  readonly toolCatalog: ToolCatalog | undefined;
+  /** By the policy of every turn, what was sent before binds nobody who does not ask for it. */
+  readonly edits: EditPolicy | undefined;
+}
+
+/** The states of the sessions of a compactor. */
+export class SessionStates {
+  readonly #options: SessionStatesOptions;
+  readonly #former = new FormerSessions();
+
+  constructor(options: SessionStatesOptions) {
+    this.#options = options;
+  }
+
+  /** Has a history begin. @throws TypeError for an entry that it cannot hold. */
+  async begin(
+    history: HistoryService,
+    { state, given, conversationId, toolCatalog, edits }: Beginning,
+  ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
+    const { store, calibration, logger } = this.#options;
+    const digests: EntryDigests = new WeakMap();
+    const keeper = store && new StateKeeper({ store, conversationId, logger });
+    let known: unknown = state ?? undefined;
+    // Who adds the entries later is told with the first save that there is a state.
+    if (keeper !== undefined && given.length > 0) {
+      const names =
+        conversationId === undefined ? await inTurns(namesOf(given, digests)) : NOT_NEEDED;
+      const kept = await keeper.load(names);
+      known ??= kept;
+    } else if (keeper === undefined && edits !== 'every-turn') known ??= this.#former.find(given);
+    const about = { state: known, given, toolCatalog, calibration, digests };
+    return { ...(await takeUp(history, about)), keeper };
+  }
+
+  /** Remembers a session that was let go, where nothing else does. Yields while it hashes what nobody has asked for yet. */
+  async end(history: HistoryService, snapshot: () => SessionState): Promise<void> {
+    if (this.#options.store !== undefined) return;
+    await inTurns(history.journal.digest.settleInSlices());
+    this.#former.keep(history.journal.trace, snapshot());
+  }
+}
+
+const NOT_NEEDED: readonly string[] = [];
+
+function* namesOf(
+  given: readonly IContent[],
+  digests: EntryDigests,
+): Generator<void, readonly string[], undefined> {
+  const digest = new HistoryDigest({ known: digests });
+  for (let at = 0; at < given.length; at += 1) {
+    const entry = elementAt('history', given, at);
+    assertIngestible(entry, at);
+    digest.add(entry);
+    if (at % 8 === 0) yield;
+  }
+  yield* digest.settleInSlices();
+  return digest.names;
+}

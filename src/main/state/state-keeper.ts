@@ -1,0 +1,142 @@
+// Keeps the state of one session in a store, so that other processes go on from it. A store that is slow, full or gone costs one
+// wait and one warning: the turn goes on, and the state is saved once it is back. Knows no session.
+
+import { createHash } from 'node:crypto';
+import { asError, CtxfoldError } from '../../shared/errors.js';
+import type { Logger } from '../host/logger.js';
+import { withDeadline } from '../waiting/with-deadline.js';
+import type { StateStore, StoredState } from './state-store.js';
+
+export interface StateKeeperOptions {
+  readonly store: StateStore;
+  /** Names the conversation. @default it is known by its beginning */
+  readonly conversationId?: string | undefined;
+  readonly logger: Logger;
+}
+
+const DEFAULT_DEADLINE_MS = 1_000;
+const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
+/** So long nobody waits for a store that has failed. */
+const PAUSE_MS = 5_000;
+
+/** What became of a save: the state of who was faster, or nothing to do. */
+export type KeepOutcome = { readonly overtakenBy: unknown } | 'kept' | 'not-kept';
+
+/** The state of one conversation in a store. */
+export class StateKeeper {
+  readonly #options: StateKeeperOptions;
+  #key: string | undefined;
+  #version: number | null = null;
+  #isFailing = false;
+  #pausedUntilMs = 0;
+
+  constructor(options: StateKeeperOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns what is kept of the conversation; `undefined` for nothing, or when the store does not answer.
+   *
+   * @param names of the beginnings of its history, as its digest has them
+   */
+  async load(names: readonly string[]): Promise<unknown> {
+    for (const key of this.#keysOf(names)) {
+      const stored = await this.#try((store) => store.load(key));
+      if (stored === undefined) return undefined;
+      if (stored === null) continue;
+      this.#key = key;
+      this.#version = stored.version;
+      return parse(stored);
+    }
+    return undefined;
+  }
+
+  /** Saves a state. Where another process has saved since, gives that one's state, and the next save is on top of it. */
+  async save(state: object, names: readonly string[]): Promise<KeepOutcome> {
+    const [key] = this.#keysOf(names);
+    if (key === undefined) return 'not-kept';
+    const former = this.#key;
+    if (key !== former) {
+      this.#key = key;
+      this.#version = null;
+    }
+    const { store, logger } = this.#options;
+    const text = JSON.stringify(state);
+    const maxBytes = store.limits?.maxBytes ?? DEFAULT_MAX_BYTES;
+    if (Buffer.byteLength(text) > maxBytes) {
+      this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
+      return 'not-kept';
+    }
+    const outcome = await this.#try((open) => open.save(key, text, this.#version));
+    if (outcome === undefined) return 'not-kept';
+    if (outcome === 'conflict') {
+      const winner = await this.#try((open) => open.load(key));
+      this.#version = winner?.version ?? null;
+      return winner ? { overtakenBy: parse(winner) } : 'not-kept';
+    }
+    this.#version = outcome;
+    // It is known by a longer beginning from now on.
+    if (former !== undefined && former !== key) await this.#try((open) => open.delete(former));
+    return 'kept';
+  }
+
+  /** Keeps an original of a conversation that has a name; nobody waits for that. */
+  put(callId: string, original: string): void {
+    const key = this.#named;
+    if (key === undefined) return;
+    void this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
+  }
+
+  /** An original of this conversation, or `undefined`. */
+  async get(callId: string): Promise<string | undefined> {
+    const key = this.#named;
+    if (key === undefined) return undefined;
+    const found = await this.#try((store) => store.get?.(key, callId) ?? Promise.resolve(null));
+    return found ?? undefined;
+  }
+
+  /** The key of a conversation that has a name: one that is known by its beginning may have it in common with others. */
+  get #named(): string | undefined {
+    return this.#options.conversationId === undefined ? undefined : this.#keysOf([])[0];
+  }
+
+  /** The keys that the conversation may be found by, the likeliest first. */
+  #keysOf(names: readonly string[]): readonly string[] {
+    const { conversationId } = this.#options;
+    if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
+    return [`named-${createHash('sha256').update(conversationId).digest('hex')}`];
+  }
+
+  /** Asks the store; `undefined` when it fails, or has just failed. */
+  async #try<Answer>(ask: (store: StateStore) => Promise<Answer>): Promise<Answer | undefined> {
+    const { store, logger } = this.#options;
+    if (Date.now() < this.#pausedUntilMs) return undefined;
+    const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_DEADLINE_MS;
+    const late = (): Error =>
+      new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
+    try {
+      const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
+      this.#isFailing = false;
+      return answer;
+    } catch (thrown) {
+      this.#pausedUntilMs = Date.now() + PAUSE_MS;
+      this.#warnOnce(logger, asError(thrown));
+      return undefined;
+    }
+  }
+
+  #warnOnce(logger: Logger, error: Error): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    logger.warn('the state of a session is not kept; it goes on without', { error });
+  }
+}
+
+/** What is no JSON is no state, and is told so by who opens it. */
+function parse({ state }: StoredState): unknown {
+  try {
+    return JSON.parse(state);
+  } catch {
+    return state;
+  }
+}

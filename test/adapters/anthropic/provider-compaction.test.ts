@@ -1,0 +1,195 @@
+// Compaction on demand by Anthropic, through the real SDK and a provider that checks what comes back.
+
+import Anthropic from '@anthropic-ai/sdk';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
+import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
+import { startCompactingProvider } from '../../support/compacting-provider.js';
+import type { CompactingProvider } from '../../support/compacting-provider.js';
+
+const LONG = 'lorem ipsum dolor '.repeat(60);
+
+interface Agent {
+  readonly provider: CompactingProvider;
+  readonly events: CompressedEvent[];
+  readonly failures: Error[];
+  /** Plays turns of an agent: what the user says, a call with its result, thinking. */
+  readonly play: (turns: number) => Promise<void>;
+}
+
+async function startAgent(settings: EphemeralSettings = {}, body: object = {}): Promise<Agent> {
+  const provider = await startCompactingProvider();
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: 6_000,
+    settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
+  });
+  onTestFinished(() => compactor.close());
+  const events: CompressedEvent[] = [];
+  const failures: Error[] = [];
+  const client = new Anthropic({
+    baseURL: provider.baseURL,
+    apiKey: 'key',
+    maxRetries: 0,
+    middleware: [
+      compactionMiddleware(compactor, {
+        onError: 'throw',
+        onSession: (session) => {
+          session.on('compressed', (event) => events.push(event));
+          session.on('compressionFailed', ({ error }) => failures.push(error));
+        },
+      }),
+    ],
+  });
+  const messages: Anthropic.MessageParam[] = [];
+  let turn = 0;
+  return {
+    provider,
+    events,
+    failures,
+    play: async (turns) => {
+      for (let last = turn + turns; turn < last; turn += 1) {
+        const id = `toolu_${turn}`;
+        const thinking = {
+          type: 'thinking',
+          thinking: `thought ${turn}`,
+          signature: `s${turn}`,
+        } as const;
+        messages.push(
+          { role: 'user', content: `Never skip part ${turn}. ${LONG}` },
+          {
+            role: 'assistant',
+            content: [
+              thinking,
+              { type: 'tool_use', id, name: 'grep', input: { pattern: `p${turn}` } },
+            ],
+          },
+          {
+            role: 'user',
+            content: [{ type: 'tool_result', tool_use_id: id, content: `${turn} ${LONG}` }],
+          },
+          { role: 'assistant', content: `done ${turn}` },
+          { role: 'user', content: `go on ${turn}` },
+        );
+        await client.messages.create({
+          model: 'claude-opus-5-5',
+          max_tokens: 100,
+          thinking: { type: 'adaptive' },
+          stop_sequences: ['END'],
+          ...body,
+          messages,
+        } as Anthropic.MessageCreateParamsNonStreaming);
+        messages.push({ role: 'assistant', content: [{ type: 'text', text: 'fine' }] });
+        for (let at = 0; at < 20; at += 1) await nextTurn();
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    },
+  };
+}
+
+const textOf = (value: unknown): string => JSON.stringify(value);
+
+describe("compression by 'provider' with Anthropic", () => {
+  it('has the provider compact, and carries its block byte for byte, first of all, from then on', async () => {
+    const { provider, events, play } = await startAgent();
+    await play(24);
+    const asked = provider.requests.filter(({ body }) => body['compaction'] !== undefined);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(
+      provider.requests.map(({ status }) => status).filter((status) => status !== 200),
+    ).toEqual([]);
+    expect(events.map(({ outcome, strategy }) => `${strategy} ${outcome}`)).toEqual(
+      asked.map(() => 'provider applied'),
+    );
+    const last = provider.requests.at(-1)!;
+    expect(textOf(last.body.messages?.[0])).toContain('"type":"compaction"');
+    expect(last.betas).toContain('compact-2026-09-04');
+    expect(asked[0]?.body['max_tokens']).toBeGreaterThan(1_000);
+    // The second compaction is of the first one and what came after it.
+    expect(textOf(asked[1]?.body.messages?.[0])).toContain('"type":"compaction"');
+  });
+
+  it('keeps the thinking behind the block, and the words of the user behind that', async () => {
+    const { provider, play } = await startAgent({ 'compression.preserveThreshold': 0.5 });
+    await play(14);
+    const [first] = provider.requests.filter(({ body }) =>
+      textOf(body.messages?.[0]).includes('"compaction"'),
+    );
+    const [block, ...kept] = first?.body.messages ?? [];
+    expect(textOf(block)).toContain('compaction');
+    expect(kept[0]?.['role']).toBe('assistant');
+    const called = kept.filter((message) => textOf(message).includes('"tool_use"'));
+    expect(called.length).toBeGreaterThan(1);
+    for (const message of called) expect(textOf(message)).toContain('"thinking"');
+    expect(textOf(kept)).toContain('Record of what was asked');
+    expect(textOf(kept)).toContain('Never skip part 0.');
+  });
+
+  it('makes it ahead of time where that is not switched off', async () => {
+    const { provider, events, play } = await startAgent({ 'compression.ahead': 0.5 });
+    await play(14);
+    expect(events.some(({ isAhead, outcome }) => isAhead === true && outcome === 'applied')).toBe(
+      true,
+    );
+    expect(provider.requests.every(({ status }) => status === 200)).toBe(true);
+  });
+
+  it.each<[string, readonly [number, Record<string, unknown>]]>([
+    [
+      'refuses',
+      [
+        529,
+        {
+          type: 'error',
+          error: {
+            type: 'overloaded_error',
+            message: 'x',
+            details: { error_code: 'compaction_unavailable' },
+          },
+        },
+      ],
+    ],
+    ['answers with nothing', [200, { content: [], stop_reason: 'max_tokens' }]],
+    [
+      'answers with what is no block',
+      [200, { content: [{ type: 'text', text: 'hi' }], stop_reason: 'compaction' }],
+    ],
+    [
+      'answers with a block that holds nothing',
+      [200, { content: [{ type: 'compaction', content: null }], stop_reason: 'compaction' }],
+    ],
+    ['answers with no JSON object', [200, [] as never]],
+  ])(
+    'has another strategy take its place when the provider %s, and says so once',
+    async (_, refusal) => {
+      const { provider, events, failures, play } = await startAgent();
+      provider.refusals.push(refusal);
+      await play(16);
+      const [event, ...others] = events.filter(({ fallbackFrom }) => fallbackFrom !== undefined);
+      expect(event).toMatchObject({
+        strategy: 'high-density',
+        outcome: 'applied',
+        fallbackFrom: { strategy: 'provider', error: { code: 'PROVIDER_COMPACTION_FAILED' } },
+      });
+      expect(others).toEqual([]);
+      expect(failures).toEqual([]);
+      const sent = provider.requests.filter(({ body }) => body['compaction'] === undefined);
+      expect(sent.every(({ status }) => status === 200)).toBe(true);
+    },
+  );
+
+  it('asks for none beside context editing by the server', async () => {
+    const { provider, events, play } = await startAgent({}, { context_management: { edits: [] } });
+    await play(16);
+    expect(provider.requests.some(({ body }) => body['compaction'] !== undefined)).toBe(false);
+    expect(events[0]).toMatchObject({
+      strategy: 'high-density',
+      fallbackFrom: { strategy: 'provider' },
+    });
+  });
+});

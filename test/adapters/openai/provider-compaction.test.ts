@@ -1,0 +1,89 @@
+// Compaction by `/responses/compact`, through the real SDK and a provider that checks what comes back.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import OpenAI from 'openai';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
+import { inputCompactor } from '../../../src/adapters/openai/input-compactor.js';
+import { providerCompaction } from '../../../src/adapters/openai/provider-compaction.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { Compactor } from '../../../src/main/compactor.js';
+import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
+import { startCompactingProvider } from '../../support/compacting-provider.js';
+
+const LONG = 'lorem ipsum dolor '.repeat(60);
+
+function openCompactor(): Compactor {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: 6_000,
+    settings: { 'compression.strategy': 'provider', 'compression.ahead': 1 },
+  });
+  onTestFinished(() => compactor.close());
+  return compactor;
+}
+
+function turn(at: number): OpenAI.Responses.ResponseInputItem[] {
+  return [
+    { role: 'user', content: `Never skip part ${at}.` },
+    { type: 'reasoning', id: `rs_${at}`, summary: [], encrypted_content: `r${at}` },
+    { type: 'function_call', call_id: `c${at}`, name: 'grep', arguments: `{"pattern":"p${at}"}` },
+    { type: 'function_call_output', call_id: `c${at}`, output: `${at} ${LONG}${LONG}` },
+    { type: 'message', role: 'assistant', content: `done ${at}` } as never,
+    { role: 'user', content: `go on ${at}` },
+  ];
+}
+
+describe("compression by 'provider' with OpenAI", () => {
+  it('passes on what the provider made whole and in order, and keeps what developers said', async () => {
+    const provider = await startCompactingProvider();
+    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+    const events: CompressedEvent[] = [];
+    const compact = inputCompactor(openCompactor(), {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const compactByProvider = providerCompaction(client, 'gpt-6.2-sol');
+    const items: OpenAI.Responses.ResponseInputItem[] = [
+      { role: 'developer', content: 'Be brief.' },
+    ];
+    for (let at = 0; at < 24; at += 1) {
+      items.push(...turn(at));
+      const input = await compact(items, { compactByProvider });
+      await client.responses.create({ model: 'gpt-6.2-sol', input });
+      await pause(1);
+    }
+    expect(provider.requests.every(({ status }) => status === 200)).toBe(true);
+    const asked = provider.requests.filter(({ path }) => path.endsWith('/compact'));
+    expect(asked.length).toBeGreaterThan(1);
+    expect(events.map(({ strategy, outcome }) => `${strategy} ${outcome}`)).toEqual(
+      asked.map(() => 'provider applied'),
+    );
+    const last = provider.requests.at(-1)?.body.input ?? [];
+    expect(last[0]).toEqual({ role: 'developer', content: 'Be brief.' });
+    expect(last.filter(({ type }) => type === 'compaction')).toHaveLength(1);
+    expect(last.some(({ type }) => type === 'reasoning')).toBe(true);
+  });
+
+  it('says where an adapter cannot carry it, and has another strategy take its place', async () => {
+    const events: CompressedEvent[] = [];
+    const compact = chatCompactor(openCompactor(), {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const messages: OpenAI.ChatCompletionMessageParam[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      messages.push(
+        { role: 'user', content: `${at} ${LONG}` },
+        { role: 'assistant', content: `done ${at}` },
+      );
+    }
+    await compact([...messages, { role: 'user', content: 'go on' }]);
+    expect(events[0]).toMatchObject({ fallbackFrom: { strategy: 'provider' } });
+    expect(String(events[0]?.fallbackFrom?.error.message)).toContain(
+      'nobody here can ask a provider',
+    );
+  });
+});

@@ -1,0 +1,220 @@
+// What every store does: one suite, played against all four.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { directoryStore } from '../../src/main/state/directory-store.js';
+import { memoryStore } from '../../src/main/state/memory-store.js';
+import {
+  POSTGRES_MIGRATION,
+  postgresStore,
+  sweepPostgres,
+} from '../../src/main/state/postgres-store.js';
+import { redisStore } from '../../src/main/state/redis-store.js';
+import type { StateStore, StoreOptions } from '../../src/main/state/state-store.js';
+import { isInstalled, startPostgres, startRedis } from '../support/loopback-servers.js';
+import { runs } from '../support/scale.js';
+
+interface OpenedStore {
+  readonly make: (options?: StoreOptions) => StateStore;
+  readonly close: () => Promise<void>;
+}
+
+interface StoreKind {
+  readonly name: string;
+  /** The server that it needs. */
+  readonly command?: string;
+  readonly open: () => Promise<OpenedStore>;
+}
+
+const KINDS: readonly StoreKind[] = [
+  {
+    name: 'memoryStore',
+    open: async () => {
+      const stores = new Map<string, StateStore>();
+      const make = (options?: StoreOptions): StateStore => {
+        const key = JSON.stringify(options ?? {});
+        const store = stores.get(key) ?? memoryStore(options);
+        stores.set(key, store);
+        return store;
+      };
+      return { make, close: async () => undefined };
+    },
+  },
+  {
+    name: 'directoryStore',
+    open: async () => {
+      const path = await mkdtemp(join(tmpdir(), 'ctxfold-states-'));
+      return {
+        make: (options) => directoryStore(join(path, 'states'), options),
+        close: () => rm(path, { recursive: true }),
+      };
+    },
+  },
+  {
+    name: 'redisStore over redis',
+    command: 'redis-server',
+    open: async () => {
+      const server = await startRedis();
+      const client = createClient({ url: `redis://127.0.0.1:${server.port}` });
+      await client.connect();
+      return {
+        make: (options) => redisStore(client, options),
+        close: async () => {
+          await client.close();
+          await server.stop();
+        },
+      };
+    },
+  },
+  {
+    name: 'redisStore over ioredis',
+    command: 'redis-server',
+    open: async () => {
+      const server = await startRedis();
+      const client = new Redis(server.port, '127.0.0.1');
+      return {
+        make: (options) => redisStore(client, options),
+        close: async () => {
+          await client.quit();
+          await server.stop();
+        },
+      };
+    },
+  },
+  {
+    name: 'postgresStore',
+    command: 'postgres',
+    open: async () => {
+      const server = await startPostgres();
+      const pool = new Pool({ host: '127.0.0.1', port: server.port, user: 'postgres' });
+      // One that its server has closed is told of, and replaced.
+      pool.on('error', () => undefined);
+      await pool.query(POSTGRES_MIGRATION);
+      await pool.query(POSTGRES_MIGRATION);
+      return {
+        make: (options) => postgresStore(pool, options),
+        close: async () => {
+          expect(await sweepPostgres(pool)).toBeGreaterThanOrEqual(0);
+          await pool.end();
+          await server.stop();
+        },
+      };
+    },
+  },
+];
+
+let keys = 0;
+const newKey = (): string => `named-${(keys += 1)}`;
+
+for (const { name, command, open } of KINDS) {
+  const isThere = command === undefined || isInstalled(command);
+  const title = isThere ? name : `${name} (skipped: ${command} is not installed)`;
+  describe.skipIf(!isThere)(title, () => {
+    let opened: OpenedStore;
+    let store: StateStore;
+    beforeAll(async () => {
+      opened = await open();
+      store = opened.make();
+    }, 60_000);
+    afterAll(() => opened.close());
+
+    it('knows nothing of a key that nobody has saved', async () => {
+      expect(await store.load(newKey())).toBeNull();
+      expect(await store.get?.(newKey(), 'call')).toBeNull();
+    });
+
+    it('gives back what was saved, whatever characters it has', async () => {
+      const key = newKey();
+      const state = JSON.stringify({ text: '😀 " \\ \n \u0001 é', long: 'x'.repeat(300_000) });
+      const version = await store.save(key, state, null);
+      expect(await store.load(key)).toEqual({ state, version });
+    });
+
+    it('saves over the version that is expected, and over no other one', async () => {
+      const key = newKey();
+      const first = await store.save(key, 'one', null);
+      expect(await store.save(key, 'two', null)).toBe('conflict');
+      const second = await store.save(key, 'two', first as number);
+      expect(second).not.toBe(first);
+      expect(await store.save(key, 'three', first as number)).toBe('conflict');
+      expect(await store.load(key)).toEqual({ state: 'two', version: second });
+    });
+
+    it('lets one of many that save at once win', async () => {
+      const key = newKey();
+      let version: number | null = null;
+      for (let round = 0; round < 4; round += 1) {
+        const others = Array.from({ length: 8 }, () => opened.make());
+        const outcomes: readonly (number | 'conflict')[] = await Promise.all(
+          others.map((other, at) => other.save(key, `round ${round}, writer ${at}`, version)),
+        );
+        const winners = outcomes.flatMap((outcome, at) => (outcome === 'conflict' ? [] : [at]));
+        expect(winners).toHaveLength(1);
+        const loaded = await store.load(key);
+        expect(loaded?.state).toBe(`round ${round}, writer ${String(winners[0])}`);
+        version = loaded?.version ?? null;
+      }
+    });
+
+    it('forgets a state with its originals', async () => {
+      const key = newKey();
+      await store.save(key, 'state', null);
+      await store.put?.(key, 'call', 'original');
+      await store.delete(key);
+      expect(await store.load(key)).toBeNull();
+      expect(await store.get?.(key, 'call')).toBeNull();
+      expect(await store.save(key, 'anew', null)).toBeTypeOf('number');
+    });
+
+    it('keeps the first original of a name, for its own key alone', async () => {
+      const [key, other] = [newKey(), newKey()];
+      await store.put?.(key, 'toolu_1/../x', 'original');
+      await store.put?.(key, 'toolu_1/../x', 'a stand-in');
+      expect(await store.get?.(key, 'toolu_1/../x')).toBe('original');
+      expect(await store.get?.(other, 'toolu_1/../x')).toBeNull();
+      expect(await store.load(key)).toBeNull();
+    });
+
+    it('forgets what has expired, and takes a new state in its place', async () => {
+      const key = newKey();
+      const brief = opened.make({ ttlMs: 1 });
+      await brief.save(key, 'state', null);
+      const end = performance.now() + 20;
+      while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
+      expect(await brief.load(key)).toBeNull();
+      expect(await brief.save(key, 'another', null)).toBeTypeOf('number');
+    });
+
+    it('comes to what one after the other would, however two writers take turns', async () => {
+      const step = fc.record({ writer: fc.nat(1), isSave: fc.boolean() });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const key = newKey();
+          const known: (number | null)[] = [null, null];
+          let model: { state: string; version: number } | null = null;
+          for (const [at, { writer, isSave }] of steps.entries()) {
+            if (!isSave) {
+              const loaded = await store.load(key);
+              expect(loaded).toEqual(model);
+              known[writer] = loaded?.version ?? null;
+              continue;
+            }
+            const expected = known[writer] ?? null;
+            const outcome = await store.save(key, `step ${at}`, expected);
+            expect(outcome === 'conflict').toBe(expected !== (model?.version ?? null));
+            if (outcome === 'conflict') continue;
+            model = { state: `step ${at}`, version: outcome };
+            known[writer] = outcome;
+          }
+        }),
+        { numRuns: runs(500) },
+      );
+    });
+  });
+}

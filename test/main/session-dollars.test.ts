@@ -1,0 +1,107 @@
+// What a session's requests cost in dollars, and how edits follow the price of the model.
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import { inputCost, modelPrice } from '../../src/main/models/model-prices.js';
+import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
+import { workingHistory } from '../support/working-notation.js';
+
+let compactor: Compactor;
+
+afterEach(() => compactor.close());
+
+function open(prices?: CompactorOptions['prices']): Compactor {
+  compactor = createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/work', prices },
+  });
+  return compactor;
+}
+
+/** A command's output of 5,000 tokens, and then so many calls whose results have 300 each. */
+const HISTORY = workingHistory(
+  `run(0)=5000 ${Array.from({ length: 24 }, (_, at) => `read(${at}.ts)=300`).join(' ')} a`,
+);
+
+/** At which request the output leaves. */
+async function leavesAt(modelName: string | undefined): Promise<number> {
+  const session = await compactor.createSession({
+    density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
+  });
+  if (modelName !== undefined) session.history.nameModel(modelName);
+  let requests = 0;
+  for (const entry of HISTORY) {
+    if (entry.speaker === 'ai') {
+      requests += 1;
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      if (pruned !== null) return requests;
+    }
+    session.history.add(entry);
+  }
+  return Infinity;
+}
+
+describe("edits: 'auto'", () => {
+  it('waits for more where rewrites are dear in reads, and never lands where reads are free', async () => {
+    const free = { input: 1, cacheRead: 0, cacheWrite: 1 };
+    open({ local: free, cheap: { input: 1, cacheRead: 0.9, cacheWrite: 1 } });
+    const unknown = await leavesAt(undefined);
+    expect(unknown).toBeLessThan(Infinity);
+    expect(await leavesAt('claude-opus-4-5')).toBe(unknown);
+    expect(await leavesAt('some-model')).toBe(unknown);
+    expect(await leavesAt('cheap')).toBeLessThanOrEqual(unknown);
+    expect(await leavesAt('local')).toBe(Infinity);
+  });
+});
+
+describe('costs', () => {
+  it('are dollars, with and without, and what rules have saved is what lies between', async () => {
+    open();
+    const session = await compactor.createSession({
+      density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
+    });
+    session.history.nameModel('claude-sonnet-4-5');
+    for (const entry of HISTORY) {
+      if (entry.speaker === 'ai') await session.ensureCompressionBeforeSend('p');
+      session.history.add(entry);
+    }
+    const { dollars, sentTokens, cacheReadTokens, uncompacted } = session.costs();
+    const price = modelPrice('claude-sonnet-4-5')!;
+    expect(dollars?.with).toBeCloseTo(inputCost(price, sentTokens, cacheReadTokens), 9);
+    expect(dollars?.without).toBeCloseTo(
+      inputCost(price, uncompacted.sentTokens, uncompacted.cacheReadTokens),
+      9,
+    );
+    const { savedBy, ...sums } = dollars!;
+    const saved = Object.values(savedBy).reduce((sum, each) => sum + each, 0);
+    expect(saved).toBeCloseTo(sums.without - sums.with, 9);
+    expect(savedBy['working-set']).toBeGreaterThan(0);
+    // What the rules account for is all of it: nothing was compressed.
+    expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
+  });
+
+  it('are no dollars while a price is not known', async () => {
+    open();
+    const session = await compactor.createSession();
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.costs().dollars).toBeUndefined();
+    session.history.nameModel('claude-sonnet-4-5');
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.costs().dollars).toBeUndefined();
+  });
+});
+
+describe('prices', () => {
+  it.each([
+    { m: { input: -1, cacheRead: 0, cacheWrite: 1 } },
+    { m: { input: 1, cacheRead: NaN, cacheWrite: 1 } },
+    { m: { input: 1, cacheRead: Infinity, cacheWrite: 1 } },
+    { m: { input: 1 } },
+    { m: { input: 1, cacheRead: 0.1, cacheWrite: 1, reads: 3 } },
+    { '': { input: 1, cacheRead: 0.1, cacheWrite: 1 } },
+  ])('of %j are refused, by name', (prices) => {
+    expect(() => createCompactor({ prices: prices as never })).toThrow(/prices/);
+  });
+});

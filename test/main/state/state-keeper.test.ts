@@ -1,0 +1,185 @@
+// Conversations that go from process to process over a store: found by name or beginning, never lost to a store that fails, and
+// decided by one of two that are at them at once.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createMessageCompactor } from '../../../src/adapters/message-compactor.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { memoryStore } from '../../../src/main/state/memory-store.js';
+import type { StateStore } from '../../../src/main/state/state-store.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { historyOf } from '../../support/notation.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  user,
+} from '../../support/plain-message-format.js';
+import type { PlainMessage } from '../../support/plain-message-format.js';
+import { requestsOf } from '../../support/resumed-session.js';
+
+const COMPACTOR = { offload: 'inline', tokenizer: 'estimate', preset: 'specification' } as const;
+const HISTORY = historyOf(
+  'h a:r1 t:r1 a:w2 t:w2 h a:r3(b.ts) t:r3 a:w4(b.ts) t:w4 h a:r5(c.ts) t:r5 a:w6(c.ts) t:w6 h',
+);
+const REQUESTS = requestsOf(HISTORY);
+
+/** Files that are read and written, over and over. */
+const MESSAGES: readonly PlainMessage[] = [
+  user('go'),
+  ...Array.from({ length: 12 }, (_, at) => {
+    const path = `src/${at % 3}.ts`;
+    const isRead = at % 2 === 0;
+    const use = call(`c${at}`, isRead ? 'read_file' : 'write_file', { path, content: `${at}` });
+    return [assistant(`step ${at}`, use), answer(`c${at}`, 'tool', `line ${at}\n`.repeat(80))];
+  }).flat(),
+];
+
+/** What each request sends, each by a process of its own, or all by one where there is no store. */
+async function play(options: CompactorOptions, sessionId?: string): Promise<readonly IContent[][]> {
+  const raw: IContent[] = [];
+  const sent: IContent[][] = [];
+  for (const entries of REQUESTS) {
+    await using compactor = createCompactor({ ...COMPACTOR, ...options });
+    raw.push(...entries);
+    const session = await compactor.createSession({
+      history: structuredClone(raw),
+      sessionId,
+      edits: 'batched',
+      minReclaimTokens: 1,
+    });
+    await session.ensureCompressionBeforeSend('request');
+    sent.push(session.history.getAll());
+  }
+  return sent;
+}
+
+async function playInOne(): Promise<readonly IContent[][]> {
+  await using compactor = createCompactor(COMPACTOR);
+  const session = await compactor.createSession({ edits: 'batched', minReclaimTokens: 1 });
+  const sent: IContent[][] = [];
+  for (const entries of REQUESTS) {
+    session.history.addAll(entries);
+    await session.ensureCompressionBeforeSend('request');
+    sent.push(session.history.getAll());
+  }
+  return sent;
+}
+
+describe('createCompactor with a store', () => {
+  let directory = '';
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'ctxfold-store-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  const stores: readonly [string, () => StateStore | string][] = [
+    ['in memory', memoryStore],
+    ['in a directory', () => join(directory, 'states')],
+  ];
+
+  it.each(stores)(
+    'sends in each process what one would have sent, with a store %s',
+    async (_, make) => {
+      const one = await playInOne();
+      const store = make();
+      for (const sessionId of ['a conversation', undefined]) {
+        const sent = await play({ store }, sessionId);
+        expect(sent).toEqual(one);
+      }
+    },
+  );
+
+  it.each(['named', undefined])(
+    'has adapters send what one would have sent, of a conversation that is %s',
+    async (conversationId) => {
+      const play = async (isOne: boolean): Promise<readonly PlainMessage[][]> => {
+        const options = { ...COMPACTOR, preset: undefined, store: memoryStore() };
+        let compactor = createCompactor(options);
+        const sent: PlainMessage[][] = [];
+        for (let end = 1; end <= MESSAGES.length; end += 2) {
+          if (!isOne) {
+            await compactor.close();
+            compactor = createCompactor(options);
+          }
+          const compact = createMessageCompactor(compactor, PLAIN_MESSAGE_FORMAT, {
+            ...{ edits: 'batched', minReclaimTokens: 10, onError: 'throw' },
+          });
+          const messages = isOne ? MESSAGES : structuredClone(MESSAGES);
+          sent.push(await compact(messages.slice(0, end), { conversationId }));
+        }
+        await compactor.close();
+        return sent;
+      };
+      const one = await play(true);
+      expect(await play(false)).toEqual(one);
+      expect(JSON.stringify(one.at(-1)).length).toBeLessThan(0.8 * JSON.stringify(MESSAGES).length);
+    },
+  );
+
+  it.each<[string, Partial<StateStore>]>([
+    [
+      'rejects',
+      {
+        load: () => Promise.reject(new Error('gone')),
+        save: () => Promise.reject(new Error('gone')),
+      },
+    ],
+    ['never answers', { load: () => new Promise(() => undefined), limits: { deadlineMs: 5 } }],
+    [
+      'throws',
+      {
+        load: () => {
+          throw new Error('gone');
+        },
+      },
+    ],
+    ['gives nonsense', { load: () => Promise.resolve({ state: '{"version":', version: 3 }) }],
+  ])('goes on without a store that %s, and warns once', async (_, broken) => {
+    const warn = vi.fn();
+    const store = { ...open(memoryStore()), ...broken };
+    const logger = { ...SILENT_LOGGER, warn };
+    await using compactor = createCompactor({ ...COMPACTOR, store, logger });
+    const session = await compactor.createSession({ history: HISTORY });
+    await session.ensureCompressionBeforeSend('request');
+    await session.ensureCompressionBeforeSend('request');
+    expect(session.history.length).toBeLessThan(HISTORY.length);
+    expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+
+  it('has the slower of two processes go on from what the faster one has decided', async () => {
+    const store = memoryStore();
+    const make = async (): Promise<
+      Awaited<ReturnType<ReturnType<typeof createCompactor>['createSession']>>
+    > =>
+      createCompactor({ ...COMPACTOR, store }).createSession({
+        history: HISTORY.slice(0, 5),
+        sessionId: 'shared',
+      });
+    const [a, b] = [await make(), await make()];
+    await a.ensureCompressionBeforeSend('a');
+    await b.ensureCompressionBeforeSend('b');
+    a.history.addAll(HISTORY.slice(5));
+    await a.ensureCompressionBeforeSend('a again');
+    b.history.addAll(HISTORY.slice(5));
+    await b.ensureCompressionBeforeSend('b again');
+    expect(b.history.getAll()).toEqual(a.history.getAll());
+    expect(findViolations(b.history.getAll())).toEqual([]);
+    expect(b.snapshot().journal).toEqual(a.snapshot().journal);
+  });
+});
+
+/** The operations of a store as properties, so that some can be replaced. */
+function open(store: StateStore): StateStore {
+  return {
+    load: (key) => store.load(key),
+    save: (key, state, version) => store.save(key, state, version),
+    delete: (key) => store.delete(key),
+  };
+}

@@ -1,0 +1,150 @@
+// The fold of a journal is what a naive one makes of it; and whatever a journal says, calls, results and reasoning come from
+// the entries that it is folded over.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import { sessionDefaults } from '../../../src/main/session-defaults.js';
+import { openState } from '../../../src/main/state/session-state.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { runSlices } from '../../../src/shared/slices.js';
+import { foldJournal, isSendable } from '../../../src/shared/state/fold-journal.js';
+import type { Fold } from '../../../src/shared/state/fold-journal.js';
+import { readJournal } from '../../../src/shared/state/journal-record.js';
+import type { JournalRecord } from '../../../src/shared/state/journal-record.js';
+import { textOfBlock } from '../../../src/shared/state/plain-text.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
+import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';
+import { foldNaively } from '../../support/naive-fold.js';
+import { requestsOf } from '../../support/resumed-session.js';
+import { runs } from '../../support/scale.js';
+
+const { toolCatalog } = sessionDefaults(undefined).density;
+const histories = arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 }));
+const strategies = fc.constantFrom('high-density', 'top-down-truncation');
+const limits = fc.constantFrom(1_500, 6_000, 200_000);
+
+/** What a session has noted of a history, and what it came to. */
+async function played(
+  history: readonly IContent[],
+  strategy: 'high-density' | 'top-down-truncation',
+  contextLimit: number,
+): Promise<{ records: readonly JournalRecord[]; entries: readonly IContent[] }> {
+  await using compactor = createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate', contextLimit },
+    settings: { 'compression.strategy': strategy },
+  });
+  const session = await compactor.createSession({ edits: 'batched', minReclaimTokens: 50 });
+  for (const [at, entries] of requestsOf(history).entries()) {
+    session.history.addAll(entries);
+    // A history that cannot be made to fit stays as it is.
+    await session.ensureCompressionBeforeSend(`request ${at}`).catch(() => undefined);
+  }
+  const records = [...readJournal(openState(session.snapshot()).journal)];
+  return { records, entries: session.history.getAll() };
+}
+
+function fold(raw: readonly IContent[], records: readonly JournalRecord[]): Fold {
+  return runSlices(foldJournal(raw, raw.length, records, toolCatalog));
+}
+
+describe('foldJournal', () => {
+  it('makes of the entries what the session and a naive fold made of them', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, strategies, limits, async (history, strategy, limit) => {
+        const { records, entries } = await played(history, strategy, limit);
+        const folded = fold(structuredClone(history), records);
+        expect(folded.isWhole).toBe(true);
+        expect(folded.entries).toEqual(entries);
+        expect(foldNaively(history, records, toolCatalog)).toEqual(entries);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  }, 300_000);
+
+  it('takes nothing but summaries from a journal that somebody has forged', async () => {
+    const forgery = fc.record({
+      record: fc.nat(),
+      row: fc.nat(),
+      column: fc.nat(5),
+      value: fc.integer({ min: -2, max: 40 }),
+    });
+    const forgeries = fc.array(forgery, { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(histories, strategies, forgeries, async (history, strategy, changes) => {
+        const { records } = await played(history, strategy, 1_500);
+        const raw = structuredClone(history);
+        const folded = fold(raw, forge(records, changes));
+        if (!isSendable(folded, raw)) return;
+        const known = new Set(raw.flatMap(({ blocks }) => blocks.map(textOfBlock)));
+        for (const block of folded.entries.flatMap(({ blocks }) => blocks)) {
+          const isTaken = block.type === 'thinking' || block.type === 'media';
+          if (isTaken) expect(known.has(textOfBlock(block))).toBe(true);
+          if (block.type !== 'tool_response' && block.type !== 'tool_call') continue;
+          const id = block.type === 'tool_call' ? block.id : block.callId;
+          const isThere = raw.some(({ blocks }) =>
+            blocks.some((other) =>
+              'id' in other ? other.id === id : 'callId' in other && other.callId === id,
+            ),
+          );
+          expect(isThere).toBe(true);
+        }
+        const pairing = (list: readonly IContent[]): number =>
+          findViolations(list).filter(({ rule }) => /call|response/.test(rule)).length;
+        expect(pairing(folded.entries)).toBeLessThanOrEqual(pairing(raw));
+      }),
+      { numRuns: runs(2_000) },
+    );
+  }, 300_000);
+
+  it('ends in front of a result that would be another one now', async () => {
+    let seen = 0;
+    for (const history of fc.sample(histories, { numRuns: 60, seed: 3 })) {
+      const { records } = await played(history, 'high-density', 200_000);
+      const isMade = (record: JournalRecord): boolean =>
+        record.kind === 'rows' && record.checksums.length > 0;
+      const made = records.findIndex(isMade);
+      if (made === -1) continue;
+      seen += 1;
+      const changed = records.map((record): JournalRecord =>
+        record.kind === 'rows'
+          ? { ...record, checksums: record.checksums.map((checksum) => checksum ^ 1) }
+          : record,
+      );
+      const folded = fold(history, changed);
+      const { followed, isWhole, entries } = folded;
+      // A result that a later record takes away is not made, and need not be.
+      if (isWhole) expect(entries).toEqual(fold(history, records).entries);
+      else expect(followed.length).toBeGreaterThanOrEqual(made);
+      expect(entries).toEqual(foldNaively(history, followed, toolCatalog));
+    }
+    expect(seen).toBeGreaterThan(0);
+  });
+});
+
+function forge(
+  records: readonly JournalRecord[],
+  changes: readonly { record: number; row: number; column: number; value: number }[],
+): readonly JournalRecord[] {
+  const forged = structuredClone(records) as JournalRecord[];
+  for (const { record, row, column, value } of changes) {
+    const chosen = forged[record % Math.max(1, forged.length)];
+    if (chosen?.kind === 'rows' && chosen.rows.length > 0) {
+      chosen.rows[(row * 6 + column) % chosen.rows.length] = value;
+    } else if (chosen?.kind === 'splice' && chosen.pieces.length > 0) {
+      const at = row % chosen.pieces.length;
+      const entry = JSON.stringify({
+        speaker: 'ai',
+        blocks: [{ type: 'tool_call', id: 'forged', name: 'run', parameters: {} }],
+      });
+      const pieces = [...chosen.pieces];
+      pieces[at] =
+        column > 2
+          ? { kind: 'written', entry }
+          : { kind: 'stay', skipped: Math.max(0, value), kept: 1 };
+      forged[record % forged.length] = { ...chosen, pieces };
+    }
+  }
+  return forged;
+}

@@ -1,0 +1,148 @@
+// A provider over loopback that compacts by the rules of Anthropic's and OpenAI's documents: it signs what it makes, and takes it
+// back byte for byte, in its place, or refuses in the documented words.
+
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One request as it came in, with what it was answered. */
+export interface SeenRequest {
+  readonly path: string;
+  readonly betas: readonly string[];
+  readonly body: Json & { readonly messages?: readonly Json[]; readonly input?: readonly Json[] };
+  readonly status: number;
+}
+
+export interface CompactingProvider {
+  readonly baseURL: string;
+  readonly requests: readonly SeenRequest[];
+  /** What the next compactions are answered with, in place of a block. */
+  readonly refusals: (readonly [status: number, answer: Json])[];
+}
+
+const BETA = 'compact-2026-09-04';
+const sign = (content: string): string => createHmac('sha256', 'key').update(content).digest('hex');
+const partsOf = ({ content }: Json): readonly Json[] =>
+  Array.isArray(content) ? (content as readonly Json[]) : [];
+
+/** Starts one that ends with the test. */
+export async function startCompactingProvider(): Promise<CompactingProvider> {
+  const requests: SeenRequest[] = [];
+  const refusals: (readonly [number, Json])[] = [];
+  /** What was handed out, to the byte. */
+  const made = new Set<string>();
+  const server = createServer((request, response) => {
+    void answer(request).then(([status, body]) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    });
+  });
+  async function answer(request: IncomingMessage): Promise<readonly [number, Json]> {
+    const body = JSON.parse(await text(request)) as SeenRequest['body'];
+    const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
+    const path = request.url ?? '';
+    const result = path.includes('/responses')
+      ? answerResponses(path, body, made, refusals)
+      : answerMessages(body, betas, made, refusals);
+    requests.push({ path, betas, body, status: result[0] });
+    return result;
+  }
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseURL: `http://127.0.0.1:${port}`, requests, refusals };
+}
+
+function refuse(message: string, code?: string): readonly [number, Json] {
+  const details = code === undefined ? {} : { details: { error_code: code } };
+  return [400, { type: 'error', error: { type: 'invalid_request_error', message, ...details } }];
+}
+
+function answerMessages(
+  { messages = [], ...body }: SeenRequest['body'],
+  betas: readonly string[],
+  made: Set<string>,
+  refusals: (readonly [number, Json])[],
+): readonly [number, Json] {
+  const blocks = messages.flatMap((message, at) =>
+    partsOf(message).flatMap((part, index) =>
+      part['type'] === 'compaction' ? [{ part, at, index }] : [],
+    ),
+  );
+  if ((blocks.length > 0 || body['compaction'] !== undefined) && !betas.includes(BETA)) {
+    return refuse(`requires anthropic-beta: ${BETA}`);
+  }
+  if (blocks.length > 1) return refuse('several compaction blocks', 'compaction_block_ambiguous');
+  for (const { part, at, index } of blocks) {
+    if (at > 0 || index > 0) return refuse('not first', 'compaction_block_misplaced');
+    if (!made.has(JSON.stringify(part)))
+      return refuse('altered', 'compaction_block_signature_invalid');
+  }
+  const open = openCalls(messages);
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const reply = { id: 'msg_1', type: 'message', role: 'assistant', model: body['model'] };
+  if (body['compaction'] === undefined) {
+    if (open.size > 0) return refuse('tool_use ids were found without tool_result blocks');
+    return [
+      200,
+      { ...reply, content: [{ type: 'text', text: 'fine' }], stop_reason: 'end_turn', usage },
+    ];
+  }
+  const refusal = refusals.shift();
+  if (refusal !== undefined) return refusal;
+  if (open.size > 0) return refuse('unanswered tool call', 'compaction_incomplete_turn');
+  for (const field of ['stop_sequences', 'context_management']) {
+    if (body[field] !== undefined) return refuse(`${field}: not with compaction`);
+  }
+  const content = `a summary of ${messages.length} messages: ${sign(JSON.stringify(messages)).slice(0, 8)}`;
+  const block = { type: 'compaction', content, encrypted_content: 'b64', signature: sign(content) };
+  made.add(JSON.stringify(block));
+  const iterations = [{ type: 'compaction', input_tokens: 900, output_tokens: 30 }];
+  return [
+    200,
+    { ...reply, content: [block], stop_reason: 'compaction', usage: { ...usage, iterations } },
+  ];
+}
+
+/** Calls that nothing answers. */
+function openCalls(messages: readonly Json[]): ReadonlySet<unknown> {
+  const open = new Set<unknown>();
+  for (const part of messages.flatMap(partsOf)) {
+    if (part['type'] === 'tool_use') open.add(part['id']);
+    if (part['type'] === 'tool_result') open.delete(part['tool_use_id']);
+  }
+  return open;
+}
+
+function answerResponses(
+  path: string,
+  { input = [], ...body }: SeenRequest['body'],
+  made: Set<string>,
+  refusals: (readonly [number, Json])[],
+): readonly [number, Json] {
+  for (const item of input) {
+    if (item['type'] === 'compaction' && !made.has(JSON.stringify(item))) return refuse('altered');
+  }
+  if (!path.endsWith('/compact')) return [200, { id: 'resp_1', object: 'response', output: [] }];
+  if (body['previous_response_id'] !== undefined) return refuse('stateless');
+  const refusal = refusals.shift();
+  if (refusal !== undefined) return refusal;
+  const users = input.filter((item) => item['role'] === 'user');
+  const item = {
+    type: 'compaction',
+    id: `cmp_${made.size}`,
+    encrypted_content: sign(JSON.stringify(input)),
+  };
+  made.add(JSON.stringify(item));
+  return [200, { id: 'c', object: 'response.compaction', output: [...users, item], usage: {} }];
+}

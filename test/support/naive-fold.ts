@@ -1,0 +1,86 @@
+// The fold of a journal once more, the plain way: record by record, every text at once, one list after the other.
+
+import { withResult } from '../../src/shared/content.js';
+import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
+import { callUse } from '../../src/shared/density/index/call-use.js';
+import { usesByTool } from '../../src/shared/density/index/history-index.js';
+import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
+import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
+import { ACTION } from '../../src/shared/density/rules/marks.js';
+import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
+import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
+import { answeredCalls } from '../../src/shared/summarize/answered-calls.js';
+import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
+
+/** What a journal makes of the entries that it was written for. */
+export function foldNaively(
+  raw: readonly IContent[],
+  records: readonly JournalRecord[],
+  toolCatalog: ToolCatalog | undefined,
+): readonly IContent[] {
+  let settings: RowSettings = { placeholder: 'pointer' };
+  let list: readonly IContent[] = [];
+  let taken = 0;
+  for (const record of records) {
+    if (record.kind === 'settings') {
+      settings = record.settings;
+      continue;
+    }
+    list = [...list, ...raw.slice(taken, record.at)];
+    taken = record.at;
+    if (record.kind === 'rows') list = afterRows(record, list, settings, toolCatalog);
+    if (record.kind === 'splice') list = afterSplice(record, list);
+  }
+  return [...list, ...raw.slice(taken)];
+}
+
+function afterRows(
+  { rows, shown }: JournalRecord & { readonly kind: 'rows' },
+  list: readonly IContent[],
+  { placeholder, shrink }: RowSettings,
+  toolCatalog: ToolCatalog | undefined,
+): readonly IContent[] {
+  const texts: string[] = [];
+  for (let at = 0; at < rows.length; at += ROW_LENGTH) {
+    const [entry = 0, place = 0, action, , start = 0] = rows.subarray(at, at + ROW_LENGTH);
+    if (action !== ACTION.shrink) continue;
+    const response = list[entry]?.blocks[place];
+    const call = answeredCalls(list)(entry, place);
+    if (response?.type !== 'tool_response' || call === undefined || shrink === undefined) continue;
+    const runs = (shown[start] ?? []).map(({ entriesBack, block, ...lines }) => {
+      const source = list[entry - entriesBack]?.blocks[block];
+      return { ...lines, callId: source?.type === 'tool_response' ? source.callId : '' };
+    });
+    const use = callUse(usesByTool({ toolCatalog }).get(call.name), call.parameters, true);
+    const unsent = { call, response: { ...response, result: String(response.result) } };
+    texts[start] = shrunkResult(unsent, runs, use, shrink, placeholder) ?? '';
+  }
+  const made = { ...DEFAULT_DENSITY_CONFIG, placeholder };
+  const { removals, replacements } = materializeDensityPlan(rows, list, made, texts);
+  return list.flatMap((entry, index) =>
+    removals.includes(index) ? [] : (replacements.get(index) ?? entry),
+  );
+}
+
+function afterSplice(
+  { pieces }: JournalRecord & { readonly kind: 'splice' },
+  list: readonly IContent[],
+): readonly IContent[] {
+  let next = 0;
+  return pieces.flatMap((piece): readonly IContent[] => {
+    if (piece.kind === 'written') return [JSON.parse(piece.entry) as IContent];
+    const from = next + piece.skipped;
+    next = from + (piece.kind === 'stay' ? piece.kept : 1);
+    if (piece.kind === 'stay') return list.slice(from, next);
+    const entry = list[from] as IContent;
+    const blocks = piece.blocks.map((origin): ContentBlock => {
+      if (typeof origin === 'number') return entry.blocks[origin] as ContentBlock;
+      if ('type' in origin) return origin as ContentBlock;
+      const block = entry.blocks[origin[0]];
+      if (block?.type !== 'tool_response') throw new Error('Expected a result.');
+      return withResult(block, origin[1]);
+    });
+    return [{ ...entry, blocks }];
+  });
+}
