@@ -8,6 +8,18 @@ import type { Client } from './client.js';
 export const codex: Client = {
   name: 'codex',
   thinks: true,
+  goesOn: true,
+  plays: [
+    { way: 'gateway', api: 'openai-responses', isLong: true },
+    { way: 'none', api: 'openai-responses', isLong: true },
+    {
+      way: 'gateway',
+      api: 'openai-responses',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
+  ],
   tools: {
     read: (file) => ({ name: 'exec_command', input: { cmd: `cat ${file}` } }),
     edit: (file, before, after) => ({

@@ -33,6 +33,8 @@ export async function startGateway(
   for await (const line of createInterface(child.stderr)) {
     const [found] = URL_IN_LINE.exec(line) ?? [];
     if (found === undefined) continue;
+    // What it says from here on is read by nobody, and has to go somewhere all the same.
+    child.stderr.resume();
     const close = (): Promise<void> => {
       child.kill('SIGTERM');
       return closed;
