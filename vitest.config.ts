@@ -14,6 +14,7 @@ const ALONE = [
   // Put something in place of a module.
   'test/main/added-rule.test.ts',
   'test/main/settings/replace-file.test.ts',
+  'test/main/state/directory-store.test.ts',
 ];
 
 const SHARED = {

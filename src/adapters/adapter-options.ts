@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/session-options.js';
-import { SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
+import { isLogger, SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
 import type { CompactMessages } from './provider-compaction.js';
 import type { Session } from '../main/session.js';
@@ -64,6 +64,11 @@ export interface CompactCall {
   readonly reportedCacheReadTokens?: number | undefined;
   /** The provider's own word for why that request missed its cache. */
   readonly reportedCacheMissReason?: string | undefined;
+  /**
+   * How long the request asks the provider's cache to keep it, in milliseconds, where that stands beside the messages. @default as the
+   * marks on the messages say, else as the model has it
+   */
+  readonly cacheTtlMs?: number | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware that can brings it by itself. @default nothing can */
   readonly compactByProvider?: CompactMessages | undefined;
   /** What the model wants done with reasoning; for a new conversation whose adapter was told nothing. @default 'keep' */
@@ -73,12 +78,6 @@ export interface CompactCall {
 const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
-
-const isLogger = (value: unknown): boolean => {
-  if (typeof value !== 'object' && typeof value !== 'function') return false;
-  const methods = value as Readonly<Record<string, unknown>> | null;
-  return ['debug', 'warn', 'error'].every((level) => isFunction(methods?.[level]));
-};
 
 /** What a session checks itself is left to it. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({

@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { SILENT_LOGGER, steadyLogger } from './host/logger.js';
+import { isLogger, SILENT_LOGGER, steadyLogger } from './host/logger.js';
+import { hasFunctions } from '../shared/misuse.js';
 import type { Logger } from './host/logger.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
@@ -127,7 +128,7 @@ const OPTIONS_SCHEMA = z.strictObject({
     .union([
       z.enum(['o200k', 'estimate']),
       z.custom<Exclude<Tokenizer, string>>(
-        (value) => isFunction((value as { countTokens?: unknown } | null | undefined)?.countTokens),
+        (value) => hasFunctions(value, ['countTokens']),
         'expected an object with a countTokens function',
       ),
     ])
@@ -136,22 +137,13 @@ const OPTIONS_SCHEMA = z.strictObject({
     .union([
       z.string().min(1),
       z.custom<StateStore>(
-        (value) =>
-          ['load', 'save', 'delete'].every((name) =>
-            isFunction((value as Readonly<Record<string, unknown>> | null | undefined)?.[name]),
-          ),
+        (value) => hasFunctions(value, ['load', 'save', 'delete']),
         'expected a store, with the functions load, save and delete, or the path of a directory',
       ),
     ])
     .optional(),
   logger: z
-    .custom<Logger>(
-      (value) =>
-        ['debug', 'warn', 'error'].every((level) =>
-          isFunction((value as Readonly<Record<string, unknown>> | null | undefined)?.[level]),
-        ),
-      'expected an object with the functions debug, warn and error',
-    )
+    .custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error')
     .default(SILENT_LOGGER),
 });
 

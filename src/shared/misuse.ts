@@ -98,6 +98,12 @@ export function isArray(value: unknown): value is readonly unknown[] {
   return Symbol.iterator in value && !Object.hasOwn(value, Symbol.iterator);
 }
 
+/** Whether that has functions by these names. */
+export function hasFunctions(value: unknown, names: readonly string[]): boolean {
+  const methods = value as Readonly<Record<string, unknown>> | null | undefined;
+  return names.every((name) => typeof methods?.[name] === 'function');
+}
+
 /** Whether that is of a class; a proxy of one has none of its private parts. */
 export function isInstance<Instance>(
   value: unknown,

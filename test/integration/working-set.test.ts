@@ -1,6 +1,6 @@
 // Sessions with a working set: which rules they go by, on this thread and in a worker, and when those change.
 
-import { createCompactor } from 'ctxfold';
+import { createCompactor, humanText } from 'ctxfold';
 import {
   AGGRESSIVE_WORKING_SET,
   applyDensityResult,
@@ -8,7 +8,7 @@ import {
   DEFAULT_WORKING_SET,
   optimize,
 } from 'ctxfold/density';
-import type { Compactor, IContent, OffloadMode } from 'ctxfold';
+import type { Compactor, IContent, OffloadMode, Session } from 'ctxfold';
 import type { WorkingSetRules } from 'ctxfold/density';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WORKING_TOOLS } from '../support/arbitrary-working-history.js';
@@ -71,6 +71,16 @@ function expectedOf(
   return compacted;
 }
 
+/** That was all on this thread, should the worker have been behind each time: one day it catches up. */
+async function passOnWorker(session: Session): Promise<void> {
+  const passes = async (): Promise<number> => {
+    session.history.add(humanText('go on'));
+    await session.ensureCompressionBeforeSend('p', 0);
+    return session.stats().residentPasses;
+  };
+  await expect.poll(passes, { timeout: 60_000 }).toBeGreaterThan(0);
+}
+
 describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {
   it.each(CHOICES)('of %s acts in a session', async (choice) => {
     const compactor = compactorOf(mode);
@@ -116,6 +126,7 @@ describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingS
       expected = expectedOf([...expected, ...added], choice, RULES);
       expect(session.history.getAll()).toEqual(expected);
     }
+    if (mode === 'resident') await passOnWorker(session);
     await session.close();
   });
 });

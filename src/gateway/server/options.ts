@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseOptions } from '../../main/host/parse-options.js';
-import { SILENT_LOGGER } from '../../main/host/logger.js';
+import { isLogger, SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 
 /** Whether a gateway passes requests on as they come, or compacts them. */
@@ -119,13 +119,7 @@ const SCHEMA = z.strictObject({
   engine: z.enum(['thread', 'inline']).default('thread'),
   page: z.custom<() => Promise<GatewayPage>>(isFunction, 'expected a function').optional(),
   logger: z
-    .custom<Logger>(
-      (value) =>
-        ['debug', 'warn', 'error'].every((level) =>
-          isFunction((value as Readonly<Record<string, unknown>> | null | undefined)?.[level]),
-        ),
-      'expected an object with the functions debug, warn and error',
-    )
+    .custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error')
     .default(SILENT_LOGGER),
 });
 

@@ -1,12 +1,18 @@
 // Where ctxfold tells what it does. `console` is one; the default says nothing.
 
 import { types } from 'node:util';
+import { hasFunctions } from '../../shared/misuse.js';
 
 /** Receives messages for people, with details as data. Never content of a history. */
 export interface Logger {
   debug(message: string, details?: object): void;
   warn(message: string, details?: object): void;
   error(message: string, details?: object): void;
+}
+
+/** Whether something of a host's is a logger. */
+export function isLogger(value: unknown): value is Logger {
+  return hasFunctions(value, ['debug', 'warn', 'error']);
 }
 
 /** A logger that says nothing. */

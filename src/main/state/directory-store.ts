@@ -16,7 +16,13 @@ import type {
 
 /** `v00000007`: a state by its version. */
 const VERSION = /^v(\d{8,15})$/;
+/** What stands in the directory for a key. */
+const FOLDER = /^[0-9a-f]{64}$/;
 const SWEEP_MS = 3_600_000;
+/** A draft that is so old is of somebody who died. */
+const DRAFT_MS = 3_600_000;
+/** How often a folder may go while a file is made in it. */
+const MAX_TRIES = 10;
 
 /**
  * Makes a store of a directory, which is made with the first save (0700; files 0600). A state is on the device before a save
@@ -50,8 +56,8 @@ class DirectoryStore implements StateStore {
   async load(key: string): Promise<StoredState | null> {
     const folder = this.#folderOf(key);
     for (;;) {
-      const version = await newestVersion(folder);
-      if (version === 0) return null;
+      const [version] = await versionsIn(folder);
+      if (version === undefined) return null;
       const file = join(folder, nameOf(version));
       try {
         if (await this.#isExpired(file)) return null;
@@ -65,24 +71,27 @@ class DirectoryStore implements StateStore {
 
   async save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
     const folder = this.#folderOf(key);
-    const current = await newestVersion(folder);
+    const former = await versionsIn(folder);
+    const current = former[0] ?? 0;
     const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current))));
     if ((isThere ? current : null) !== expectedVersion) return 'conflict';
     const version = current + 1;
     const isMade = await makeWhole(folder, nameOf(version), state);
     if (!isMade) return 'conflict';
     // Others may have gone on and cleaned up behind them since the look.
-    if ((await newestVersion(folder)) !== version) {
+    if ((await versionsIn(folder))[0] !== version) {
       await unlinkIfThere(join(folder, nameOf(version)));
       return 'conflict';
     }
-    if (current > 0) await unlinkIfThere(join(folder, nameOf(current)));
+    // Who died before he came to this has left more than one.
+    for (const older of former) await unlinkIfThere(join(folder, nameOf(older)));
     this.#sweepSometimes();
     return version;
   }
 
   async delete(key: string): Promise<void> {
-    await rm(this.#folderOf(key), { recursive: true, force: true });
+    // Again when a file was made in it meanwhile.
+    await rm(this.#folderOf(key), { recursive: true, force: true, maxRetries: 3 });
   }
 
   async put(key: string, name: string, original: string): Promise<void> {
@@ -125,27 +134,47 @@ class DirectoryStore implements StateStore {
   }
 
   async #sweep(): Promise<void> {
-    for (const folder of await readdir(this.#root)) {
-      const path = join(this.#root, folder);
-      const version = await newestVersion(path);
-      if (version === 0 || !(await this.#isExpired(join(path, nameOf(version))))) continue;
+    const names = await readdir(this.#root);
+    for (const name of names.filter((one) => FOLDER.test(one))) {
+      const path = join(this.#root, name);
+      const [version] = await versionsIn(path);
+      const newest = version === undefined ? path : join(path, nameOf(version));
+      const isGone = await this.#isGone(newest);
+      await removeDrafts(path);
+      if (!isGone) continue;
       // File by file: who saves a new state just now keeps it, and its folder.
-      await unlinkIfThere(join(path, nameOf(version)));
-      if ((await newestVersion(path)) > 0) continue;
+      if (version !== undefined) await unlinkIfThere(newest);
+      if ((await versionsIn(path)).length > 0) continue;
       await rm(join(path, 'originals'), { recursive: true, force: true });
       await rmdir(path).catch(() => undefined);
     }
   }
 }
 
-/** The newest version in a folder; 0 when there is none. */
-async function newestVersion(folder: string): Promise<number> {
+/** The versions in a folder, the newest first. */
+async function versionsIn(folder: string): Promise<readonly number[]> {
+  const versions = (await namesIn(folder)).map((name) => Number(VERSION.exec(name)?.[1] ?? 0));
+  return versions.filter((version) => version > 0).sort((a, b) => b - a);
+}
+
+/** The names in a folder; none where it is not there. */
+async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    const versions = (await readdir(folder)).map((name) => Number(VERSION.exec(name)?.[1] ?? 0));
-    return Math.max(0, ...versions);
+    return await readdir(folder);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
+    if (systemCode(error) === 'ENOENT') return [];
     throw error;
+  }
+}
+
+async function removeDrafts(folder: string): Promise<void> {
+  for (const place of [folder, join(folder, 'originals')]) {
+    for (const name of await namesIn(place)) {
+      const draft = join(place, name);
+      if (name.startsWith('.') && Date.now() - (await stat(draft)).mtimeMs >= DRAFT_MS) {
+        await unlinkIfThere(draft);
+      }
+    }
   }
 }
 
@@ -155,7 +184,18 @@ function nameOf(version: number): string {
 
 /** Makes a file with all of a text in it, unless there is one of that name: returns whether it did. */
 async function makeWhole(folder: string, name: string, text: string): Promise<boolean> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return await makeIn(folder, name, text);
+    } catch (error) {
+      // The folder was empty, and somebody has taken it away.
+      if (systemCode(error) !== 'ENOENT' || triesLeft === 0) throw error;
+    }
+  }
+}
+
+async function makeIn(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `.${randomUUID()}`);
   const handle = await open(draft, 'wx', 0o600);
   try {

@@ -35,8 +35,7 @@ export interface Beginning {
   /** The name of the conversation. @default it is known by its beginning */
   readonly conversationId?: string | undefined;
   readonly toolCatalog: ToolCatalog | undefined;
-  /** By the policy of every turn, what was sent before binds nobody who does not ask for it. */
-  readonly edits: EditPolicy | undefined;
+  readonly edits: EditPolicy;
 }
 
 /** The states of the sessions of a compactor. */
@@ -63,16 +62,25 @@ export class SessionStates {
         conversationId === undefined ? await inTurns(namesOf(given, digests)) : NOT_NEEDED;
       const kept = await keeper.load(names);
       known ??= kept;
-    } else if (keeper === undefined && edits !== 'every-turn') known ??= this.#former.find(given);
+    } else if (this.#remembers(edits)) known ??= this.#former.find(given);
     const about = { state: known, given, toolCatalog, calibration, digests };
     return { ...(await takeUp(history, about)), keeper };
   }
 
   /** Remembers a session that was let go, where nothing else does. Yields while it hashes what nobody has asked for yet. */
-  async end(history: HistoryService, snapshot: () => SessionState): Promise<void> {
-    if (this.#options.store !== undefined) return;
+  async end(
+    history: HistoryService,
+    edits: EditPolicy,
+    snapshot: () => SessionState,
+  ): Promise<void> {
+    if (!this.#remembers(edits)) return;
     await inTurns(history.journal.digest.settleInSlices());
     this.#former.keep(history.journal.trace, snapshot());
+  }
+
+  /** By the policy of every turn, what was sent before binds nobody who does not ask for it. */
+  #remembers(edits: EditPolicy): boolean {
+    return this.#options.store === undefined && edits !== 'every-turn';
   }
 }
 

@@ -165,6 +165,7 @@ const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason']
   'every-turn': '',
   'reclaims-enough': ' as it reclaims enough',
   'cache-cold': ' as the cache was cold',
+  'price-step': ' to get below a step of the price',
   'sent-before': ' as it had been sent so before',
   threshold: ' at the threshold',
   unsent: ' before it was sent',
