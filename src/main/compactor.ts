@@ -259,7 +259,7 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
-      compactByProvider: options.compactByProvider,
+      ...{ compactByProvider: options.compactByProvider, now: options.now },
       carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,

@@ -10,7 +10,7 @@ import { createCompactor } from 'ctxfold';
 import { messageCompactor } from 'ctxfold/ai-sdk';
 import { readTranscript } from 'ctxfold/transcripts';
 import type { Session } from 'ctxfold';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { SDK_ROUTES } from '../../bench/fidelity/sdk-routes.js';
 import { runCommand } from '../support/run-command.js';
 
@@ -135,8 +135,12 @@ describe('analyze --suggest', () => {
     const session = await paste(code);
     const { entries } = await readTranscript(file);
     let sent = 0;
+    // Caches expire by the recorded times.
+    let timeMs = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => timeMs);
     for (const entry of entries) {
       if (entry.speaker === 'ai') {
+        timeMs = Math.max(timeMs, entry.metadata?.timestamp ?? 0);
         // As an adapter does: the prices are those of the model.
         const model = entry.metadata?.['model'];
         if (typeof model === 'string') session.history.nameModel(model);
@@ -144,6 +148,7 @@ describe('analyze --suggest', () => {
       }
       session.history.add(entry);
     }
+    clock.mockRestore();
     await session.close();
     expect(sent).toBe(input.with);
   });

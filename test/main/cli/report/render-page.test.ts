@@ -68,16 +68,16 @@ describe('renderPage', () => {
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
   });
 
-  test('has one figure: dollars where a price is known, else tokens', async () => {
+  test('has one figure in dollars, and says whose prices they are', async () => {
     const price = modelPrice('claude-sonnet-5')!;
     const priced = await documentOf(longSession(30), { recencyRetention: 2, price });
     expect(priced).toMatch(
       /<b>\$[\d.]+<\/b> of input with ctxfold, <b class="before">\$[\d.]+<\/b>/,
     );
-    expect(priced).toContain('(claude-sonnet-5, 2026-');
+    expect(priced).toContain('those of claude-sonnet-5, 2026-');
     const unpriced = await documentOf(longSession(30), { recencyRetention: 2 });
-    expect(unpriced).toMatch(/<b>[\d.]+K tokens<\/b> of input with ctxfold/);
-    expect(/\$\d/.test(unpriced)).toBe(false);
+    expect(unpriced).toContain('claude-sonnet-4-6, 2026-');
+    expect(unpriced).toContain('It is assumed; --price names another.');
   });
 
   test('lets nothing of a hostile session out of its text', async () => {
