@@ -159,7 +159,7 @@ export function batched(
         ...edits,
         sent,
         logger: SILENT_LOGGER,
-        prices: () => prices,
+        cache: { prices, price: undefined },
         history: { getRawHistory: () => history, countedTokens: () => undefined },
       });
       let call = -1;

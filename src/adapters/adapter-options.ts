@@ -64,6 +64,11 @@ export interface CompactCall {
   readonly reportedCacheReadTokens?: number | undefined;
   /** The provider's own word for why that request missed its cache. */
   readonly reportedCacheMissReason?: string | undefined;
+  /**
+   * How long the request asks the provider's cache to keep it, in milliseconds, where that stands beside the messages. @default as the
+   * marks on the messages say, else as the model has it
+   */
+  readonly cacheTtlMs?: number | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware that can brings it by itself. @default nothing can */
   readonly compactByProvider?: CompactMessages | undefined;
   /** What the model wants done with reasoning; for a new conversation whose adapter was told nothing. @default 'keep' */

@@ -32,3 +32,65 @@ export function isCacheMark(key: string, value: unknown, depth: number = 0): boo
   }
   return holdsNothingElse;
 }
+
+/** Options of a whole request that say how long a provider is to keep it. */
+const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
+const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000 };
+/** What a mark is for that says nothing of time, and how long a prompt in memory is left alone at least. */
+const SHORT_MS = 300_000;
+
+/**
+ * Returns how long a request asks its provider to keep it, in milliseconds, by the marks and options that one of its objects holds, or
+ * one within them that is named after a provider: the longest, or `undefined` where none says it.
+ */
+export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefined {
+  if (typeof holder !== 'object' || holder === null) return undefined;
+  let longest: number | undefined;
+  for (const [key, value] of Object.entries(holder)) {
+    const isMark = MARKS.has(key);
+    const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
+    // Where OpenAI's breakpoints say nothing, the options of the request do.
+    const unsaid = isMark && value !== null && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
+    const found = RETENTIONS.has(key)
+      ? (timeOf(value) ?? (value === 'in_memory' ? SHORT_MS : undefined))
+      : depth < MAX_DEPTH && HOLDERS.test(key)
+        ? cacheTtlIn(value, depth + 1)
+        : (timeOf(ttl) ?? unsaid);
+    if (found !== undefined) longest = Math.max(longest ?? 0, found);
+  }
+  return longest;
+}
+
+/** Members that hold what is for a provider. */
+const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;
+
+function timeOf(said: unknown): number | undefined {
+  const [, count, unit = ''] = (typeof said === 'string' && /^(\d{1,4})([mh])$/.exec(said)) || [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? NaN);
+}
+
+/** Providers take four marks a request, and look for them near its end. */
+const MARKED_MESSAGES = 32;
+
+/**
+ * The same of the messages of a request: of the last ones, where the marks are that edits are ahead of.
+ *
+ * @param beside what the request says besides
+ */
+export function cacheTtlOfMessages(
+  messages: readonly unknown[],
+  beside: number | undefined,
+): number | undefined {
+  let longest = beside;
+  for (const message of messages.slice(-MARKED_MESSAGES)) {
+    const { content } = (message ?? {}) as { readonly content?: unknown };
+    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+    for (const holder of [message, ...parts.slice(-MARKED_MESSAGES)]) {
+      const found = cacheTtlIn(holder);
+      if (found !== undefined) longest = Math.max(longest ?? 0, found);
+    }
+  }
+  return longest;
+}

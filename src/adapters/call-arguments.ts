@@ -3,7 +3,7 @@
 
 import { assertCacheReport } from '../main/preflight/cache-misses.js';
 import type { UsageReport } from '../main/preflight/context-gauge.js';
-import { completeEditOptions } from '../main/preflight/edit-options.js';
+import { assertTimeToLive, completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
 import type { CompactMessages } from './provider-compaction.js';
@@ -72,6 +72,7 @@ export function checkedCall(given: unknown): CompactCall {
     conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),
     modelName: checked(call.modelName, isText, 'modelName', 'a string'),
     ...checkedUsage(call),
+    cacheTtlMs: checkedTimeToLive(call.cacheTtlMs ?? undefined),
     compactByProvider: checked(
       call.compactByProvider,
       isCompactMessages,
@@ -163,6 +164,11 @@ function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {
 function checkedTokens(name: string, tokens: unknown): number | undefined {
   if (tokens !== undefined) assertTokens(name, tokens as number);
   return tokens as number | undefined;
+}
+
+function checkedTimeToLive(cacheTtlMs: unknown): number | undefined {
+  if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs as number);
+  return cacheTtlMs as number | undefined;
 }
 
 function isCompactMessages(value: unknown): value is CompactMessages {

@@ -7,6 +7,7 @@ import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
+import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageReportOf } from './call-arguments.js';
 import type { MessageFormat } from './message-format.js';
 import { compactHead } from './provider-compaction.js';
@@ -61,7 +62,6 @@ const NOTHING = { known: { messages: [], places: [] }, varied: [], firstOther: 0
 export class Conversation<Message> {
   readonly #parts: ConversationParts<Message>;
   readonly #sessionId: string | undefined;
-  /** Those of the newest call. */
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
   /** That of the newest call. */
@@ -282,7 +282,7 @@ export class Conversation<Message> {
 
   async #makeReady(
     session: Session,
-    { signal }: CompactCall,
+    { signal, cacheTtlMs }: CompactCall,
     passingTokens: number,
   ): Promise<void> {
     const view = this.#view;
@@ -294,7 +294,7 @@ export class Conversation<Message> {
       promptId,
       view.pinnedTokens + passingTokens,
       'adapter',
-      { signal },
+      { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs) },
     );
     const isAnother = session.history.journal !== journal;
     if (mayBeUnknown || isAnother || compressed?.outcome === 'applied') {

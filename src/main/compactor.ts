@@ -51,6 +51,7 @@ import { setImmediate } from './waiting/immediate.js';
 import { FallbackNotice } from './offload/fallback-notice.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { ModelLimits } from './models/model-limits.js';
+import { CacheTerms } from './models/cache-terms.js';
 import { ModelPrices } from './models/model-prices.js';
 import { sessionDefaults } from './session-defaults.js';
 import { readSessionOptions, removalLogPathOf } from './session-options.js';
@@ -191,7 +192,7 @@ class ThreadedCompactor implements Compactor {
     /** Nobody can name a model before there is a session. */
     let modelName = (): string | undefined => undefined;
     const limit = (): number => this.#limits.limitOf(modelName());
-    const price: SessionInit['price'] = () => this.#prices.of(modelName());
+    const cache = new CacheTerms(options.cacheTtlMs, () => this.#prices.of(modelName()));
     const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
     const densityOptions = {
       workspaceRoot,
@@ -204,7 +205,7 @@ class ThreadedCompactor implements Compactor {
     let tell = (event: FallbackEvent): void => void early.push(event);
     const place = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
-      () => currentDensityConfig({ runtimeContext, densityOptions, edits, price }),
+      () => currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
       (event) => {
         this.#notice.tell(event);
         tell(event);
@@ -219,8 +220,7 @@ class ThreadedCompactor implements Compactor {
         densityOptions,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
-        price,
-        cacheTtlOf: () => options.cacheTtlMs ?? price()?.lifetimes?.[0]?.ttlMs ?? edits.cacheTtlMs,
+        cache,
         isReasoningUnsaid: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, about, place);
@@ -259,7 +259,7 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...about,
-      compactByProvider: options.compactByProvider,
+      ...{ compactByProvider: options.compactByProvider, now: options.now },
       carriesWork: sessionDefaults(this.#options.preset).carriesWork,
       history,
       offload,

@@ -52,6 +52,8 @@ export interface SessionOptions extends EditOptions {
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
   /** Asks the provider to compact, for the strategy `provider`; adapters bring it. @default nobody can */
   readonly compactByProvider?: CompactByProvider | undefined;
+  /** Milliseconds that only grow, for who plays what was recorded: caches expire by it. @default those of the process */
+  readonly now?: (() => number) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
   readonly overheadTokens?: number | undefined;
 }
@@ -66,6 +68,7 @@ const SESSION_OPTIONS: readonly string[] = Object.keys({
   canRecall: true,
   activeTodos: true,
   compactByProvider: true,
+  now: true,
   overheadTokens: true,
   edits: true,
   minReclaimTokens: true,
@@ -96,7 +99,8 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
   if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
   if (canRecall !== undefined) assertBoolean('canRecall', canRecall);
   if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
-  const { compactByProvider } = options;
+  const { compactByProvider, now } = options;
+  if (now !== undefined) assertFunction('now', now);
   if (compactByProvider !== undefined) assertFunction('compactByProvider', compactByProvider);
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);

@@ -19,7 +19,12 @@ import type {
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
-import type { AbortOptions, SessionParts, SessionInit } from './preflight/session-parts.js';
+import type {
+  AbortOptions,
+  RequestOptions,
+  SessionParts,
+  SessionInit,
+} from './preflight/session-parts.js';
 import {
   readAbortOptions,
   readCall,
@@ -110,7 +115,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     promptId: string,
     pendingTokens: number = 0,
     source: string = 'send',
-    given: AbortOptions = {},
+    given: RequestOptions = {},
   ): Promise<PreflightResult> {
     const options = readCall(promptId, given, pendingTokens);
     assertString('source', source);
@@ -296,10 +301,10 @@ export class Session extends SafeEmitter<SessionEvents> {
   async #runAndKeep({
     promptId,
     pendingTokens,
-    signal,
-  }: PreflightDetails): Promise<PreflightResult> {
+    ...options
+  }: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     for (let overtaken = 0; ; overtaken += 1) {
-      const steps = this.#preflight.run(promptId, pendingTokens, { signal });
+      const steps = this.#preflight.run(promptId, pendingTokens, options);
       const result = await this.#tellEach(steps);
       const isLast = overtaken === MAX_OVERTAKEN;
       if (!(await this.#keep()) || isLast) return result;

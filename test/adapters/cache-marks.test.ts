@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isSameButForCacheMarks } from '../../src/adapters/cache-marks.js';
+import {
+  cacheTtlIn,
+  cacheTtlOfMessages,
+  isSameButForCacheMarks,
+} from '../../src/adapters/cache-marks.js';
 
 const MARKS = [
   { cache_control: { type: 'ephemeral' } },
@@ -37,5 +41,54 @@ describe('isSameButForCacheMarks', () => {
     expect(isSameButForCacheMarks({ input: {} }, {})).toBe(false);
     const deep = { a: { b: { c: { d: { cacheControl: {} } } } } };
     expect(isSameButForCacheMarks(deep, {})).toBe(false);
+  });
+});
+
+const [MINUTE, HOUR] = [60_000, 3_600_000];
+
+describe('cacheTtlIn', () => {
+  it.each([
+    [{ cache_control: { type: 'ephemeral' } }, 5 * MINUTE],
+    [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, HOUR],
+    [{ providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } } }, HOUR],
+    [{ providerOptions: { bedrock: { cachePoint: { type: 'default' } } } }, 5 * MINUTE],
+    [{ prompt_cache_options: { mode: 'implicit', ttl: '12h' } }, 12 * HOUR],
+    [{ prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } }, 30 * MINUTE],
+    [{ prompt_cache_retention: '24h' }, 24 * HOUR],
+    [{ prompt_cache_retention: 'in_memory' }, 5 * MINUTE],
+    [{ providerOptions: { openai: { promptCacheOptions: { ttl: '30m' } } } }, 30 * MINUTE],
+    [{ providerData: { prompt_cache_retention: '24h' } }, 24 * HOUR],
+  ])('of %j is %d ms', (holder, ttlMs) => {
+    expect(cacheTtlIn(holder)).toBe(ttlMs);
+  });
+
+  it.each([
+    undefined,
+    'cache_control',
+    { prompt_cache_breakpoint: { mode: 'explicit' } },
+    { prompt_cache_retention: 'for ever' },
+    { prompt_cache_options: { ttl: '99999999999h' } },
+    { input: { cache_control: { ttl: '1h' } } },
+    { cache_control: null },
+  ])('of %j is not known', (holder) => {
+    expect(cacheTtlIn(holder)).toBeUndefined();
+  });
+});
+
+describe('cacheTtlOfMessages', () => {
+  const part = (ttl?: string) => ({ type: 'text', text: 'a', cache_control: { ttl } });
+  const message = (...content: object[]) => ({ role: 'user', content });
+
+  it('is the longest of the marks on messages, on their parts, and beside them', () => {
+    const marked = [message(part('1h')), { role: 'user', content: 'b' }, message(part())];
+    expect(cacheTtlOfMessages(marked, undefined)).toBe(HOUR);
+    expect(cacheTtlOfMessages(marked.slice(1), undefined)).toBe(5 * MINUTE);
+    expect(cacheTtlOfMessages(marked.slice(1), HOUR)).toBe(HOUR);
+    expect(cacheTtlOfMessages([null, 'b'], undefined)).toBeUndefined();
+  });
+
+  it('looks at the last messages alone, however many there are', () => {
+    const rest = Array.from({ length: 100 }, () => message({ type: 'text', text: 'b' }));
+    expect(cacheTtlOfMessages([message(part('1h')), ...rest], undefined)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 // When the edits of a session land, by its policy, and what becomes of reasoning behind them.
 
+import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
@@ -46,6 +47,8 @@ async function write(session: Session, pendingTokens = 0): Promise<PreflightResu
   session.history.addAll(historyOf(WRITE));
   return session.ensureCompressionBeforeSend('second', pendingTokens);
 }
+
+const USUAL = { name: 'm', input: 1, cacheRead: 0.1, cacheWrite: 1.25 };
 
 describe('Session', () => {
   describe('with edits every turn', () => {
@@ -124,6 +127,24 @@ describe('Session', () => {
       expect(pruned?.reason).toBe('threshold');
       expect(compressed).toBeNull();
     });
+
+    it.each([
+      [130, 'price-step'],
+      [129, undefined],
+      [151, undefined],
+    ])(
+      'lands it to get below a step of the price at %d tokens: %s',
+      async (promptTokens, reason) => {
+        const above = { promptTokens, input: 2, cacheRead: 1, cacheWrite: 12.5 };
+        const price = (): ModelPrice => ({ ...USUAL, above });
+        const session = openNoted(`${READ}${' h'.repeat(7)}`, {
+          timing: { edits: 'auto', price },
+          gauge: { overheadTokens: 20 },
+        });
+        await session.ensureCompressionBeforeSend('p');
+        expect((await write(session)).pruned?.reason).toBe(reason);
+      },
+    );
 
     it('lands it when asked for the context window to be enforced', async () => {
       const session = await sentRead(batched, { contextLimit: 200 });

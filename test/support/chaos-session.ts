@@ -9,6 +9,7 @@ import type { ResidentHost } from '../../src/main/offload/resident-host.js';
 import { MIN_RESIDENT_ENTRIES, ResidentOffload } from '../../src/main/offload/resident.js';
 import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
 import type { WorkerPool } from '../../src/main/offload/worker-pool.js';
+import { CacheTerms } from '../../src/main/models/cache-terms.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { currentDensityConfig } from '../../src/main/preflight/session-parts.js';
 import { createAgentRuntimeContext } from '../../src/main/settings/runtime-context.js';
@@ -77,7 +78,7 @@ function openSession(
   const edits = completeEditOptions({});
   const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
   const offload = createOffload(() =>
-    currentDensityConfig({ runtimeContext, densityOptions, edits }),
+    currentDensityConfig({ runtimeContext, densityOptions, edits, cache: new CacheTerms() }),
   );
   const history = new HistoryService({
     countEntries: countEntries ?? ((contents) => offload.countTokens(contents)),

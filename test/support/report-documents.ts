@@ -8,7 +8,7 @@ import {
   toolContent,
   toolResponse,
 } from '../../src/index.js';
-import type { IContent, ModelPrice } from '../../src/index.js';
+import type { IContent } from '../../src/index.js';
 import type { WorkingSetRules } from '../../src/density.js';
 import type { Transcript } from '../../src/transcripts.js';
 import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client-asset.js';
@@ -72,38 +72,35 @@ export function record(
 }
 
 /** How to make a page. */
-export type DocumentOptions = RecordOptions & {
-  readonly isRedacted?: boolean;
-  readonly price?: ModelPrice;
-};
+export type DocumentOptions = RecordOptions & { readonly isRedacted?: boolean };
 
 const LABELS = { true: createRedactedLabel(Buffer.from('key')), false: PLAIN_LABEL };
 
 /** Plays a session, and makes the page about it. */
 export async function documentOf(
   entries: readonly IContent[],
-  { isRedacted = true, price, ...given }: DocumentOptions = {},
+  { isRedacted = true, ...given }: DocumentOptions = {},
 ): Promise<string> {
   const recording = await record(entries, given);
   const tokensAtEnd = recording.report.end.tokens.with;
   const policies = (['every-turn', 'batched'] as const).map((policy) => {
     return { policy, requests: recording.requests, tokensAtEnd };
   });
-  const page = createReportPage(recording, { label: LABELS[`${isRedacted}`], price, policies });
+  const page = createReportPage(recording, { label: LABELS[`${isRedacted}`], policies });
   return renderPage(page, { client: await readClientAsset(), style: await readPageStyle() });
 }
 
 /** Plays sessions, and makes the page about a folder of them. */
 export async function folderDocumentOf(
   sessions: readonly (readonly IContent[])[],
-  { isRedacted = true, price, ...given }: DocumentOptions = {},
+  { isRedacted = true, ...given }: DocumentOptions = {},
 ): Promise<string> {
   const label = LABELS[`${isRedacted}`];
   const recordings = await Promise.all(sessions.map((entries) => record(entries, given)));
   const page = {
     title: label.ofPath('/home/secret'),
     isRedacted,
-    sessions: recordings.map((recording) => folderSession(recording, label, price)),
+    sessions: recordings.map((recording) => folderSession(recording, label)),
     unreadFiles: 1,
   };
   return renderFolderPage(page, { client: await readClientAsset(), style: await readPageStyle() });

@@ -17,6 +17,8 @@ import type {
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { SessionInit, DensityOptions } from '../../src/main/preflight/session-parts.js';
 import { Session } from '../../src/main/session.js';
+import { CacheTerms } from '../../src/main/models/cache-terms.js';
+import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
 import { humanText } from '../../src/shared/content.js';
@@ -58,7 +60,8 @@ export interface BenchParts {
   /** What it knows of the model's own tokens. */
   readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>;
   /** When its edits land, where they are recorded, what time it is, and what the model charges. */
-  readonly timing?: EditOptions & Pick<SessionInit, 'now' | 'price' | 'removalLog'>;
+  readonly timing?: EditOptions &
+    Pick<SessionInit, 'now' | 'removalLog'> & { readonly price?: () => ModelPrice | undefined };
 }
 
 const countTens: CountEntries = (contents) => Promise.resolve(contents.map(() => 10));
@@ -88,6 +91,7 @@ export function openSession(parts: BenchParts = {}): Session {
     logger,
     ...parts.gauge,
     ...parts.timing,
+    cache: new CacheTerms(parts.timing?.cacheTtlMs, parts.timing?.price),
   });
 }
 

@@ -3,6 +3,7 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { cacheTtlIn } from '../cache-marks.js';
 import { checkedFields } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import { describeModel } from './anthropic-model.js';
@@ -21,6 +22,8 @@ export interface ModelCall<Params> {
 export interface PromptParams {
   readonly prompt: readonly SdkMessage[];
   readonly abortSignal?: AbortSignal | undefined;
+  /** Says how long a prompt is to be cached. */
+  readonly providerOptions?: object | undefined;
 }
 
 /** A `LanguageModelMiddleware` of AI SDK 6 and 7. */
@@ -62,7 +65,8 @@ export function compactionMiddleware(
     transformParams: async (modelCall) => {
       const { model, params } = checkedFields(modelCall, 'a call to a model');
       const { abortSignal: signal } = checkedFields(params, 'the parameters of a call');
-      const call = { ...describeModel(model), signal };
+      const cacheTtlMs = cacheTtlIn({ providerOptions: params.providerOptions });
+      const call = { ...describeModel(model), signal, cacheTtlMs };
       const prompt = await compact(params.prompt, call);
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     },

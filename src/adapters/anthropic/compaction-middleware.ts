@@ -4,6 +4,7 @@
 import type { Middleware } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { cacheTtlIn } from '../cache-marks.js';
 import { messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import { SILENT_LOGGER, steadyLogger } from '../../main/host/logger.js';
@@ -94,6 +95,7 @@ export function compactionMiddleware(
         signal: attempt.signal ?? undefined,
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
         ...reported,
+        cacheTtlMs: cacheTtlIn({ cache_control: parsed['cache_control'] }),
         reasoning: reasoningOfRequest(parsed['thinking']),
         compactByProvider: canCompact(parsed)
           ? compactionOnDemand(parsed, (body, signal) =>

@@ -3,10 +3,11 @@
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
+import { cacheTtlIn } from '../cache-marks.js';
 import { textField } from './message-fields.js';
 
 /** What a model says of itself. */
-export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning'>;
+export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning' | 'cacheTtlMs'>;
 
 /**
  * Reads what a chat model says of itself. Models of Anthropic bind reasoning to what stands before it, so
@@ -15,9 +16,11 @@ export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning'>;
 export function modelFacts(model: unknown): ModelFacts {
   if (!isRecord(model)) return {};
   const modelName = textField(model, 'model') ?? textField(model, 'modelName');
+  const cacheTtlMs = cacheTtlIn({ promptCacheRetention: textField(model, 'promptCacheRetention') });
   const said = [modelName, answer(model, '_llmType'), answer(model, 'getName')].join(' ');
   return {
     ...(modelName !== undefined && { modelName }),
+    ...(cacheTtlMs !== undefined && { cacheTtlMs }),
     reasoning: /anthropic|claude/i.test(said) ? 'strip-after-first-edit' : 'keep',
   };
 }

@@ -5,6 +5,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import type { ConversationReport } from '../conversation.js';
 import { asRecord, asText } from '../../shared/json.js';
+import { cacheTtlIn } from '../cache-marks.js';
 import { checkedFields } from '../call-arguments.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { createItemCompactor } from './item-compactor.js';
@@ -49,8 +50,12 @@ export function callModelInputFilter(
   }): Promise<Data> => {
     const { modelData, agent } = checkedFields(args, 'what a filter is asked about');
     const { input: given } = checkedFields(modelData, 'what the model is to be sent');
-    const modelName = asText(asRecord(agent)?.['model']);
-    const input = await compact(given, modelName === '' ? {} : { modelName });
+    const { model, modelSettings } = asRecord(agent) ?? {};
+    const modelName = asText(model);
+    const input = await compact(given, {
+      ...(modelName !== '' && { modelName }),
+      cacheTtlMs: cacheTtlIn(modelSettings),
+    });
     return { ...modelData, input };
   };
   return Object.assign(filter, {

@@ -6,6 +6,8 @@ import { messageCompactor } from '../../adapters/anthropic/message-compactor.js'
 import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
 import { reasoningOfRequest } from '../../adapters/anthropic/reasoning-of-request.js';
 import type { CompactCall } from '../../adapters/adapter-options.js';
+import { cacheTtlIn } from '../../adapters/cache-marks.js';
+import { reportedUsage } from '../../adapters/call-arguments.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
@@ -76,7 +78,7 @@ class LocalEngine implements Engine {
   readonly #opened: OpenedStore | undefined;
   /** By the id of a line. */
   readonly #watched = new Map<string, Watched>();
-  readonly #reported = new Map<string, number>();
+  readonly #reported = new Map<string, CompactCall>();
   /** What was written of messages that an edit has touched, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
 
@@ -118,8 +120,8 @@ class LocalEngine implements Engine {
   }
 
   report(line: string, usage: AnsweredUsage): void {
-    const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-    this.#reported.set(line, inputTokens + cacheReadTokens + cacheWriteTokens);
+    const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
+    this.#reported.set(line, reportedUsage(inputTokens + read + written, read, written));
   }
 
   reportRefusal(text: string, model: string | undefined): void {
@@ -156,7 +158,8 @@ class LocalEngine implements Engine {
     const compacted = await this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,
-      reportedInputTokens: this.#reported.get(line.id),
+      ...this.#reported.get(line.id),
+      cacheTtlMs: cacheTtlIn(list.fields),
       reasoning: api.name === 'anthropic' ? reasoningOfRequest(list.fields['thinking']) : undefined,
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);

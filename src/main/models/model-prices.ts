@@ -77,12 +77,9 @@ const OPENAI: CacheTerms = {
   step: [272_000, 2],
 };
 
-/** In memory, gone after 5 to 10 idle minutes; a day where that is asked for. Neither costs anything. */
+/** A day and nothing else, at no price. */
 const OPENAI_BEFORE: CacheTerms = {
-  lifetimes: [
-    [5 * MINUTE, 1],
-    [24 * HOUR, 1],
-  ],
+  lifetimes: [[24 * HOUR, 1]],
   leastCachedTokens: 1_024,
   step: [272_000, 2],
 };
@@ -195,6 +192,25 @@ export class ModelPrices {
   }
 }
 
+/** Returns the price of requests that a cache is to keep for so long; as it is where that is no lifetime of the model. */
+export function atLifetime(price: ModelPrice, ttlMs: number | undefined): ModelPrice {
+  const lifetime = price.lifetimes?.find((each) => each.ttlMs === ttlMs);
+  if (lifetime === undefined || lifetime.cacheWrite === price.cacheWrite) return price;
+  const { cacheWrite } = lifetime;
+  const { above } = price;
+  const times = price.cacheWrite === 0 ? 1 : cacheWrite / price.cacheWrite;
+  return {
+    ...price,
+    cacheWrite,
+    ...(above && { above: { ...above, cacheWrite: above.cacheWrite * times } }),
+  };
+}
+
+/** Returns what tokens cost in a prompt of that length: all of them more where it is above the step. */
+export function priceAt({ above, ...price }: ModelPrice, promptTokens: number): TokenPrice {
+  return above !== undefined && promptTokens > above.promptTokens ? above : price;
+}
+
 /** Returns what caching costs by a price; as at most models where there is none, or where all is free. */
 export function cachePrices(price: TokenPrice | undefined): CachePrices {
   if (price === undefined || !(price.cacheWrite > 0)) return USUAL_PRICES;
@@ -207,12 +223,11 @@ export function cachePrices(price: TokenPrice | undefined): CachePrices {
  * @throws TypeError or RangeError for what is no price or no number of tokens.
  */
 export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens: number): number {
-  const { above, ...price } = readOptions('the price of a model', given);
+  const price = readOptions('the price of a model', given);
   assertNumber('cacheRead', price.cacheRead);
   assertNumber('cacheWrite', price.cacheWrite);
   assertTokens('sentTokens', sentTokens);
   assertTokens('cacheReadTokens', cacheReadTokens);
-  const { cacheRead, cacheWrite } =
-    above !== undefined && sentTokens > above.promptTokens ? above : price;
+  const { cacheRead, cacheWrite } = priceAt(price, sentTokens);
   return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * cacheWrite) / 1e6;
 }

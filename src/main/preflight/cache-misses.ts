@@ -2,6 +2,7 @@
 // last request that was reported; sees no entry, and tells nobody itself.
 
 import { assertString, assertTokens } from '../../shared/misuse.js';
+import type { CacheTerms } from '../models/cache-terms.js';
 import type { ModelPrice } from '../models/model-prices.js';
 import type { UsageReport } from './context-gauge.js';
 import type { SentHistory } from './sent-history.js';
@@ -97,8 +98,7 @@ export interface CacheMissesOptions {
   readonly sent: Pick<SentHistory, 'idleMs' | 'isRewritten'>;
   /** The model that requests are sent to, as it was named last. */
   readonly history: { readonly modelName?: string | undefined };
-  readonly price?: (() => ModelPrice | undefined) | undefined;
-  readonly cacheTtlMs: () => number;
+  readonly cache: Pick<CacheTerms, 'price' | 'ttlMs'>;
 }
 
 /** A request that was reported. */
@@ -114,6 +114,7 @@ export class CacheMisses {
   #former: FormerRequest | undefined;
   /** What came since the request that was reported last. */
   #elapsedMs = 0;
+  #ttlMs = Infinity;
   #isRewritten = false;
   /** The request that no report has come for. */
   #ready: { readonly sentTo: string | undefined } | undefined;
@@ -130,11 +131,12 @@ export class CacheMisses {
 
   /** To be told before what was sent last is forgotten. */
   preflightCloses(): void {
-    const { sent, history } = this.#options;
+    const { sent, history, cache } = this.#options;
     const { idleMs, isRewritten } = sent;
     // Nothing of the history was sent before: it is new, or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
     this.#elapsedMs += idleMs;
+    this.#ttlMs = cache.ttlMs;
     this.#isRewritten ||= isRewritten;
     this.#ready = { sentTo: history.modelName };
   }
@@ -147,11 +149,14 @@ export class CacheMisses {
     cacheMissReason,
   }: UsageReport): CacheMissedEvent | null {
     if (this.#ready === undefined) return null;
-    const { price: priceOf, cacheTtlMs } = this.#options;
     const former = this.#former;
     const sentTo = this.#ready.sentTo ?? modelName;
     const request = { inputTokens, sentTo, answeredBy: modelName ?? sentTo };
-    const between = { elapsedMs: this.#elapsedMs, isRewritten: this.#isRewritten };
+    const between = {
+      elapsedMs: this.#elapsedMs,
+      ttlMs: this.#ttlMs,
+      isRewritten: this.#isRewritten,
+    };
     this.#former = request;
     this.#ready = undefined;
     this.#elapsedMs = 0;
@@ -160,10 +165,10 @@ export class CacheMisses {
       this.#missesInARow = 0;
       return null;
     }
-    const price = priceOf?.();
+    const { price } = this.#options.cache;
     const missed = judgeCacheRead({
       ...{ ...between, formerTokens: former.inputTokens, inputTokens, price },
-      ...{ readTokens: cacheReadTokens, ttlMs: cacheTtlMs(), reason: cacheMissReason },
+      ...{ readTokens: cacheReadTokens, reason: cacheMissReason },
     });
     this.#missesInARow = missed === null ? 0 : this.#missesInARow + 1;
     const isSure =

@@ -219,9 +219,9 @@ export class TokenBudget {
     return Math.max(1, Math.floor(this.#toCounted(this.contextLimit)));
   }
 
-  /** Counted tokens that a history may have beside the model's `pendingTokens`; below 0 when these do not fit. */
-  roomTokens(pendingTokens: number): number {
-    return this.#toCounted(this.contextLimit - pendingTokens);
+  /** Counted tokens that a history may have beside the model's `pendingTokens`; below 0 when these do not fit. @param limit of the prompt, in the model's own tokens */
+  roomTokens(pendingTokens: number, limit: number = this.contextLimit): number {
+    return this.#toCounted(limit - pendingTokens);
   }
 
   /** Counted tokens at which a history, overhead and `pendingTokens` together reach a share of the window. */

@@ -3,8 +3,8 @@
 
 import type { HistoryService } from '../history-service.js';
 import type { SummaryCounts } from './compression-ahead.js';
-import { inputCost } from '../models/model-prices.js';
-import type { ModelPrice } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/cache-terms.js';
+import { inputCost, priceAt } from '../models/model-prices.js';
 import { RuleSavings } from './rule-savings.js';
 import type { PrunedEvent } from './session-events.js';
 import type { CostMemory, DollarMemory, TallyMemory } from '../state/session-memory.js';
@@ -63,8 +63,8 @@ export interface CostMeterOptions {
     SentHistory,
     'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
   >;
-  /** What the model charges that the session talks to. */
-  readonly price?: (() => ModelPrice | undefined) | undefined;
+  /** What requests cost to the model that the session talks to. */
+  readonly cache: Pick<CacheTerms, 'price'>;
   /** What the requests of a former session of the history came to. @default nothing */
   readonly former?: CostMemory | undefined;
 }
@@ -78,16 +78,16 @@ export class CostMeter {
   readonly #prefixes: PrefixTokens;
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
-  readonly #price: () => ModelPrice | undefined;
+  readonly #cache: CostMeterOptions['cache'];
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
-  constructor({ history, sent, price = () => undefined, former }: CostMeterOptions) {
+  constructor({ history, sent, cache, former }: CostMeterOptions) {
     this.#history = history;
     this.#sent = sent;
-    this.#price = price;
+    this.#cache = cache;
     const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
     this.#dollars = dollars && { with: dollars.with, without: dollars.without };
     this.#ruleSavings = new RuleSavings(dollars?.rules);
@@ -134,8 +134,12 @@ export class CostMeter {
     };
   }
 
-  /** Adds the request that the history makes as it stands; to be told before what was sent last is forgotten. */
-  preflightCloses(): void {
+  /**
+   * Adds the request that the history makes as it stands; to be told before what was sent last is forgotten.
+   *
+   * @param tokensBelowStep those that the history may have below a step of the price
+   */
+  preflightCloses(tokensBelowStep: number): void {
     const { isRewritten, isCacheCold, intactEntries, reclaimedTokens } = this.#sent;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
@@ -151,15 +155,21 @@ export class CostMeter {
     const addedTokens = fullTokens - this.#uncompacted.lastTokens;
     const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity);
     if (reclaimedTokens === 0) this.#ruleSavings.startOver();
-    const price = this.#price();
-    if (price === undefined) {
+    const { price: known } = this.#cache;
+    if (known === undefined) {
       this.#dollars = null;
     } else if (this.#dollars !== null) {
+      // What a request holds besides counts towards the step as well.
+      const { above } = known;
+      const price = above
+        ? { ...known, above: { ...above, promptTokens: tokensBelowStep } }
+        : known;
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),
         without: this.#dollars.without + inputCost(price, fullTokens, fullRead),
       };
-      this.#ruleSavings.addRequest(price, isRead, totalTokens - addedTokens - read);
+      const unreadTokens = totalTokens - addedTokens - read;
+      this.#ruleSavings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
     }
     // What is estimated still will be something else once it is counted.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);

@@ -12,7 +12,7 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import { BatchPoints, EditGate } from './edit-policy.js';
-import type { Admission } from './edit-policy.js';
+import type { Admission, LandingPoint } from './edit-policy.js';
 import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
@@ -20,7 +20,7 @@ import type { PrunedEvent } from './session-events.js';
 import type { HistoryTrace } from '../state/history-trace.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-memory.js';
-import { currentStrategy, currentDensityConfig, gateOptions } from './session-parts.js';
+import { currentStrategy, currentDensityConfig, gateOptions, stepAbove } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
@@ -109,17 +109,36 @@ export class DensityPruner {
     pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
-    const { history, gauge, logger, sent } = this.#parts;
+    const { history, gauge, sent } = this.#parts;
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
-    const config = currentDensityConfig(this.#parts, isForced || sent.isCacheCold);
+    const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
+    const point = { isForced, isBatchPoint };
+    const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
+    if (limit !== undefined) {
+      const toStep = { ...point, tokensBelowStep: limit };
+      const outcome = await this.#pass(strategy, true, toStep, signal);
+      if (outcome.event !== null) return outcome;
+    }
+    return this.#pass(strategy, isFree, point, signal);
+  }
+
+  /** @param isFree whether all may leave that is stale */
+  async #pass(
+    strategy: CompressionStrategy,
+    isFree: boolean,
+    point: LandingPoint,
+    signal: AbortSignal | undefined,
+  ): Promise<PassOutcome> {
+    const { history, logger } = this.#parts;
+    const config = currentDensityConfig(this.#parts, isFree);
     for (let attempt = 0; ; attempt += 1) {
       const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
       signal?.throwIfAborted();
       if (edit !== null && history.revision === edit.base.revision) {
         const { found, base } = edit;
         if (found.firstEntry === Infinity) return { event: null, isSettled: true };
-        const admission = this.#gate.admit(found, { isForced, isBatchPoint });
+        const admission = this.#gate.admit(found, point);
         const editsOf = rowsBy(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
         if (outcome !== null) return outcome;
@@ -134,12 +153,11 @@ export class DensityPruner {
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome | null> {
     const parts = this.#parts;
-    const { history, edits, gauge } = parts;
+    const { history, edits } = parts;
     // What somebody has edited already is not what was sent.
     if (!this.#isTakenUp || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
-    const thresholdTokens = gauge.thresholdTokens(pendingTokens);
-    const replay = await replayEdits({ parts, thresholdTokens, points, signal });
+    const replay = await replayEdits({ parts, pendingTokens, points, signal });
     // What the edits did to reasoning is part of the replay.
     const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
     const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);

@@ -19,18 +19,21 @@ export interface EditOptions {
    * behind the edit against what it saves in the calls to come
    */
   readonly minReclaimTokens?: number | undefined;
-  /** How long the provider's prompt cache lasts after a request, in milliseconds. @default that of the model; 300_000 where nobody knows */
+  /**
+   * How long the provider's prompt cache lasts after a request, in milliseconds. @default as the marks of the request say, else as the
+   * model has it; 300_000 where nobody knows
+   */
   readonly cacheTtlMs?: number | undefined;
   /** What becomes of the reasoning that stands behind an edit. @default 'keep' */
   readonly reasoning?: ReasoningPolicy | undefined;
 }
 
-/** The options with all defaults filled in; without `minReclaimTokens` the price of the cache decides. */
-export type CompleteEditOptions = Pick<EditOptions, 'minReclaimTokens'> & {
-  readonly [Key in Exclude<keyof EditOptions, 'minReclaimTokens'>]-?: Exclude<
-    EditOptions[Key],
-    undefined
-  >;
+/** Without these, request and model decide. */
+type Decided = 'minReclaimTokens' | 'cacheTtlMs';
+
+/** The options with all defaults filled in. */
+export type CompleteEditOptions = Pick<EditOptions, Decided> & {
+  readonly [Key in Exclude<keyof EditOptions, Decided>]-?: Exclude<EditOptions[Key], undefined>;
 };
 
 /** Whether edits wait until they are worth what they cost. */
@@ -58,11 +61,11 @@ const REASONING_POLICIES: readonly ReasoningPolicy[] = [
  */
 export function completeEditOptions(options: EditOptions): CompleteEditOptions {
   const { edits = 'every-turn', reasoning = 'keep' } = options;
-  const { minReclaimTokens, cacheTtlMs = 300_000 } = options;
+  const { minReclaimTokens, cacheTtlMs } = options;
   assertOneOf('edits', edits, EDIT_POLICIES);
   assertOneOf('reasoning', reasoning, REASONING_POLICIES);
   if (minReclaimTokens !== undefined) assertTokens('minReclaimTokens', minReclaimTokens);
-  assertTimeToLive(cacheTtlMs);
+  if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs);
   return { edits, minReclaimTokens, cacheTtlMs, reasoning };
 }
 
@@ -75,8 +78,8 @@ function assertOneOf(name: string, value: unknown, values: readonly string[]): v
   throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
 }
 
-/** Endless is allowed: a cache that lasts as long as the session. */
-function assertTimeToLive(cacheTtlMs: number): void {
+/** Endless is allowed: a cache that lasts as long as the session. @throws TypeError or RangeError for what is no time. */
+export function assertTimeToLive(cacheTtlMs: number): void {
   if (typeof cacheTtlMs !== 'number') {
     throw new TypeError(`Expected cacheTtlMs to be a number, got ${typeof cacheTtlMs}.`);
   }

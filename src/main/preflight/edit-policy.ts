@@ -3,14 +3,16 @@
 
 import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
-import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import { isBatching } from './edit-options.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import { worthwhileFrom } from './edit-price.js';
+import type { CacheTerms } from '../models/cache-terms.js';
+import { cachePrices } from '../models/model-prices.js';
+import { belowStepFrom, worthwhileFrom } from './edit-price.js';
+import type { PricedEdit } from './edit-price.js';
 import { reclaimedTokens } from './cost-meter.js';
 import type { CountedTokens } from './cost-meter.js';
 import type { SentHistory } from './sent-history.js';
@@ -29,10 +31,17 @@ export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
  * `reclaims-enough`: it takes away `minReclaimTokens`, or what the price of the cache asks for. `cache-cold`: the provider
  * had forgotten what was sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
- * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it.
+ * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it. `price-step`: the request would
+ * have been above a step of the model's price, and is not.
  */
 export type LandingReason =
-  'every-turn' | 'reclaims-enough' | 'cache-cold' | 'threshold' | 'unsent' | 'sent-before';
+  | 'every-turn'
+  | 'reclaims-enough'
+  | 'cache-cold'
+  | 'threshold'
+  | 'unsent'
+  | 'sent-before'
+  | 'price-step';
 
 /** What a decision goes by. */
 export interface EditFacts {
@@ -101,14 +110,16 @@ export interface LandingPoint {
   readonly isForced: boolean;
   /** Whether a batch may land here. */
   readonly isBatchPoint: boolean;
+  /** Counted tokens of the largest history below a step of the price, where nothing else is to land than what leads there. */
+  readonly tokensBelowStep?: number | undefined;
 }
 
 export interface EditGateOptions extends CompleteEditOptions {
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
-  /** What the cache of the model costs. */
-  readonly prices: () => CachePrices;
+  /** What requests to the model cost. */
+  readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
   /** Whether the model binds reasoning to all that stands before it. @default it does not */
   readonly bindsReasoning?: (() => boolean) | undefined;
   /** Whether nobody has said what is to become of reasoning. @default false */
@@ -136,13 +147,22 @@ export class EditGate {
     return admission;
   }
 
-  #admit(found: FoundEdit, { isForced, isBatchPoint }: LandingPoint): Admission {
-    const { edits, sent, minReclaimTokens, history, prices } = this.#options;
+  #admit(found: FoundEdit, { isForced, isBatchPoint, tokensBelowStep }: LandingPoint): Admission {
+    const { edits, sent, minReclaimTokens, history, cache } = this.#options;
     const bound = this.#withoutBreakingReasoning(found, isForced);
     if (bound.firstEntry === Infinity) return HELD;
     const sentEntries = sent.intactEntries;
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
     const shrinking = bound.shrinkingFrom(sentEntries);
+    const priced = (): PricedEdit => ({
+      ...{ result: bound.result, history: history.getRawHistory() },
+      ...{ sentEntries, countedTokens, prices: cache.prices },
+    });
+    if (tokensBelowStep !== undefined) {
+      const above = cachePrices(cache.price?.above);
+      const entry = belowStepFrom(priced(), tokensBelowStep, above);
+      return admitted(found, bound.limitedTo({ entry, block: 0 }), 'price-step');
+    }
     const tokensOf = (edit: DensityResult): number =>
       reclaimedTokens(edit, history.getRawHistory(), countedTokens);
     const decision = decideEdits(edits, {
@@ -154,14 +174,7 @@ export class EditGate {
         // Where no batch may land, nobody need know: the entries of a held edit are not made.
         isBatchPoint ? tokensOf(bound.result) - tokensOf(shrinking.result) : 0,
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
-      worthwhileFrom: () =>
-        worthwhileFrom({
-          result: bound.result,
-          history: history.getRawHistory(),
-          sentEntries,
-          countedTokens,
-          prices: prices(),
-        }),
+      worthwhileFrom: () => worthwhileFrom(priced()),
     });
     if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
     const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;

@@ -35,35 +35,78 @@ export interface PricedEdit {
  * all places the one with the highest gain is taken: results near the end leave soon, as little stands behind
  * them, and those far ahead wait until enough of them has come together.
  */
-export function worthwhileFrom({
+export function worthwhileFrom(edit: PricedEdit): number {
+  const expectedCalls = paybackCallsAt(usualCalls(edit.history), edit.prices);
+  let [gain, from] = [0, Infinity];
+  for (const { at, reclaimed, behind } of placesOf(edit)) {
+    const net = reclaimed - (behind === 0 ? 0 : staleTokensNeeded(behind, expectedCalls));
+    if (net > gain) [gain, from] = [net, at];
+  }
+  return from;
+}
+
+/**
+ * Returns the entry from which on an edit pays best that takes a history below a step of the price, or `Infinity` where none does. Above
+ * the step each call pays more for all that it holds; below it, until the history has grown as far again.
+ *
+ * @param tokensBelowStep counted tokens of the largest history there
+ * @param above what caching costs above it
+ */
+export function belowStepFrom(
+  edit: PricedEdit,
+  tokensBelowStep: number,
+  above: CachePrices,
+): number {
+  const { history, prices, countedTokens } = edit;
+  const tokens = history.reduce((sum, entry) => sum + tokensOf(entry, countedTokens), 0);
+  const growth = Math.max(1, tokens / Math.max(1, callsIn(history)));
+  let [gain, from] = [0, Infinity];
+  for (const { at, reclaimed, behind } of placesOf(edit)) {
+    const left = tokens - reclaimed;
+    if (left > tokensBelowStep) continue;
+    const calls = Math.min(usualCalls(history), 1 + (tokensBelowStep - left) / growth);
+    const saved = calls * (above.read * tokens - prices.read * left);
+    const net = saved - (prices.write - prices.read) * behind;
+    if (net > gain) [gain, from] = [net, at];
+  }
+  return from;
+}
+
+/** How many calls are to be expected of a session. */
+function usualCalls(history: readonly IContent[]): number {
+  return Math.max(USUAL_CALLS, SHARE_OF_CALLS * callsIn(history));
+}
+
+function callsIn(history: readonly IContent[]): number {
+  return history.reduce((sum, { speaker }) => sum + (speaker === 'ai' ? 1 : 0), 0);
+}
+
+interface EditedPlace {
+  /** An entry that is edited. */
+  readonly at: number;
+  /** Tokens that the edit takes away from there on, and those that a cache may hold of what stays. */
+  readonly reclaimed: number;
+  readonly behind: number;
+}
+
+/** The entries that an edit changes, from the end. */
+function* placesOf({
   result,
   history,
   sentEntries,
   countedTokens,
-  prices,
-}: PricedEdit): number {
+}: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
-  const calls = history.reduce((sum, { speaker }) => sum + (speaker === 'ai' ? 1 : 0), 0);
-  const expectedCalls = paybackCallsAt(Math.max(USUAL_CALLS, SHARE_OF_CALLS * calls), prices);
-  let [reclaimed, behind, gain] = [0, 0, 0];
-  let from = Infinity;
+  let [reclaimed, behind] = [0, 0];
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry === undefined) continue;
     const after = result.replacements.get(at);
     const tokens = tokensOf(entry, countedTokens);
-    const left = removed.has(at)
-      ? 0
-      : after === undefined
-        ? tokens
-        : tokens * shareOf(after, entry);
+    const kept = after === undefined ? tokens : tokens * shareOf(after, entry);
+    const left = removed.has(at) ? 0 : kept;
     reclaimed += tokens - left;
     if (at < sentEntries) behind += left;
-    if (left === tokens && after === undefined) continue;
-    const net = reclaimed - (behind === 0 ? 0 : staleTokensNeeded(behind, expectedCalls));
-    if (!(net > gain)) continue;
-    gain = net;
-    from = at;
+    if (removed.has(at) || after !== undefined) yield { at, reclaimed, behind };
   }
-  return from;
 }

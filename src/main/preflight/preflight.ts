@@ -25,8 +25,8 @@ import type {
   PrunedEvent,
 } from './session-events.js';
 import type { SessionMemory } from '../state/session-memory.js';
-import { currentStrategy } from './session-parts.js';
-import type { AbortOptions, SessionParts } from './session-parts.js';
+import { currentStrategy, tokensBelowStep } from './session-parts.js';
+import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 
 /** How a step ended. */
 interface StepEnd<Event> {
@@ -105,9 +105,10 @@ export class Preflight {
   async *run(
     promptId: string,
     pendingTokens: number,
-    options: AbortOptions,
+    options: RequestOptions,
   ): Steps<PreflightResult> {
-    const { history, gauge, sent, cacheMisses } = this.#parts;
+    const { history, gauge, sent, cache, cacheMisses } = this.#parts;
+    cache.requestOpens(options.cacheTtlMs);
     gauge.preflightOpens();
     cacheMisses.preflightOpens();
     await abortable(history.waitForTokenUpdates(), options.signal);
@@ -120,9 +121,10 @@ export class Preflight {
       this.ahead.begin(currentStrategy(this.#parts), promptId);
     }
     gauge.preflightCloses(pendingTokens);
-    this.costs.preflightCloses();
+    this.costs.preflightCloses(tokensBelowStep(this.#parts, pendingTokens));
     cacheMisses.preflightCloses();
     sent.preflightCloses();
+    cache.requestCloses();
     const totalTokens = history.getTotalTokens();
     return { pruned, compressed, fitted, totalTokens, tokenSource: gauge.countSource };
   }

@@ -8,20 +8,19 @@ import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
-import type { BatchPoints, Admission } from './edit-policy.js';
+import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
 import { EditGate } from './edit-policy.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
 import { ReplayedShrinks } from './replay-shrinks.js';
-import { currentDensityConfig, currentStrategy, gateOptions } from './session-parts.js';
+import { currentDensityConfig, currentStrategy, gateOptions, stepAbove } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { isBatching } from './edit-options.js';
 
 export interface ReplayOptions {
   readonly parts: SessionParts;
-  /** Counted tokens at which a history would have been compressed. */
-  readonly thresholdTokens: number;
+  readonly pendingTokens: number;
   /** Fresh ones: they hear of all preflights that there have been. */
   readonly points: BatchPoints;
   readonly signal: AbortSignal | undefined;
@@ -59,8 +58,10 @@ const ENTRIES_PER_SHRINKING = 32;
  * @throws the signal's reason.
  */
 export async function replayEdits(options: ReplayOptions): Promise<Replay> {
-  const { parts, thresholdTokens, points, signal } = options;
+  const { parts, pendingTokens, points, signal } = options;
   const { edits } = parts;
+  /** Those at which a history would have been compressed. */
+  const thresholdTokens = parts.gauge.thresholdTokens(pendingTokens);
   const { base } = parts.history;
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
@@ -71,13 +72,20 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const gate = new EditGate({ ...gateOptions(parts), sent, history: copy, logger: SILENT_LOGGER });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
+  const admit = (isFree: boolean, point: LandingPoint): Admission => {
+    const config = currentDensityConfig(parts, isFree);
+    const found = findHere(strategy, copy.getRawHistory(), config);
+    return found.firstEntry === Infinity
+      ? { result: found.result, isWhole: true }
+      : gate.admit(found, point);
+  };
   let isCompressed = false;
   let scanned = 0;
   let admission: Admission | undefined;
   for (const { at, isNow, idleMs } of preflightsOf(given)) {
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
-    sent.isCacheCold = idleMs >= parts.cacheTtlMs();
+    sent.isCacheCold = idleMs >= parts.cache.ttlMs;
     const isBatchPoint = points.reaches(at);
     const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
@@ -91,12 +99,13 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       }
       scanned += ENTRIES_PER_SHRINKING;
     } else if (isNow || mayLand) {
-      const config = currentDensityConfig(parts, isForced || sent.isCacheCold);
-      const found = findHere(strategy, copy.getRawHistory(), config);
+      const isFree = isForced || sent.isCacheCold;
+      const point = { isForced, isBatchPoint };
+      const limit =
+        isBatchPoint && !isFree ? stepAbove(parts, pendingTokens, copy.tokens) : undefined;
       admission =
-        found.firstEntry === Infinity
-          ? { result: found.result, isWhole: true }
-          : gate.admit(found, { isForced, isBatchPoint });
+        limit === undefined ? undefined : admit(true, { ...point, tokensBelowStep: limit });
+      if (admission?.reason === undefined) admission = admit(isFree, point);
       if (admission.reason !== undefined) {
         await copy.land(admission, edits.reasoning);
         shrinks.noteLanding(admission, false);

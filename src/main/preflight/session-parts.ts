@@ -7,9 +7,8 @@ import type { EntryExplanation } from '../../shared/density/explain/explanation.
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
+import { CacheTerms } from '../models/cache-terms.js';
 import { bindsReasoning } from '../models/reasoning-binding.js';
-import { cachePrices } from '../models/model-prices.js';
-import type { ModelPrice } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
@@ -26,7 +25,7 @@ import { CacheMisses } from './cache-misses.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import { completeEditOptions } from './edit-options.js';
+import { assertTimeToLive, completeEditOptions, isBatching } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import type { EditGateOptions } from './edit-policy.js';
 import type { SessionMemory } from '../state/session-memory.js';
@@ -70,10 +69,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly logger: Logger;
   /** Milliseconds that only grow. @default performance.now */
   readonly now?: (() => number) | undefined;
-  /** What the model charges that the session talks to, where that is known. @default nothing is known */
-  readonly price?: (() => ModelPrice | undefined) | undefined;
-  /** How long the cache of that model lasts, in milliseconds. @default `cacheTtlMs` */
-  readonly cacheTtlOf?: (() => number) | undefined;
+  /** How long the provider keeps what was sent, and what that costs. @default nothing is known of the model */
+  readonly cache?: CacheTerms | undefined;
   /** Whether nobody has said what is to become of reasoning. @default false */
   readonly isReasoningUnsaid?: boolean | undefined;
   /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
@@ -89,11 +86,10 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
 /** The parts of one session. */
 export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly edits: CompleteEditOptions;
+  readonly cache: CacheTerms;
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
-  /** How long the cache of the model lasts. */
-  readonly cacheTtlMs: () => number;
   readonly cacheMisses: CacheMisses;
   /** Absent when nothing is kept of what edits take away. */
   readonly recorder?: RemovalRecorder | undefined;
@@ -107,12 +103,14 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
 export function createParts(init: SessionInit): SessionParts {
   const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
-  const cacheTtlMs = init.cacheTtlOf ?? ((): number => edits.cacheTtlMs);
+  const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
+  const cacheTtlMs = (): number => cache.ttlMs;
   const sent = new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent });
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
     edits,
+    cache,
     gauge,
     guard: new ProgressGuard({
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
@@ -120,8 +118,7 @@ export function createParts(init: SessionInit): SessionParts {
       floorTokens: former?.floorTokens,
     }),
     sent,
-    cacheTtlMs,
-    cacheMisses: new CacheMisses({ history, sent, cacheTtlMs, price: init.price }),
+    cacheMisses: new CacheMisses({ history, sent, cache }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
   };
 }
@@ -132,7 +129,7 @@ export function gateOptions(
 ): Omit<EditGateOptions, 'history' | 'logger' | 'sent'> {
   return {
     ...parts.edits,
-    prices: () => cachePrices(parts.price?.()),
+    cache: parts.cache,
     bindsReasoning: () => bindsReasoning(parts.history.modelName),
     isReasoningUnsaid: parts.isReasoningUnsaid,
   };
@@ -156,8 +153,8 @@ export function currentDensityConfig(
     runtimeContext: { ephemerals },
     densityOptions,
     edits,
-    price,
-  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits' | 'price'>,
+    cache,
+  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits' | 'cache'>,
   isFree: boolean = false,
 ): DensityConfig {
   const { workingSet: _, shrink: __, ...agent } = densityOptions;
@@ -169,9 +166,7 @@ export function currentDensityConfig(
   const mayLeaveAtOnce = isFree && edits.edits !== 'every-turn';
   return {
     ...config,
-    workingSet: mayLeaveAtOnce
-      ? withColdCache(workingSet)
-      : atPrices(workingSet, cachePrices(price?.())),
+    workingSet: mayLeaveAtOnce ? withColdCache(workingSet) : atPrices(workingSet, cache.prices),
   };
 }
 
@@ -185,9 +180,45 @@ export function explainEntry(parts: SessionParts, index: number): EntryExplanati
   return explainDensity(parts.history.getRawHistory(), config).explain(index);
 }
 
+/**
+ * Returns how many counted tokens a history may have before a request with it comes to a step of the price; `Infinity` where
+ * there is none.
+ */
+export function tokensBelowStep(
+  { cache, gauge }: Pick<SessionParts, 'cache' | 'gauge'>,
+  pendingTokens: number,
+): number {
+  const { above } = cache.price ?? {};
+  return above === undefined
+    ? Infinity
+    : gauge.budget.roomTokens(pendingTokens, above.promptTokens);
+}
+
+/**
+ * Returns the same where the history is above the step, and its edits wait for what they cost; `undefined` for all others.
+ *
+ * @param tokens of the history @default as it stands
+ */
+export function stepAbove(
+  parts: Pick<SessionParts, 'cache' | 'gauge' | 'edits' | 'history'>,
+  pendingTokens: number,
+  tokens: number = parts.history.getTotalTokens(),
+): number | undefined {
+  const { edits, minReclaimTokens } = parts.edits;
+  if (!isBatching(edits) || minReclaimTokens !== undefined) return undefined;
+  const limit = tokensBelowStep(parts, pendingTokens);
+  return tokens > limit ? limit : undefined;
+}
+
 /** A call that a signal can end; it then rejects with the signal's reason. */
 export interface AbortOptions {
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What is known of a request that is about to be made. */
+export interface RequestOptions extends AbortOptions {
+  /** How long it asks the provider's cache to keep it, in milliseconds. @default as the model has it */
+  readonly cacheTtlMs?: number | undefined;
 }
 
 /**
@@ -198,12 +229,14 @@ export interface AbortOptions {
  */
 export function readCall(
   promptId: string,
-  options: AbortOptions,
+  options: RequestOptions,
   pendingTokens: number = 0,
-): AbortOptions {
+): RequestOptions {
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
-  return readAbortOptions(options);
+  const { cacheTtlMs, ...rest } = readAbortOptions(options);
+  if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs);
+  return { ...rest, cacheTtlMs };
 }
 
 /**
@@ -211,13 +244,14 @@ export function readCall(
  *
  * @throws TypeError for what is no object that can be read, or has a signal that is none.
  */
-export function readAbortOptions(options: AbortOptions): AbortOptions {
+export function readAbortOptions(options: RequestOptions): RequestOptions {
   let signal: unknown;
+  let cacheTtlMs: RequestOptions['cacheTtlMs'];
   try {
-    ({ signal } = asObject(options, 'the options', 'an object'));
+    ({ signal, cacheTtlMs } = asObject(options, 'the options', 'an object') as RequestOptions);
   } catch (cause) {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
   }
   assertSignal(signal);
-  return signal === undefined ? {} : { signal };
+  return { ...(signal && { signal }), ...(cacheTtlMs !== undefined && { cacheTtlMs }) };
 }

@@ -9,7 +9,7 @@ describe('completeEditOptions', () => {
     const defaults = {
       edits: 'every-turn',
       minReclaimTokens: undefined,
-      cacheTtlMs: 300_000,
+      cacheTtlMs: undefined,
       reasoning: 'keep',
     };
     expect(completeEditOptions({})).toEqual(defaults);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { worthwhileFrom } from '../../../src/main/preflight/edit-price.js';
+import { belowStepFrom, worthwhileFrom } from '../../../src/main/preflight/edit-price.js';
 import { humanText } from '../../../src/shared/content.js';
 
 const HISTORY = Array.from({ length: 6 }, (_, at) => humanText(`entry ${at}`));
@@ -35,5 +35,33 @@ describe('worthwhileFrom', () => {
     expect(from([0, 4], 5)).toBe(0);
     expect(from([0, 5], 6)).toBe(5);
     expect(from([], 6)).toBe(Infinity);
+  });
+});
+
+describe('belowStepFrom', () => {
+  const SENT = Array.from({ length: 20 }, (_, at) => humanText(`entry ${at}`));
+  const above = { read: 0.2, write: 2.5 };
+  /** Removes these of 20 entries of 1,000 tokens each, all of them sent, where so many stand below the step. */
+  const step = (removals: readonly number[], tokensBelowStep: number): number => {
+    const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+    const edit = {
+      result: { removals, replacements: new Map(), metadata },
+      history: SENT,
+      sentEntries: 20,
+      prices: { read: 0.1, write: 1.25 },
+      countedTokens: () => 1_000,
+    };
+    return belowStepFrom(edit, tokensBelowStep, above);
+  };
+
+  it('takes what leads below the step and pays, and no more than pays', () => {
+    // Two tokens of what stays are written anew for 1.15 each; a call above the step costs 2,000 more.
+    expect(step([17, 18], 18_000)).toBe(17);
+    expect(step([0, 17, 18], 18_000)).toBe(17);
+  });
+
+  it('takes nothing that does not lead there, and nothing that costs more than the calls below it save', () => {
+    expect(step([17, 18], 17_999)).toBe(Infinity);
+    expect(step([0, 1], 18_000)).toBe(Infinity);
   });
 });

@@ -1,6 +1,7 @@
 // What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
 // made from. Nothing is worked out here.
 
+import type { InputSums, Money } from '../replay/money.js';
 import type { Speaker } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import type { ReclaimRule } from '../measure/attribution.js';
@@ -109,6 +110,8 @@ export interface AnalysisFigures {
   readonly tokens: TokenPair;
   /** Tokens that all model calls were sent. */
   readonly input: TokenPair;
+  /** The same with what a cache answered, and dollars: with and without, and by rule. */
+  readonly money: InputSums;
   readonly categories: readonly CategoryFigures[];
   /** Most tokens of results first. */
   readonly tools: readonly ToolFigures[];
@@ -119,6 +122,7 @@ export interface AnalysisFigures {
 
 /** What one history consists of. */
 export interface HistoryAnalysis extends AnalysisFigures {
+  readonly money: Money;
   /** Tokens of the history at the end: of the last context, where the agent had compacted. */
   readonly end: TokenPair;
   /** What was given, or the window of the model that the session names. */

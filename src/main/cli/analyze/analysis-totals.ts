@@ -11,6 +11,7 @@ import { RECLAIM_RULES } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import { groupBy } from '../measure/group-by.js';
+import { addInput } from '../replay/money.js';
 import type { TokenPair } from '../replay/replay-report.js';
 
 const EXAMPLES_PER_RULE = 3;
@@ -21,6 +22,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
     entries: sumOf(sessions, ({ entries }) => entries),
     modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls),
     tokens: sumPairs(sessions.map(({ tokens }) => tokens)),
+    money: addInput(sessions.map(({ money }) => money)),
     input: sumPairs(sessions.map(({ input }) => input)),
     categories: CATEGORIES.map((category) => {
       const those = sessions

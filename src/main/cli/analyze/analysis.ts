@@ -64,6 +64,7 @@ export function analyzeRecording(recording: Recording): HistoryAnalysis {
     tokens: { without: sum(said, tokensOf), with: sum(left, ({ entry }) => tokensOf(entry)) },
     end: report.end.tokens,
     input: report.input,
+    money: report.money,
     contextLimit: report.settings.contextLimit,
     stop: stopMessage(report),
     categories: categoryFigures(before, after),

@@ -2,6 +2,7 @@
 // public API with it.
 
 import { Command, Option } from 'commander';
+import type { ModelPrice } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/option-values.js';
@@ -9,8 +10,11 @@ import {
   CONTEXT_LIMIT_HELP,
   JSON_HELP,
   NO_REDACT_HELP,
+  PRICE_HELP,
   SESSION_HELP,
+  withPrice,
 } from '../replay/replay-command.js';
+import type { PriceText } from '../replay/replay-command.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options of `analyze` as the command line gives them. */
@@ -22,6 +26,7 @@ export interface AnalyzeArguments {
   readonly suggest?: boolean;
   readonly workspace?: string;
   readonly threads?: number;
+  readonly price?: ModelPrice;
   readonly json?: boolean;
   /** Whether JSON hides content. */
   readonly redact: boolean;
@@ -73,10 +78,12 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       'worker threads (default: as many as the machine runs at once, up to 8)',
       wholeNumber(1, 64),
     )
+    .option('--price <model or dollars>', PRICE_HELP)
     .option('--json', JSON_HELP)
     .option('--no-redact', NO_REDACT_HELP)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (path: string, given: AnalyzeArguments) => {
+    .action(async (path: string, options: PriceText<AnalyzeArguments>, command: Command) => {
+      const given = await withPrice(options, command);
       const { runAnalyze } = await import('./run-analyze.js');
       onExit(await runAnalyze(path, given));
     });

@@ -2,7 +2,7 @@
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import type { Compactor, OffloadMode } from '../../../index.js';
+import type { Compactor, ModelPrice, OffloadMode } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { createReplayCompactor, replayIn } from '../replay/replay-session.js';
 import type { ReplayOptions } from '../replay/replay-session.js';
@@ -25,6 +25,8 @@ export interface AnalyzeOptions {
   readonly offload?: OffloadMode | undefined;
   /** @default as many as the machine runs at once, up to 8 */
   readonly threads?: number | undefined;
+  /** What all models cost. @default what those do that the transcripts name */
+  readonly price?: ModelPrice | undefined;
   /** Whether a file that cannot be read is named, with the reason, and stops nothing; otherwise it rejects. */
   readonly skipsUnreadable: boolean;
   /** Aborting rejects with the signal's reason. */
@@ -49,9 +51,16 @@ export async function analyzeFiles(
   options: AnalyzeOptions,
 ): Promise<AnalyzedFiles> {
   const threads = options.threads ?? Math.min(MAX_THREADS, availableParallelism());
-  const { contextLimit, recencyRetention, workspaceRoot, offload = 'auto', signal } = options;
+  const {
+    contextLimit,
+    recencyRetention,
+    workspaceRoot,
+    offload = 'auto',
+    price,
+    signal,
+  } = options;
   const play: ReplayOptions = {
-    ...{ contextLimit, recencyRetention, workspaceRoot, offload, threads, signal },
+    ...{ contextLimit, recencyRetention, workspaceRoot, offload, threads, price, signal },
     strategy: 'high-density',
   };
   await using compactor = createReplayCompactor(play);

@@ -11,6 +11,7 @@ import {
 } from './analysis-tables.js';
 import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
 import { groupBy } from '../measure/group-by.js';
+import { moneySentences } from '../replay/money.js';
 import { renderUnread } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
 import { reportWidth } from '../terminal/terminal-layout.js';
@@ -71,6 +72,10 @@ function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): stri
       `${formatCount(tokens.without - tokens.with)} tokens go, ${formatCount(tokens.with)} stay.`,
     `Over ${formatNumberOf(modelCalls, 'model call')}, ${formatCount(input.with)} tokens are sent ` +
       `instead of ${formatCount(input.without)}: ${formatShare(input.without - input.with, input.without)} saved.`,
+    ...moneySentences(
+      totals.money,
+      sessions.map(({ money }) => money.price),
+    ),
     ...(isFolder ? windowsOf(sessions, settings.contextLimit) : sessions.flatMap(windowOf)),
     ...sessions.flatMap(({ stop }) =>
       stop === null || isFolder ? [] : [`Stopped: ${printable(stop)}`],

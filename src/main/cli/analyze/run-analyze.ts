@@ -54,6 +54,7 @@ async function analyze(
       recencyRetention: given.recency,
       workspaceRoot: rootOf(given),
       threads: given.threads,
+      price: given.price,
       skipsUnreadable: isFolder,
       signal,
       progress,

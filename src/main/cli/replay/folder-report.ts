@@ -1,5 +1,7 @@
 // What the replays of a folder come to together, as plain data. Adds and sorts, nothing else.
 
+import { addInput } from './money.js';
+import type { InputSums } from './money.js';
 import type { ReplayReport, TokenPair } from './replay-report.js';
 import type { UnreadFile } from './session-files.js';
 
@@ -18,6 +20,7 @@ export interface FolderReplayReport {
     readonly end: TokenPair;
     /** Input tokens summed over all model calls. */
     readonly input: TokenPair;
+    readonly money: InputSums;
   };
   readonly unread: readonly UnreadFile[];
 }
@@ -41,6 +44,7 @@ export function folderReport(
         without: sum(({ end }) => end.tokens.without),
         with: sum(({ end }) => end.tokens.with),
       },
+      money: addInput(sessions.map(({ money }) => money)),
       input: { without: sum(({ input }) => input.without), with: sum(({ input }) => input.with) },
     },
     unread,

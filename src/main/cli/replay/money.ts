@@ -1,16 +1,16 @@
-// What the requests of sessions come to: tokens, what a cache answered of them, and dollars where a price is known.
+// What the requests of sessions come to: tokens, what a cache answered of them, and dollars by the prices that the library
+// itself goes by. The one place that says it in words.
 
-import { inputCost } from '../../../index.js';
+import { MODEL_PRICES_DATE } from '../../../index.js';
 import type { ModelPrice } from '../../../index.js';
-import { formatCount } from '../terminal/text-layout.js';
+import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 import type { RecordedRequest } from './recorded-requests.js';
 
 /** One way of sending. */
 export interface InputSum {
   readonly sentTokens: number;
   readonly cacheReadTokens: number;
-  /** Dollars; `null` where no price is known. */
-  readonly cost: number | null;
+  readonly dollars: number;
 }
 
 /** What was sent, with ctxfold and without. */
@@ -20,50 +20,102 @@ export interface InputSums {
   readonly without: InputSum;
   /** Requests for which an edit had changed what the one before began with. */
   readonly rewrites: number;
+  /** Dollars that each rule has saved, and `other` all else; together what lies between both ways. */
+  readonly savedBy: Readonly<Record<string, number>>;
+}
+
+/** The price that most requests of a session were taken to cost, and who says so. */
+export interface UsedPrice {
+  readonly price: ModelPrice;
+  /** `assumed`: the recording names no model whose price is known. */
+  readonly origin: 'recorded' | 'assumed' | 'given';
+}
+
+/** What the input of a session comes to. */
+export interface Money extends InputSums {
+  readonly price: UsedPrice;
 }
 
 /** Adds requests up. */
-export function sumInput(
-  requests: readonly RecordedRequest[],
-  price: ModelPrice | null,
-): InputSums {
-  const side = (key: 'with' | 'without'): InputSum =>
-    requests.reduce<InputSum>(
-      (sum, { [key]: { sentTokens, cacheReadTokens } }) => ({
-        sentTokens: sum.sentTokens + sentTokens,
-        cacheReadTokens: sum.cacheReadTokens + cacheReadTokens,
-        cost:
-          price === null ? null : (sum.cost ?? 0) + inputCost(price, sentTokens, cacheReadTokens),
-      }),
-      { sentTokens: 0, cacheReadTokens: 0, cost: price === null ? null : 0 },
-    );
-  return {
-    requests: requests.length,
-    with: side('with'),
-    without: side('without'),
-    rewrites: requests.filter(({ isRewrite }) => isRewrite).length,
-  };
+export function sumInput(requests: readonly RecordedRequest[]): InputSums {
+  return addInput(
+    requests.map(({ isRewrite, ...request }) => ({
+      ...{ ...request, requests: 1, rewrites: isRewrite ? 1 : 0 },
+    })),
+  );
 }
 
-/** Adds sums up; a cost only where each of them has one. */
+/** Adds sums up. */
 export function addInput(sums: readonly InputSums[]): InputSums {
   const total = (valueOf: (sum: InputSums) => number): number =>
     sums.reduce((so, sum) => so + valueOf(sum), 0);
   const side = (key: 'with' | 'without'): InputSum => ({
     sentTokens: total((sum) => sum[key].sentTokens),
     cacheReadTokens: total((sum) => sum[key].cacheReadTokens),
-    cost: sums.some((sum) => sum[key].cost === null) ? null : total((sum) => sum[key].cost ?? 0),
+    dollars: total((sum) => sum[key].dollars),
   });
+  const rules = new Set(sums.flatMap(({ savedBy }) => Object.keys(savedBy)));
   return {
     requests: total(({ requests }) => requests),
     with: side('with'),
     without: side('without'),
     rewrites: total(({ rewrites }) => rewrites),
+    savedBy: Object.fromEntries(
+      Array.from(rules, (rule) => [rule, total(({ savedBy }) => savedBy[rule] ?? 0)]),
+    ),
   };
 }
 
-/** `$12.30`, `$0.0042`: at least two digits that say something. */
+/** What is less than this is a rounding of floats. */
+const NOTHING_SAVED = 1e-9;
+
+/** What rules have saved, most first: those that saved or cost anything. */
+export function savedByRule({ savedBy }: InputSums): readonly (readonly [string, number])[] {
+  return Object.entries(savedBy)
+    .filter(([, dollars]) => Math.abs(dollars) > NOTHING_SAVED)
+    .sort(([, a], [, b]) => b - a);
+}
+
+/** Says what the input has cost, with and without, by rule, and by which prices; nothing of no request. */
+export function moneySentences(input: InputSums, prices: readonly UsedPrice[]): readonly string[] {
+  const { requests, with: left, without } = input;
+  if (requests === 0) return [];
+  const rules = savedByRule(input).map(([rule, dollars]) => `${rule} ${formatDollars(dollars)}`);
+  return [
+    `The input of ${formatNumberOf(requests, 'model call')} costs ${formatDollars(left.dollars)} instead of ` +
+      `${formatDollars(without.dollars)}: ${formatSaving(without.dollars, left.dollars)}. ` +
+      `${formatShare(left.cacheReadTokens, left.sentTokens)} is read from the cache, without ` +
+      `${formatShare(without.cacheReadTokens, without.sentTokens)}.`,
+    ...(rules.length === 0 ? [] : [`Saved by ${rules.join(', ')}.`]),
+    pricesSentence(prices),
+  ];
+}
+
+/** Says which prices dollars are by. */
+export function pricesSentence(prices: readonly UsedPrice[]): string {
+  const names = (origin: UsedPrice['origin']): string =>
+    Array.from(new Set(prices.filter((each) => each.origin === origin).map(nameOf))).join('; ');
+  const known = [names('given'), names('recorded')].filter((name) => name !== '').join('; ');
+  const assumed = names('assumed');
+  return [
+    ...(known === '' ? [] : [`Prices are those of ${known}.`]),
+    ...(assumed === ''
+      ? []
+      : [
+          `${known === '' ? 'The recording' : 'Some of the recordings'} named no model whose price is known: dollars are by that of ` +
+            `${assumed}. It is assumed; --price names another.`,
+        ]),
+  ].join(' ');
+}
+
+function nameOf({ price: { name, input, cacheRead, cacheWrite } }: UsedPrice): string {
+  const listed = name === '' ? '' : `${name}, ${MODEL_PRICES_DATE}: `;
+  return `${listed}$${input} input, $${cacheRead} from the cache, $${cacheWrite} written to it`;
+}
+
+/** `$12.30`, `$0.0042`, `−$1.00`: at least two digits that say something. */
 export function formatDollars(dollars: number): string {
+  if (dollars < 0) return `−${formatDollars(-dollars)}`;
   const digits =
     dollars === 0 || dollars >= 0.095 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;

@@ -53,6 +53,7 @@ export function playTranscript(
     recencyRetention: given.recency,
     workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
     threads: given.threads,
+    price: given.price,
     removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),
     summarizer:
       model === null

@@ -16,6 +16,7 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 import type { FolderReplayReport } from './folder-report.js';
+import { moneySentences } from './money.js';
 import { renderTable } from './render-tables.js';
 import type { TokenPair } from './replay-report.js';
 import type { UnreadFile } from './session-files.js';
@@ -40,6 +41,10 @@ export function renderFolder(report: FolderReplayReport, options: RenderOptions)
       ...joined(facts, width).map((line) => paint('dim', line)),
     ],
     ...(sessions.length === 0 ? [] : [renderSessions(report, width, paint)]),
+    moneySentences(
+      totals.money,
+      sessions.map(({ money }) => money.price),
+    ).flatMap((text) => wrap(text, width)),
     renderUnread(path, unread, width, paint),
   ].filter((lines) => lines.length > 0);
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;

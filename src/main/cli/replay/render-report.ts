@@ -2,6 +2,7 @@
 
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report.js';
+import { moneySentences } from './money.js';
 import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
@@ -81,6 +82,7 @@ function figures(
   const { reclaimed, largest, end } = report;
   return [
     renderTokens(report, width, paint),
+    moneySentences(report.money, [report.money.price]).flatMap((text) => wrap(text, width)),
     verdict(report, width, paint),
     chart(report, width, paint),
     ...(reclaimed.length === 0

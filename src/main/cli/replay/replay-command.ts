@@ -3,7 +3,7 @@
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import type { OffloadMode } from '../../../index.js';
+import type { ModelPrice, OffloadMode } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments, ModelChoice } from './model-options.js';
@@ -22,6 +22,7 @@ export interface PlayArguments extends ModelArguments {
   readonly offload: OffloadMode;
   readonly threads?: number;
   readonly removalLog?: string;
+  readonly price?: ModelPrice;
 }
 
 /** The options of `replay` as the command line gives them. */
@@ -40,6 +41,10 @@ export const SESSION_HELP: string = 'a recorded session, a folder of them, or - 
 /** What `--context-limit` is. */
 export const CONTEXT_LIMIT_HELP: string =
   'context window of the model (default: by the model that the session names, 128000 where that is not known)';
+/** What `--price` is. */
+export const PRICE_HELP: string =
+  'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
+  '(default: the prices of the models that the recording names)';
 export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
 
 const EXAMPLES_HELP = `
@@ -72,7 +77,8 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .option('--json', JSON_HELP)
     .option('--no-redact', NO_REDACT_HELP)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (path: string, given: ReplayArguments, command: Command) => {
+    .action(async (path: string, options: PriceText<ReplayArguments>, command: Command) => {
+      const given = await withPrice(options, command);
       const model = await readModel(given, command);
       assertOwnFile(path, given.removalLog, command);
       const { runReplay } = await import('./run-replay.js');
@@ -123,6 +129,7 @@ export function addPlayOptions(command: Command): Command {
       '--removal-log <file>',
       'append what edits take away to this file, as a session with a removal log does',
     )
+    .option('--price <model or dollars>', PRICE_HELP)
     .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
     .option('--model <name>', 'the model that writes summaries')
     .option('--api-key-env <variable>', 'environment variable that holds the key (default: no key)')
@@ -135,6 +142,19 @@ export function addPlayOptions(command: Command): Command {
       '--fallback-to-truncation',
       'where the model or its summary fails, truncate and play on (default: stop)',
     );
+}
+
+/** Arguments whose price is still the text that the command line gave. */
+export type PriceText<Arguments> = Omit<Arguments, 'price'> & { readonly price?: string };
+
+/** Reads the price; one that is none ends the command. */
+export async function withPrice<Given extends { readonly price?: string }>(
+  { price: text, ...given }: Given,
+  command: Command,
+): Promise<Omit<Given, 'price'> & { readonly price?: ModelPrice }> {
+  if (text === undefined) return given;
+  const { readPrice } = await import('./price-option.js');
+  return { ...given, price: readPrice(text, (message) => command.error(`error: ${message}`)) };
 }
 
 /** Returns the model that the options name, if they name one; options that do not fit together end the command. */

@@ -13,6 +13,7 @@ import type {
 } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import type { ReclaimRule } from '../measure/attribution.js';
+import type { Money } from './money.js';
 import type { EventLoopFigures } from './loop-monitor.js';
 
 /** Tokens of the same session. */
@@ -192,6 +193,8 @@ export interface ReplayReport {
   readonly end: WindowReport;
   /** Input tokens summed over all model calls. */
   readonly input: TokenPair;
+  /** The same with what a cache answered, and dollars: with and without, and by rule. */
+  readonly money: Money;
   /** The first model call that would not have fitted the window without ctxfold, counted from 1; the one after the last counts too. */
   readonly firstCallOverLimit: number | null;
   /** What was removed, by rule; rules that removed nothing are left out. The tokens sum up to `end.tokens.without - end.tokens.with`. */

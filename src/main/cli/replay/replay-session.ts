@@ -1,12 +1,13 @@
 // Makes a session like the one that was recorded, has the transcript played through it, and returns
 // what came of it as a value. Prints nothing.
 
-import { createCompactor } from '../../../index.js';
+import { createCompactor, modelPrice } from '../../../index.js';
 import { readRemovals } from '../../../removal-log.js';
 import type {
   Compactor,
   CompressionStrategyName,
   EphemeralSettings,
+  ModelPrice,
   OffloadMode,
   SessionOptions,
   Summarizer,
@@ -20,7 +21,9 @@ import { recordingOf } from './recording.js';
 import type { Recording } from './recording.js';
 import { replayTotals } from './replay-totals.js';
 import { SessionRecorder } from './session-recorder.js';
-import { playEntries } from './session-player.js';
+import { modelOfEntry, PlayClock, playEntries } from './session-player.js';
+import { sumInput } from './money.js';
+import type { UsedPrice } from './money.js';
 
 /** What transcripts are played with: the options of a compactor, as far as a command line has them. */
 export interface ReplaySetup {
@@ -36,6 +39,8 @@ export interface ReplaySetup {
   /** Results to keep per tool; switches recency pruning on. */
   readonly recencyRetention?: number | undefined;
   readonly threads?: number | undefined;
+  /** What all models cost. @default as the table of prices has it by the names that a transcript has */
+  readonly price?: ModelPrice | undefined;
   /** Needed by strategies that ask a model. */
   readonly summarizer?: SummarizerOptions | undefined;
 }
@@ -63,8 +68,20 @@ export interface SummarizerOptions {
   readonly fallbackToTruncation: boolean;
 }
 
-/** Makes the compactor of one or several replays: `createCompactor` with what was given, and its defaults for all else. */
-export function createReplayCompactor(setup: ReplaySetup): Compactor {
+/** As dear as most models, in proportion: what is decided by price is decided as for a model that nobody knows. */
+const ASSUMED_MODEL = 'claude-sonnet-4-6';
+
+/**
+ * Makes the compactor of one or several replays: `createCompactor` with what was given, and its defaults for all else.
+ *
+ * @param models those of the transcripts, where their price was given
+ */
+export function createReplayCompactor(
+  setup: ReplaySetup,
+  models: readonly string[] = [],
+): Compactor {
+  const { name: _, ...price } = setup.price ?? modelPrice(ASSUMED_MODEL) ?? FREE;
+  const named = setup.price === undefined ? [] : models.map((model) => [model, price] as const);
   return createCompactor({
     contextLimit: setup.contextLimit,
     workspaceRoot: setup.workspaceRoot,
@@ -73,7 +90,18 @@ export function createReplayCompactor(setup: ReplaySetup): Compactor {
     // Recorded turns take no time in which a model could answer: a turn that needs a summary waits for it.
     settings: { ...replaySettings(setup), ...(setup.summarizer && { 'compression.ahead': 1 }) },
     summarizer: setup.summarizer?.summarizer,
+    prices: { ...Object.fromEntries(named), default: price },
   });
+}
+
+const FREE: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** The price that most of a session was played with. */
+function usedPrice(given: ModelPrice | undefined, model: string | null): UsedPrice {
+  if (given !== undefined) return { price: given, origin: 'given' };
+  const price = modelPrice(model ?? '');
+  if (price !== undefined) return { price, origin: 'recorded' };
+  return { price: modelPrice(ASSUMED_MODEL) ?? FREE, origin: 'assumed' };
 }
 
 /**
@@ -91,7 +119,9 @@ export async function replaySession(
   const { summarizer } = options;
   const meter = summarizer && new SummarizerMeter(summarizer.summarizer);
   const metered = summarizer && meter && { ...summarizer, summarizer: meter };
-  await using compactor = createReplayCompactor({ ...options, summarizer: metered });
+  const models = transcript.entries.flatMap((entry) => modelOfEntry(entry) ?? []);
+  const setup = { ...options, summarizer: metered };
+  await using compactor = createReplayCompactor(setup, Array.from(new Set(models)));
   return await replayIn(compactor, file, transcript, { ...options, meter });
 }
 
@@ -105,16 +135,18 @@ export async function replayIn(
   const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
   const { removalsFile, signal, onProgress, explains = false, meter } = options;
   const { density, ...edits } = options.session ?? {};
+  const clock = new PlayClock();
   // The root is the compactor's where all sessions have the same; each transcript has its own.
   const session = await compactor.createSession({
     ...edits,
     density: { ...(workspaceRoot !== undefined && { workspaceRoot }), ...density },
     removalLogPath: removalsFile,
+    now: clock.now,
   });
   try {
     const recorder = new SessionRecorder(session, options.strategy, meter);
     const monitor = await LoopMonitor.start();
-    await playEntries(session, transcript, { recorder, signal, onProgress });
+    await playEntries(session, transcript, { recorder, clock, signal, onProgress });
     const eventLoop = await monitor.finish();
     const offload = session.stats();
     // From here on the workers count for the report alone.
@@ -132,6 +164,7 @@ export async function replayIn(
       settings: { ...reportedSettings(options), contextLimit },
       entries: transcript.entries.length,
       ...replayTotals(recorder, recorded.rows, contextLimit),
+      money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
         removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
       mainThread: { ...eventLoop, ...recorder.windowTimes() },

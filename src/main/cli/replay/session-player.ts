@@ -9,9 +9,24 @@ import type { SessionRecorder } from './session-recorder.js';
 /** What a transcript is played with. */
 export interface PlayOptions {
   readonly recorder: SessionRecorder;
+  /** The clock of the session: it is set to the recorded times. */
+  readonly clock: PlayClock;
   readonly signal?: AbortSignal | undefined;
   /** Told after each entry how many were played. */
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
+}
+
+/** What time it is in a session that is played. */
+export class PlayClock {
+  #timeMs = 0;
+
+  /** Milliseconds that only grow, from wherever. */
+  readonly now = (): number => this.#timeMs;
+
+  /** Goes on to a recorded time; where there is none, or an earlier one, no time has passed. */
+  set(timeMs: number | undefined): void {
+    if (timeMs !== undefined && timeMs > this.#timeMs) this.#timeMs = timeMs;
+  }
 }
 
 /**
@@ -22,7 +37,7 @@ export interface PlayOptions {
 export async function playEntries(
   session: Session,
   { entries, contextStarts = [] }: Pick<Transcript, 'entries' | 'contextStarts'>,
-  { recorder, signal, onProgress }: PlayOptions,
+  { recorder, clock, signal, onProgress }: PlayOptions,
 ): Promise<void> {
   const openWindow = async (): Promise<void> => {
     const promptId = `replay-${recorder.windows.length + 1}`;
@@ -40,6 +55,7 @@ export async function playEntries(
       recorder.noteContext();
     }
     if (entry.speaker === 'ai') {
+      clock.set(entry.metadata?.timestamp);
       const model = modelOfEntry(entry);
       if (model !== undefined) session.history.nameModel(model);
       await openWindow();

@@ -5,7 +5,7 @@ import type { EditPolicy } from '../../../index.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
 import { html, NOTHING } from './html.js';
 import type { Markup } from './html.js';
-import { formatDollars, formatSaving, sumInput } from '../replay/money.js';
+import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/money.js';
 import type { InputSum, InputSums } from '../replay/money.js';
 import type { RecordedRequest } from '../replay/recorded-requests.js';
 import type { ReportPage } from './report-page.js';
@@ -20,18 +20,17 @@ export interface PolicyFigures {
 
 /** Returns the section. */
 export function cacheSection(page: ReportPage): Markup {
-  const { recording, price, policies } = page;
+  const { recording, policies } = page;
   const { requests } = recording;
   if (requests.length === 0) return NOTHING;
-  const input = sumInput(requests, price);
+  const input = sumInput(requests);
   const cold = requests.filter(({ isCold }, at) => isCold && at > 0).length;
   return html`<section aria-labelledby="h-cache">
     <h2 id="h-cache">Money and cache</h2>
     <p>
       What a call begins with as the call before did, the provider reads from its cache, for a
       fraction of the price. An edit ahead of the end is a rewrite: all behind it is paid for in
-      full once.
-      ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times, after five idle minutes.`}
+      full once. ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times.`}
     </p>
     <ul class="legend">
       <li><i class="swatch full"></i>paid in full</li>
@@ -78,7 +77,8 @@ function bars(requests: readonly RecordedRequest[]): Markup {
   </div>`;
 }
 
-function sums({ with: left, without, rewrites }: InputSums): Markup {
+function sums(input: InputSums): Markup {
+  const { with: left, without, rewrites } = input;
   const paid = (sum: InputSum): number => sum.sentTokens - sum.cacheReadTokens;
   const row = (what: string, before: number, now: number, format: (value: number) => string) =>
     html`<tr>
@@ -107,9 +107,16 @@ function sums({ with: left, without, rewrites }: InputSums): Markup {
             row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
             row('paid in full', paid(without), paid(left), formatCount),
             row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
-            ...(without.cost === null || left.cost === null
-              ? []
-              : [row('cost', without.cost, left.cost, formatDollars)]),
+            row('cost', without.dollars, left.dollars, formatDollars),
+            ...savedByRule(input).map(
+              ([rule, dollars]) =>
+                html`<tr>
+                  <th scope="row">saved by <code>${rule}</code></th>
+                  <td></td>
+                  <td></td>
+                  <td class="number">${formatDollars(dollars)}</td>
+                </tr>`,
+            ),
           ]}
           <tr>
             <th scope="row">hits of the cache</th>
@@ -138,7 +145,7 @@ const POLICIES: Readonly<Record<EditPolicy, string>> = {
 };
 
 /** The policies side by side. */
-function policyTable({ recording, price, policies }: ReportPage, { without }: InputSums): Markup {
+function policyTable({ recording, policies }: ReportPage, { without }: InputSums): Markup {
   const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
     html`<tr>
       <th scope="row">${name}</th>
@@ -146,7 +153,7 @@ function policyTable({ recording, price, policies }: ReportPage, { without }: In
       <td class="number">${formatShare(sum.cacheReadTokens, sum.sentTokens)}</td>
       <td class="number">${formatCount(rewrites)}</td>
       <td class="number">${formatCount(tokensAtEnd)}</td>
-      ${sum.cost === null ? NOTHING : html`<td class="number">${formatDollars(sum.cost)}</td>`}
+      <td class="number">${formatDollars(sum.dollars)}</td>
     </tr>`;
   return html`<div>
     <h3>When edits land: the policies side by side</h3>
@@ -162,14 +169,14 @@ function policyTable({ recording, price, policies }: ReportPage, { without }: In
             <th scope="col" class="number">from cache</th>
             <th scope="col" class="number">rewrites</th>
             <th scope="col" class="number">at the end</th>
-            ${price === null ? NOTHING : html`<th scope="col" class="number">cost</th>`}
+            <th scope="col" class="number">cost</th>
           </tr>
         </thead>
         <tbody>
           ${[
             row(html`no edits`, without, 0, recording.report.end.tokens.without),
             ...policies.map(({ policy, requests, tokensAtEnd }) => {
-              const { with: sum, rewrites } = sumInput(requests, price);
+              const { with: sum, rewrites } = sumInput(requests);
               const name = html`<code>${policy}</code>
                 <span class="faint">${POLICIES[policy]}</span>`;
               return row(name, sum, rewrites, tokensAtEnd);

@@ -1,8 +1,6 @@
 // The page about a folder of sessions: one figure, totals by day, and the sessions as a list in which each one opens. What a
 // session's own page shows in full is not kept: a folder may hold hundreds of them.
 
-import { modelPrice } from '../../../index.js';
-import type { ModelPrice } from '../../../index.js';
 import type { TokenPair } from '../replay/replay-report.js';
 import { groupBy } from '../measure/group-by.js';
 import {
@@ -18,18 +16,22 @@ import { headlineSection } from './headline-section.js';
 import { html, named, NOTHING } from './html.js';
 import type { Markup } from './html.js';
 import { share } from './life-section.js';
-import { addInput, formatDollars, formatSaving, sumInput } from '../replay/money.js';
-import type { InputSums } from '../replay/money.js';
+import {
+  addInput,
+  formatDollars,
+  formatSaving,
+  pricesSentence,
+  sumInput,
+} from '../replay/money.js';
+import type { InputSums, Money } from '../replay/money.js';
 import type { Recording } from '../replay/recording.js';
-import { pricingOf } from './session-head.js';
 
 /** What the page says of one session. */
 export interface FolderSession {
   readonly title: string;
   readonly format: string;
   readonly model: string | null;
-  readonly price: ModelPrice | null;
-  readonly input: InputSums;
+  readonly input: Money;
   /** By day, as `2026-01-31` in UTC; empty for calls whose time nobody recorded. */
   readonly days: ReadonlyMap<string, InputSums>;
   readonly end: TokenPair;
@@ -54,9 +56,7 @@ const MAX_REASONS = 5;
 export function folderSession(
   { report, requests, rows, model }: Recording,
   label: ContentLabel,
-  given: ModelPrice | undefined,
 ): FolderSession {
-  const price = given ?? modelPrice(model ?? '') ?? null;
   const byDay = groupBy(requests, ({ atMs }) =>
     atMs === null ? '' : new Date(atMs).toISOString().slice(0, 10),
   );
@@ -64,9 +64,8 @@ export function folderSession(
     title: label.ofPath(report.file),
     format: report.format,
     model: model === null ? null : label.ofName(model),
-    price,
-    input: sumInput(requests, price),
-    days: new Map(Array.from(byDay, ([day, those]) => [day, sumInput(those, price)])),
+    input: report.money,
+    days: new Map(Array.from(byDay, ([day, those]) => [day, sumInput(those)])),
     end: report.end.tokens,
     reasons: editGroups(rows)
       .slice(0, MAX_REASONS)
@@ -78,17 +77,12 @@ export function folderSession(
 /** Returns what stands in the page. */
 export function folderSections({ title, isRedacted, sessions, unreadFiles }: FolderPage): Markup {
   const input = addInput(sessions.map((session) => session.input));
-  const prices = new Set(sessions.map(({ price }) => price?.name));
-  const [first] = sessions;
   const facts = [
     formatNumberOf(sessions.length, 'session'),
     formatNumberOf(input.requests, 'model call'),
     ...(unreadFiles === 0 ? [] : [`${formatNumberOf(unreadFiles, 'other file')} left out`]),
   ];
-  const pricing =
-    prices.size > 1 && !prices.has(undefined)
-      ? html`Each session at the price of its model.`
-      : pricingOf(prices.has(undefined) ? null : (first?.price ?? null));
+  const pricing = pricesSentence(sessions.map((session) => session.input.price));
   return html`${headlineSection({ title, isRedacted, facts, input, pricing, notices: [] })}
   ${daySection(sessions)} ${sessionSection(sessions)}`;
 }
@@ -104,7 +98,6 @@ function daySection(sessions: readonly FolderSession[]): Markup {
     .sort((a, b) => (a.day < b.day ? -1 : 1));
   if (days.length === 0) return NOTHING;
   const top = Math.max(1, ...days.map(({ input }) => input.without.sentTokens));
-  const hasCost = days.some(({ input }) => input.without.cost !== null);
   return html`<section aria-labelledby="h-days">
     <h2 id="h-days">Day by day</h2>
     <div class="scroll">
@@ -122,7 +115,7 @@ function daySection(sessions: readonly FolderSession[]): Markup {
             <th scope="col" class="number">calls</th>
             <th scope="col" class="number">without</th>
             <th scope="col" class="number">with ctxfold</th>
-            ${hasCost ? html`<th scope="col" class="number">cost</th>` : NOTHING}
+            <th scope="col" class="number">cost</th>
             <th scope="col" class="number">saved</th>
           </tr>
         </thead>
@@ -141,7 +134,7 @@ function daySection(sessions: readonly FolderSession[]): Markup {
               <td class="number">${formatCount(input.requests)}</td>
               <td class="number">${formatCompact(before)}</td>
               <td class="number">${formatCompact(now)}</td>
-              ${hasCost ? html`<td class="number">${costsOf(input)}</td>` : NOTHING}
+              <td class="number">${costsOf(input)}</td>
               <td class="number">${formatShare(before - now, before)}</td>
             </tr>`;
           })}
@@ -152,8 +145,7 @@ function daySection(sessions: readonly FolderSession[]): Markup {
 }
 
 function costsOf({ with: now, without }: InputSums): string {
-  if (now.cost === null || without.cost === null) return '–';
-  return `${formatDollars(now.cost)} of ${formatDollars(without.cost)}`;
+  return `${formatDollars(now.dollars)} of ${formatDollars(without.dollars)}`;
 }
 
 function sessionSection(sessions: readonly FolderSession[]): Markup {
@@ -203,12 +195,8 @@ function sessionRow(session: FolderSession): Markup {
         ${formatShare(input.with.cacheReadTokens, now)} from the cache,
         ${formatNumberOf(input.rewrites, 'rewrite')}
       </dd>
-      ${
-        input.with.cost === null
-          ? NOTHING
-          : html`<dt>cost</dt>
-              <dd>${costsOf(input)}</dd>`
-      }
+      <dt>cost</dt>
+      <dd>${costsOf(input)}</dd>
       <dt>at the end</dt>
       <dd>
         ${formatCount(end.with)} of ${formatCount(end.without)}

@@ -14,8 +14,8 @@ export interface PageHead {
   /** What was played, and by what settings. */
   readonly facts: readonly string[];
   readonly input: InputSums;
-  /** What the prices are those of, or why there are none. */
-  readonly pricing: Markup;
+  /** What the prices are those of. */
+  readonly pricing: string;
   /** What a reader must know before the numbers. */
   readonly notices: readonly Markup[];
 }
@@ -43,20 +43,15 @@ export function headlineSection(head: PageHead): Markup {
 
 function figure({ input, pricing }: PageHead): Markup {
   const { with: left, without, requests } = input;
-  const [now, before] =
-    left.cost === null || without.cost === null
-      ? [left.sentTokens, without.sentTokens]
-      : [left.cost, without.cost];
-  const isMoney = left.cost !== null && without.cost !== null;
-  const shown = (value: number): string =>
-    isMoney ? formatDollars(value) : `${formatCompact(value)} tokens`;
+  const [now, before] = [left.dollars, without.dollars];
   const bar = (kind: string, value: number): Markup =>
     html`<svg class="${kind}" aria-hidden="true">
       <rect width="${share(value, Math.max(now, before, 1e-9))}" height="100%" rx="3" />
     </svg>`;
   return html`<section aria-labelledby="h-cost" class="headline" id="cost">
     <h2 id="h-cost">
-      <b>${shown(now)}</b> of input with ctxfold, <b class="before">${shown(before)}</b> without:
+      <b>${formatDollars(now)}</b> of input with ctxfold,
+      <b class="before">${formatDollars(before)}</b> without:
       <em>${formatSaving(before, now)}</em>
     </h2>
     <dl class="versus">

@@ -7,19 +7,16 @@ import {
   assertOwnFile,
   readModel,
   SESSION_HELP,
+  withPrice,
 } from '../replay/replay-command.js';
-import type { PlayArguments } from '../replay/replay-command.js';
-import type { ModelPrice } from '../../../index.js';
+import type { PlayArguments, PriceText } from '../replay/replay-command.js';
 
 /** The options of `report` as the command line gives them. */
 export interface ReportArguments extends PlayArguments {
   readonly output: string;
   readonly redact: boolean;
   readonly title?: string;
-  readonly price?: ModelPrice;
 }
-
-type ReportOptions = Omit<ReportArguments, 'price'> & { readonly price?: string };
 
 const EXAMPLES_HELP = `
 Examples:
@@ -45,23 +42,11 @@ export function createReportCommand(onExit: (code: number) => void): Command {
     .option('-o, --output <file>', 'where to write the page; - for standard output', 'report.html')
     .option('--redact', 'hide content and paths', true)
     .option('--no-redact', 'show paths, and the start of what edits took away')
-    .option('--title <text>', 'what the page calls the session (default: a tag for its file)')
-    .option(
-      '--price <model or dollars>',
-      'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
-        '(default: the price of the recorded model, where it is known)',
-    );
+    .option('--title <text>', 'what the page calls the session (default: a tag for its file)');
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (file: string, options: ReportOptions, command: Command) => {
-      const { readPrice } = await import('./price-option.js');
-      const { price, ...rest } = options;
-      const given: ReportArguments = {
-        ...rest,
-        ...(price !== undefined && {
-          price: readPrice(price, (message) => command.error(`error: ${message}`)),
-        }),
-      };
+    .action(async (file: string, options: PriceText<ReportArguments>, command: Command) => {
+      const given = await withPrice(options, command);
       const model = await readModel(given, command);
       assertOwnFile(file, given.removalLog, command);
       assertOwnFile(file, given.output, command, '--output');

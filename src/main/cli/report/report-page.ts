@@ -12,8 +12,6 @@ import type { ContentLabel } from '../terminal/content-label.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { EditCause } from '../replay/session-recorder.js';
 import type { Recording } from '../replay/recording.js';
-import { modelPrice } from '../../../index.js';
-import type { ModelPrice } from '../../../index.js';
 import type { PolicyFigures } from './cache-section.js';
 import { formatChange } from './edits-section.js';
 
@@ -22,8 +20,6 @@ export interface ReportPage {
   readonly title: string;
   readonly recording: Recording;
   readonly label: ContentLabel;
-  /** What the model charges; `null` where nobody knows. */
-  readonly price: ModelPrice | null;
   readonly rows: readonly EditRow[];
   readonly chart: ChartData;
   /** The policies of editing that were tried; fewer than two are not worth a table. */
@@ -52,22 +48,19 @@ export interface PageOptions {
   readonly label: ContentLabel;
   /** @default the file, as the label names it */
   readonly title?: string | undefined;
-  /** @default that of the recorded model, where it is known */
-  readonly price?: ModelPrice | undefined;
   readonly policies?: readonly PolicyFigures[] | undefined;
 }
 
 /** Puts a page together. */
 export function createReportPage(
   recording: Recording,
-  { label, title, price, policies = [] }: PageOptions,
+  { label, title, policies = [] }: PageOptions,
 ): ReportPage {
   const rows = shownRows(recording, label);
   return {
     title: title ?? label.ofPath(recording.report.file),
     recording,
     label,
-    price: price ?? modelPrice(recording.model ?? '') ?? null,
     rows,
     chart: chartOf(recording, rows),
     policies,
@@ -165,6 +158,7 @@ const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason']
   'every-turn': '',
   'reclaims-enough': ' as it reclaims enough',
   'cache-cold': ' as the cache was cold',
+  'price-step': ' to get below a step of the price',
   'sent-before': ' as it had been sent so before',
   threshold: ' at the threshold',
   unsent: ' before it was sent',

@@ -49,8 +49,7 @@ export async function runReport(
         const recording = await playTranscript(path, transcript, given, model, playing);
         const compared = { recording, transcript, given, signal, progress };
         const policies = await comparePolicies(path, compared);
-        const { title, price } = given;
-        const page = createReportPage(recording, { label, title, price, policies });
+        const page = createReportPage(recording, { label, title: given.title, policies });
         progress.close();
         await writePage(given, renderPage(page, assets));
         return tellStop(recording.report, true);
@@ -58,7 +57,7 @@ export async function runReport(
       const sessions: FolderSession[] = [];
       let unreadFiles = 0;
       for await (const played of playFiles(files, given, model, playing)) {
-        if ('report' in played) sessions.push(folderSession(played, label, given.price));
+        if ('report' in played) sessions.push(folderSession(played, label));
         else unreadFiles += 1;
       }
       progress.close();

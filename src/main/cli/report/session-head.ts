@@ -1,39 +1,25 @@
 // What the head of a session's page says: facts, prices and notices.
 
-import { MODEL_PRICES_DATE } from '../../../index.js';
-import type { ModelPrice } from '../../../index.js';
 import { stopMessage } from '../replay/replay-report.js';
 import type { ReplayReport } from '../replay/replay-report.js';
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import type { PageHead } from './headline-section.js';
 import { html, named } from './html.js';
 import type { Markup } from './html.js';
-import { sumInput } from '../replay/money.js';
+import { pricesSentence } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
 /** Returns what the head of the page says. */
-export function sessionHead({ title, recording, label, price }: ReportPage): PageHead {
-  const { report, requests, model } = recording;
+export function sessionHead({ title, recording, label }: ReportPage): PageHead {
+  const { report, model } = recording;
   return {
     title,
     isRedacted: label.isRedacted,
     facts: factsOf(report, model === null ? null : label.ofName(model)),
-    input: sumInput(requests, price),
-    pricing: pricingOf(price),
+    input: report.money,
+    pricing: pricesSentence([report.money.price]),
     notices: noticesOf(report, label.isRedacted),
   };
-}
-
-/** Says what the dollars are those of. */
-export function pricingOf(price: ModelPrice | null): Markup {
-  if (price === null) {
-    return html`The price of the model is not known; give one with <code>--price</code> for dollars.`;
-  }
-  const { name, input, cacheRead, cacheWrite } = price;
-  const listed = name === '' ? 'as given' : `${name}, ${MODEL_PRICES_DATE}`;
-  const written = cacheWrite === input ? '' : `, $${cacheWrite} written to the cache`;
-  return html`Dollars per million tokens (${listed}): $${input} input, $${cacheRead} from the
-  cache${written}.`;
 }
 
 function factsOf(report: ReplayReport, model: string | null): readonly string[] {

@@ -2,9 +2,16 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SessionAnalysis } from '../../../../src/main/cli/analyze/analysis-report.js';
+import { addInput } from '../../../../src/main/cli/replay/money.js';
 import { sumAnalyses } from '../../../../src/main/cli/analyze/analysis-totals.js';
 
+const NO_MONEY = {
+  ...addInput([]),
+  price: { price: { name: 'm', input: 1, cacheRead: 1, cacheWrite: 1 }, origin: 'recorded' },
+} as const;
+
 const ONE: SessionAnalysis = {
+  money: NO_MONEY,
   file: 'one.jsonl',
   format: 'claude-code',
   entries: 4,

@@ -5,41 +5,72 @@ import {
   addInput,
   formatDollars,
   formatSaving,
+  moneySentences,
+  pricesSentence,
   sumInput,
 } from '../../../../src/main/cli/replay/money.js';
+import { MODEL_PRICES_DATE, modelPrice } from '../../../../src/index.js';
+import type { UsedPrice } from '../../../../src/main/cli/replay/money.js';
 import type { RecordedRequest } from '../../../../src/main/cli/replay/recorded-requests.js';
 
-const size = (sentTokens: number, cacheReadTokens: number) => ({ sentTokens, cacheReadTokens });
+const size = (sentTokens: number, cacheReadTokens: number, dollars: number) => ({
+  ...{ sentTokens, cacheReadTokens, dollars },
+});
 const request = (at: number): RecordedRequest => ({
   ...{ atMs: at, isRewrite: at === 1, isCold: at === 0 },
-  with: size(1_000_000, 0),
-  without: size(2_000_000, 1_000_000),
+  with: size(1_000_000, 0, 5),
+  without: size(2_000_000, 1_000_000, 6),
+  savedBy: { 'working-set': 1.5, ...(at === 0 && { other: -0.5 }) },
 });
-const PRICE = { name: 'm', input: 4, cacheRead: 1, cacheWrite: 5 };
+const known: UsedPrice = { price: modelPrice('claude-opus-5-5')!, origin: 'recorded' };
+const assumed: UsedPrice = { price: modelPrice('claude-sonnet-4-6')!, origin: 'assumed' };
 
 describe('sumInput', () => {
-  test('adds tokens and dollars, and counts rewrites', () => {
-    expect(sumInput([request(0), request(1)], PRICE)).toEqual({
+  test('adds tokens and dollars by rule, and counts rewrites', () => {
+    expect(sumInput([request(0), request(1)])).toEqual({
       requests: 2,
-      with: { ...size(2_000_000, 0), cost: 10 },
-      without: { ...size(4_000_000, 2_000_000), cost: 12 },
+      with: size(2_000_000, 0, 10),
+      without: size(4_000_000, 2_000_000, 12),
       rewrites: 1,
+      savedBy: { 'working-set': 3, other: -0.5 },
     });
-  });
-
-  test('knows no cost without a price', () => {
-    expect(sumInput([request(0)], null).with.cost).toBeNull();
   });
 });
 
 describe('addInput', () => {
-  test('has a cost only where each part has one', () => {
-    const [priced, other] = [sumInput([request(0)], PRICE), sumInput([request(0)], null)];
-    expect(addInput([priced, priced]).with.cost).toBe(10);
-    expect(addInput([priced, other])).toMatchObject({
-      requests: 2,
-      with: { sentTokens: 2_000_000, cost: null },
-    });
+  test('is of nothing nothing', () => {
+    expect(addInput([])).toEqual(sumInput([]));
+    expect(addInput([sumInput([request(0)]), sumInput([request(1)])])).toEqual(
+      sumInput([request(0), request(1)]),
+    );
+  });
+});
+
+describe('moneySentences', () => {
+  test('say what it costs, by which rule it is less, and by which prices', () => {
+    const said = moneySentences(sumInput([request(0), request(1)]), [known]);
+    expect(said).toEqual([
+      'The input of 2 model calls costs $10.00 instead of $12.00: 17 % less. 0.0 % is read from the cache, without 50.0 %.',
+      'Saved by working-set $3.00, other −$0.50.',
+      `Prices are those of claude-opus-5-5, ${MODEL_PRICES_DATE}: $4 input, $0.2 from the cache, $5 written to it.`,
+    ]);
+    expect(moneySentences(sumInput([]), [known])).toEqual([]);
+  });
+});
+
+describe('pricesSentence', () => {
+  test('says which price is assumed, and how to name another', () => {
+    expect(pricesSentence([assumed])).toBe(
+      `The recording named no model whose price is known: dollars are by that of claude-sonnet-4-6, ${MODEL_PRICES_DATE}: $3 input, $0.3 from the cache, $3.75 written to it. It is assumed; --price names another.`,
+    );
+    expect(pricesSentence([known, assumed, known])).toContain('Some of the recordings named no');
+  });
+
+  test('shows a price that has no name', () => {
+    const price = { name: '', input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
+    expect(pricesSentence([{ price, origin: 'given' }])).toContain(
+      'those of $3 input, $0.3 from the cache, ',
+    );
   });
 });
 
@@ -49,6 +80,7 @@ describe('formatDollars', () => {
     [0.1, '$0.10'],
     [0.0042, '$0.0042'],
     [0, '$0.00'],
+    [-1, '−$1.00'],
   ])('%d is %s', (dollars, text) => {
     expect(formatDollars(dollars)).toBe(text);
   });

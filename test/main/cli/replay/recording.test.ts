@@ -71,7 +71,7 @@ describe('the requests', () => {
     const { report, requests } = await record(longSession(60), { recencyRetention: 2 });
     const sent = requests.map((request) => request.with.sentTokens);
     expect(sent).toEqual(report.modelCalls.map(({ tokens }) => tokens.with));
-    const sums = sumInput(requests, null);
+    const sums = sumInput(requests);
     expect(sums.without.sentTokens).toBe(report.input.without);
     expect(sums.rewrites).toBeGreaterThan(0);
     requests.forEach((request, at) => {
@@ -94,5 +94,39 @@ describe('the requests', () => {
       ...[false, true],
     ]);
     expect(model).toBe('claude-opus-5-5');
+  });
+
+  test('are those of the model that is named, at its prices, and of another where one is given', async () => {
+    const entries = timed(longSession(5), [0, 1, 0, 1, 0, 1, 3, 3, 0, 1]);
+    const long = entries.map((entry) => ({
+      ...entry,
+      metadata: { ...entry.metadata, model: 'gpt-6.2-sol' },
+    }));
+    const named = await record(long, TAKES_NOTHING);
+    expect(named.requests.map(({ isCold }) => isCold)).toEqual([
+      true,
+      ...Array<boolean>(4).fill(false),
+    ]);
+    const { money } = named.report;
+    const { sentTokens, cacheReadTokens, dollars } = money.with;
+    expect(money.price).toMatchObject({ origin: 'recorded', price: { name: 'gpt-6.2-sol' } });
+    expect(dollars).toBeCloseTo(
+      (0.1 * cacheReadTokens + 2.5 * (sentTokens - cacheReadTokens)) / 1e6,
+      9,
+    );
+    const price = { name: '', input: 1, cacheRead: 1, cacheWrite: 1 };
+    const given = await record(long, { ...TAKES_NOTHING, price });
+    expect(given.report.money.with.dollars).toBeCloseTo(sentTokens / 1e6, 9);
+    const unnamed = await record(longSession(5), TAKES_NOTHING);
+    expect(unnamed.report.money.price.origin).toBe('assumed');
+    expect(unnamed.report.money.with.dollars).toBeGreaterThan(0);
+  });
+
+  test('say what each rule has saved, and together what lies between', async () => {
+    const { report } = await record(longSession(60), { recencyRetention: 2 });
+    const { savedBy, without, with: left } = report.money;
+    expect(savedBy['recency']).not.toBe(0);
+    const saved = Object.values(savedBy).reduce((sum, dollars) => sum + dollars, 0);
+    expect(saved).toBeCloseTo(without.dollars - left.dollars, 9);
   });
 });

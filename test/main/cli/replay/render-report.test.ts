@@ -1,5 +1,6 @@
 // The report for a person, compared as a whole at a fixed width.
 
+import { addInput } from '../../../../src/main/cli/replay/money.js';
 import { describe, expect, test } from 'vitest';
 import { renderReport } from '../../../../src/main/cli/replay/render-report.js';
 import type {
@@ -22,7 +23,13 @@ function window(without: number, left: number, edits: WindowReport['edits'] = []
 
 const READ = { rule: 'read-write', items: 1, tokens: 1_000 } as const;
 
+const NO_MONEY = {
+  ...addInput([]),
+  price: { price: { name: 'm', input: 1, cacheRead: 1, cacheWrite: 1 }, origin: 'recorded' },
+} as const;
+
 const REPORT: ReplayReport = {
+  money: NO_MONEY,
   reportVersion: 1,
   file: 'session.jsonl',
   format: 'claude-code',
