@@ -370,9 +370,10 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   async #shutDown(): Promise<void> {
-    const { removalLog, onClose } = this.#parts;
+    const { removalLog, keeper, onClose } = this.#parts;
     // Not forever: a strategy of the user's own may never come back.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
+    await keeper?.settled();
     await removalLog?.close();
     await onClose?.();
   }
