@@ -32,6 +32,7 @@ import { PathTable, TextTable } from './text-table.js';
 import { spendableText, spendableTokens } from './spent-text.js';
 import { UnsentResults } from './unsent-results.js';
 import type { UnsentResult } from './unsent-results.js';
+import type { ShownRun } from './shown-lines.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
 
@@ -118,6 +119,7 @@ export class HistoryIndex {
     const entry = this.#length;
     this.#length += 1;
     if (speaker === 'ai' && (workingSet || unsent)) this.answers.push(entry);
+    if (speaker === 'ai' && unsent) this.#unsent.noteAnswer();
     if (speaker === 'ai' && calls) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
@@ -151,7 +153,7 @@ export class HistoryIndex {
     index.inclusions.pushRows(this.inclusions, inclusionRows);
     index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
     index.#length = entries.length;
-    index.#unsent = this.#unsent.chosen(index.responses, responseRows);
+    index.#unsent = this.#unsent.chosen(responseRows);
     index.#pairAll();
     return { index, callRows, responseRows };
   }
@@ -163,13 +165,18 @@ export class HistoryIndex {
     return this.#unsent.from(firstEntry, this.responses);
   }
 
+  /** Which lines of one of them earlier results show: of those that stay, in whose rows it stands. */
+  shownOf(result: UnsentResult, stands: (row: number) => boolean): readonly ShownRun[] {
+    return this.#unsent.shownOf(result, this.responses, stands);
+  }
+
   /** Notes what an entry holds now that its unsent results are smaller. */
   noteShrunk(entry: number, { blocks }: IContent): void {
     const { responses } = this;
     for (const { row } of this.unsentResults()) {
       const block = blocks[responses.block.at(row)];
       if (responses.entry.at(row) !== entry || block?.type !== 'tool_response') continue;
-      responses.text.set(row, this.#unsent.noteShrunk(row, responses.text.at(row), block));
+      responses.text.set(row, this.#unsent.noteShrunk(row, responses, block));
       responses.source.set(row, this.#sourcesOf(block));
     }
   }
@@ -251,7 +258,7 @@ export class HistoryIndex {
       this.responses.tokens.push(isThere ? estimateResultTokens(response) : 0);
     }
     if (unsent) {
-      this.responses.text.push(this.#unsent.noteResult(this.responses.length, response));
+      this.responses.text.push(this.#unsent.noteResult(this.responses, response));
       this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);

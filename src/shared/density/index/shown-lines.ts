@@ -1,5 +1,5 @@
-// What the texts of results have in common with earlier ones: numbers for stretches of lines, and none of the lines. Says
-// which lines of a text another one shows as well; whether that still stands is for the caller to know.
+// What the texts of results have in common: numbers for stretches of lines, and none of the lines. Says which lines of a text
+// others show as well; which of those count, and which are to be kept, is for the caller to know.
 
 import { hashOf } from './hash.js';
 
@@ -7,20 +7,18 @@ import { hashOf } from './hash.js';
 export const STRETCH_LINES = 3;
 /** Stretches of less text are found anywhere: braces, blank lines. In UTF-16 units. */
 const MIN_STRETCH = 24;
-/** So many stretches are known, the oldest of which make way: of some 40,000 lines. */
-const MAX_STRETCHES = 10_000;
-/** So many texts are known that have the same one. */
-const MAX_PLACES = 16;
 /** What stands further down in a text is not noted. */
-const MAX_LINES = 65_536;
+const MAX_NOTED_LINES = 4_096;
+/** More than the lines that are noted. */
+const PLACES = 65_536;
 
 /** Lines of a text that an earlier one shows, too. */
 export interface ShownRun {
   /** Index of the first line, and of the one behind the last. */
   readonly start: number;
   readonly end: number;
-  /** The number that the earlier text was noted by. */
-  readonly text: number;
+  /** The row of the result that shows them. */
+  readonly row: number;
 }
 
 /** Numbers for each stretch of a text, by its first line; 0 for one that is not compared. */
@@ -28,57 +26,97 @@ export type StretchNumbers = Float64Array;
 
 /** The stretches of the results of one history. */
 export class KnownStretches {
-  /**
-   * By number of a stretch, the texts that have it, oldest first: each times `MAX_LINES`, and the line that it begins with. Later
-   * ones count as soon as the first no longer stands, as they would have had it never been there.
-   */
-  readonly #places = new Map<number, readonly number[]>();
+  /** By number of a stretch, the texts that have it: each times `PLACES`, and the line that it first begins with. */
+  readonly #places = new Map<number, number[]>();
+  readonly #noted = new Map<number, readonly number[]>();
+  #size = 0;
+
+  /** Texts that are noted, and their stretches. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Notes a text by a number of its own. */
+  note(text: number, numbers: StretchNumbers): void {
+    const noted = new Map<number, number>();
+    const end = Math.min(numbers.length, MAX_NOTED_LINES);
+    for (let at = 0; at < end; at += STRETCH_LINES) {
+      const number = numbers[at] ?? 0;
+      if (number !== 0 && !noted.has(number)) noted.set(number, at);
+    }
+    for (const [number, at] of noted) {
+      const place = text * PLACES + at;
+      const places = this.#places.get(number);
+      if (places === undefined) this.#places.set(number, [place]);
+      else places.push(place);
+    }
+    this.#noted.set(text, [...noted.keys()]);
+    this.#size += noted.size + 1;
+  }
+
+  /** How many stretches of a text are noted; `undefined` when it is not known. */
+  sizeOf(text: number): number | undefined {
+    return this.#noted.get(text)?.length;
+  }
+
+  /** Forgets all texts but these. */
+  keep(texts: ReadonlySet<number>): void {
+    for (const [text, numbers] of this.#noted) {
+      if (texts.has(text)) continue;
+      this.#noted.delete(text);
+      this.#size -= numbers.length + 1;
+      for (const number of numbers) {
+        const places = this.#places.get(number)?.filter((place) => textAt(place) !== text) ?? [];
+        if (places.length === 0) this.#places.delete(number);
+        else this.#places.set(number, places);
+      }
+    }
+  }
 
   /**
-   * Notes a text by a number of its own, and tells which of its lines earlier texts show: ascending, none of them twice.
+   * Returns which lines of a text others show: ascending, none of them twice, each by the first row that has it.
    *
-   * @param isLive whether an earlier text still stands
+   * @param rowOf the row of a text that may be named; `undefined` for all others
    */
-  note(
-    text: number,
-    numbers: StretchNumbers,
-    isLive: (text: number) => boolean,
-  ): readonly ShownRun[] {
-    const runs: { start: number; end: number; text: number; line: number }[] = [];
+  shownIn(numbers: StretchNumbers, rowOf: (text: number) => number | undefined): ShownRun[] {
+    const found = new Map<number, Place | undefined>();
+    const runs: { start: number; end: number; row: number; line: number }[] = [];
     for (let at = 0; at < numbers.length; at += 1) {
       const number = numbers[at] ?? 0;
       if (number === 0) continue;
-      const places = this.#places.get(number)?.filter((place) => isLive(textAt(place))) ?? [];
-      if (at % STRETCH_LINES === 0 && at < MAX_LINES && places.length < MAX_PLACES) {
-        this.#set(number, [...places, text * MAX_LINES + at]);
-      }
-      const [known] = places;
-      if (known === undefined) continue;
-      const source = textAt(known);
+      if (!found.has(number)) found.set(number, this.#firstPlace(number, rowOf));
+      const place = found.get(number);
+      if (place === undefined) continue;
+      const { row, line } = place;
       const last = runs.at(-1);
       const end = at + STRETCH_LINES;
-      const line = known % MAX_LINES;
       // Stretches that stand elsewhere in another order are no run of it.
-      const goesOn = last?.text === source && line - last.line === at - last.start;
+      const goesOn = last?.row === row && line - last.line === at - last.start;
       if (last !== undefined && goesOn && at <= last.end) last.end = end;
-      else if (last === undefined || at >= last.end) {
-        runs.push({ start: at, end, text: source, line });
-      }
+      else if (last === undefined || at >= last.end) runs.push({ start: at, end, row, line });
     }
-    return runs;
+    return runs.map(({ start, end, row }) => ({ start, end, row }));
   }
 
-  #set(number: number, places: readonly number[]): void {
-    if (places.length === 1) this.#places.delete(number);
-    this.#places.set(number, places);
-    if (this.#places.size <= MAX_STRETCHES) return;
-    const [oldest] = this.#places.keys();
-    if (oldest !== undefined) this.#places.delete(oldest);
+  #firstPlace(number: number, rowOf: (text: number) => number | undefined): Place | undefined {
+    let first: Place | undefined;
+    for (const place of this.#places.get(number) ?? []) {
+      const row = rowOf(textAt(place));
+      if (row !== undefined && row < (first?.row ?? Infinity)) {
+        first = { row, line: place % PLACES };
+      }
+    }
+    return first;
   }
 }
 
+interface Place {
+  readonly row: number;
+  readonly line: number;
+}
+
 function textAt(place: number): number {
-  return Math.floor(place / MAX_LINES);
+  return Math.floor(place / PLACES);
 }
 
 /** Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53. */

@@ -2,6 +2,8 @@
 // next answer; and what their lines have in common with what was sent. Shrinks nothing itself.
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
+import { WorkerPoolError } from '../../errors.js';
+import { isShrunk } from '../../shrink/shrunk-mark.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { isGone } from './history-columns.js';
@@ -16,8 +18,8 @@ export interface UnsentResult {
   readonly row: number;
   readonly call: ToolCallBlock;
   readonly response: ToolResponseBlock & { readonly result: string };
-  /** What earlier results show of it, by the numbers of their texts. */
-  readonly shown: readonly ShownRun[];
+  /** Of its lines. */
+  readonly numbers: StretchNumbers;
   /** What became of it by some settings; `text` is `undefined` when it stays as it is. */
   shrunk?: {
     readonly settings: string;
@@ -29,63 +31,77 @@ export interface UnsentResult {
 /** So many calls may wait for their results at a time. */
 const MAX_OPEN = 64;
 
+/** Lines are looked for in so many results before one, as long as what of those is noted is no more than so many stretches. */
+const WINDOW_RESULTS = 300;
+const WINDOW_STRETCHES = 10_000;
+/** So much more is noted, as results that go away bring older ones into that window. */
+const SLACK = 4;
+
 /** Stands for no text that lines are told of. */
 export const NO_TEXT = 0;
 
 /** The unsent results of one history. */
 export class UnsentResults {
   readonly #calls: Map<string, ToolCallBlock>;
+  /** The calls that have their results: those of the next answer are others. */
+  readonly #answered: Set<string>;
   readonly #stretches: KnownStretches;
-  /** By call, the number of its text; of the newest calls. */
-  readonly #textOf: Map<string, number>;
   #results: UnsentResult[] = [];
-  /** The numbers of the texts that stand. */
-  #live: Set<number>;
   #texts: number;
 
   /** @param former those of the history that this one was made of */
   constructor(former?: UnsentResults) {
     this.#calls = former === undefined ? new Map<string, ToolCallBlock>() : former.#calls;
+    this.#answered = former === undefined ? new Set<string>() : former.#answered;
     this.#stretches = former === undefined ? new KnownStretches() : former.#stretches;
-    this.#textOf = former === undefined ? new Map<string, number>() : former.#textOf;
     this.#texts = former === undefined ? 0 : former.#texts;
-    this.#live = new Set();
+  }
+
+  /** Notes that the model has answered. */
+  noteAnswer(): void {
+    for (const id of this.#answered) this.#calls.delete(id);
+    this.#answered.clear();
   }
 
   /** Notes a call whose result may come. */
   noteCall(call: ToolCallBlock): void {
-    noteIn(this.#calls, call.id, call);
+    this.#calls.delete(call.id);
+    this.#calls.set(call.id, call);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > MAX_OPEN && oldest !== undefined) this.#calls.delete(oldest);
   }
 
   /**
-   * Notes a result. One that is small, no text, or a failure is none to shrink, and neither is one of an unknown call.
+   * Notes a result. One that is small, no text, or a failure is none to shrink; neither is one that was shrunk, or one of an unknown call.
    *
-   * @param row its row among the responses
+   * @param responses those of the history, without it
    * @returns the number of its text, or `NO_TEXT`
    */
-  noteResult(row: number, response: ToolResponseBlock): number {
+  noteResult(responses: ResponseColumns, response: ToolResponseBlock): number {
     const { callId, result, error } = response;
     const call = this.#calls.get(callId);
-    this.#calls.delete(callId);
-    if (Boolean(error) || typeof result !== 'string') return NO_TEXT;
-    if (result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    this.#texts += 1;
-    // What takes the place of a result shows what is left of it from now on.
-    this.#live.delete(this.#textOf.get(callId) ?? NO_TEXT);
-    noteIn(this.#textOf, callId, this.#texts);
+    this.#answered.add(callId);
+    if (Boolean(error) || typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) {
+      return NO_TEXT;
+    }
     const numbers = numbersOf(response, result);
-    const shown = this.#stretches.note(this.#texts, numbers, (text) => this.#live.has(text));
-    this.#live.add(this.#texts);
-    if (call !== undefined)
-      this.#results.push({ row, call, response: { ...response, result }, shown });
-    return this.#texts;
+    if (call !== undefined && !isShrunk(result)) {
+      this.#results.push({
+        row: responses.length,
+        call,
+        response: { ...response, result },
+        numbers,
+      });
+    }
+    return this.#noteText(responses, numbers);
   }
 
-  /** Notes what took the place of a result. Returns the number of its text, or `NO_TEXT`. */
-  noteShrunk(row: number, text: number, response: ToolResponseBlock): number {
-    this.#live.delete(text);
+  /** Notes what took the place of a result in a row. Returns the number of its text, or `NO_TEXT`. */
+  noteShrunk(row: number, responses: ResponseColumns, response: ToolResponseBlock): number {
     this.#results = this.#results.filter((result) => result.row !== row);
-    return this.noteResult(row, response);
+    const { result } = response;
+    if (typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
+    return this.#noteText(responses, numbersOf(response, result));
   }
 
   /** Forgets those in front of an entry, and returns the others. */
@@ -96,13 +112,28 @@ export class UnsentResults {
     return this.#results;
   }
 
-  /** The same of a history that has these responses, which were these rows of the former one. */
-  chosen(responses: ResponseColumns, rows: readonly Stretch[]): UnsentResults {
+  /**
+   * Which lines of a result earlier ones show: the same however the history came to be what it is.
+   *
+   * @param stands whether the result in a row stays
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results went away that it is not known of those before them
+   */
+  shownOf(
+    { row, numbers }: UnsentResult,
+    responses: ResponseColumns,
+    stands: (row: number) => boolean,
+  ): readonly ShownRun[] {
+    const rows = new Map<number, number>();
+    const isKnown = this.#lookBack(responses, row, 1, (text, earlier) => {
+      if (stands(earlier)) rows.set(text, earlier);
+    });
+    if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
+    return this.#stretches.shownIn(numbers, (text) => rows.get(text));
+  }
+
+  /** The same of a history that has these rows of the former one. */
+  chosen(rows: readonly Stretch[]): UnsentResults {
     const chosen = new UnsentResults(this);
-    for (let row = 0; row < responses.text.length; row += 1) {
-      const isThere = !isGone(responses.flags.at(row));
-      if (isThere && responses.text.at(row) !== NO_TEXT) chosen.#live.add(responses.text.at(row));
-    }
     let length = 0;
     for (const { start, end } of this.#results.length === 0 ? [] : rows) {
       for (const result of this.#results) {
@@ -114,15 +145,45 @@ export class UnsentResults {
     }
     return chosen;
   }
+
+  #noteText(responses: ResponseColumns, numbers: StretchNumbers): number {
+    this.#texts += 1;
+    this.#stretches.note(this.#texts, numbers);
+    if (this.#stretches.size > 2 * SLACK * WINDOW_STRETCHES) {
+      const kept = new Set([this.#texts]);
+      this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
+      this.#stretches.keep(kept);
+    }
+    return this.#texts;
+  }
+
+  /**
+   * Tells of the texts before a row that are looked at, the newest first, or of so many times as many.
+   *
+   * @returns whether all of them are known
+   */
+  #lookBack(
+    { text: textOf, flags }: ResponseColumns,
+    row: number,
+    times: number,
+    tell: (text: number, row: number) => void,
+  ): boolean {
+    let stretches = 0;
+    const last = Math.max(0, row - times * WINDOW_RESULTS);
+    for (let earlier = row - 1; earlier >= last; earlier -= 1) {
+      const text = textOf.at(earlier);
+      if (text === NO_TEXT || isGone(flags.at(earlier))) continue;
+      const size = this.#stretches.sizeOf(text);
+      if (size === undefined) return false;
+      stretches += size;
+      if (stretches > times * WINDOW_STRETCHES) return true;
+      tell(text, earlier);
+    }
+    return true;
+  }
 }
 
-/** Notes something by the id of a call, and forgets the oldest of too many. */
-function noteIn<Value>(byCall: Map<string, Value>, callId: string, value: Value): void {
-  byCall.delete(callId);
-  byCall.set(callId, value);
-  const [oldest] = byCall.keys();
-  if (byCall.size > MAX_OPEN && oldest !== undefined) byCall.delete(oldest);
-}
+const FORGOTTEN = 'Of results so far back is not known any more which lines they have.';
 
 const NUMBERS = new WeakMap<ToolResponseBlock, StretchNumbers>();
 

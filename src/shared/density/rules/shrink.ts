@@ -18,7 +18,7 @@ import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { CALL_KIND, isGone, NONE } from '../index/history-columns.js';
+import { CALL_KIND, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
@@ -123,26 +123,15 @@ function shrunkBy(
 
 /** The lines of a result that earlier ones show which stay. */
 function standingRuns(
-  { row, shown }: UnsentResult,
+  result: UnsentResult,
   index: HistoryIndex,
   marks: Marks,
 ): readonly ShownElsewhere[] {
-  if (shown.length === 0) return [];
-  const { responses } = index;
-  const rowOfText = new Map<number, number>();
-  // Most show what the newest ones did, so that few are looked at.
-  const sought = new Set(shown.map(({ text }) => text));
-  const last = Math.max(0, row - MAX_BACK);
-  for (let earlier = row - 1; earlier >= last && sought.size > 0; earlier -= 1) {
-    const text = responses.text.at(earlier);
-    if (!sought.delete(text) || marks.responses[earlier] !== 0) continue;
-    if (!isGone(responses.flags.at(earlier))) rowOfText.set(text, earlier);
-  }
-  return shown.flatMap(({ start, end, text }) => {
-    const source = rowOfText.get(text);
-    const callId = source === undefined ? '' : index.idOf(responses.id.at(source));
-    if (source === undefined || !isShownId(callId)) return [];
-    marks.referred.add(source);
+  const stands = (row: number): boolean => marks.responses[row] === 0;
+  return index.shownOf(result, stands).flatMap(({ start, end, row }) => {
+    const callId = index.idOf(index.responses.id.at(row));
+    if (!isShownId(callId)) return [];
+    marks.referred.add(row);
     return [{ start, end, callId }];
   });
 }

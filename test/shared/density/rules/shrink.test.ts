@@ -196,4 +196,15 @@ describe('SHRINK', () => {
       entryTokens - NOISE.length + String(text).length,
     );
   });
+
+  it.each([40, 41, 42])('does not shrink again what came out alike, of %i lines', (length) => {
+    const left = lastResult(run(`${lines(0, length)}\n${NOISE}`, 'a'));
+    expect(isShrunk(String(left))).toBe(true);
+    const ids = ['a', 'b'];
+    const alike = [
+      aiContent(ids.map((id) => toolCall(id, 'run_shell_command', { command: `node ${id}.js` }))),
+      ...ids.map((id) => toolContent([toolResponse(id, 'run_shell_command', left)])),
+    ];
+    expect(isEmptyDensityResult(optimize(alike, CONFIG))).toBe(true);
+  });
 });

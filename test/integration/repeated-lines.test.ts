@@ -1,0 +1,90 @@
+// Sessions whose results show the same lines again and again, in parts and in other orders: a worker that has grown with
+// a session takes the same lines out of a result as a pass over the whole of it does.
+
+import { createCompactor } from 'ctxfold';
+import type { ContentBlock, IContent, OffloadMode } from 'ctxfold';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runs } from '../support/scale.js';
+
+const compactorOf = (offload: OffloadMode): ReturnType<typeof createCompactor> =>
+  createCompactor({
+    offload,
+    contextLimit: 1e9,
+    workspaceRoot: '/w',
+    tokenizer: 'estimate',
+    threads: 1,
+  });
+const compactors = [compactorOf('inline'), compactorOf('resident')] as const;
+afterAll(() => Promise.all(compactors.map((compactor) => compactor.close())));
+
+const PIECES = Array.from({ length: 12 }, (_, piece) =>
+  Array.from(
+    { length: 3 + (piece % 5) },
+    (_line, line) => `line ${line} of piece ${piece}, which is said again`,
+  ).join('\n'),
+);
+
+/** By index: a piece, and above them text that nothing else has. */
+const result = fc.array(fc.nat(17), { minLength: 4, maxLength: 9 });
+const call = fc.record({ tool: fc.nat(3), file: fc.nat(4), pieces: result });
+const turns = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), {
+  minLength: 10,
+  maxLength: 40,
+});
+
+type Turn = readonly {
+  readonly tool: number;
+  readonly file: number;
+  readonly pieces: readonly number[];
+}[];
+
+function contentsOf(turn: Turn, number: number): readonly IContent[] {
+  const calls: ContentBlock[] = [];
+  const answers: IContent[] = [];
+  for (const [at, { tool, file, pieces }] of turn.entries()) {
+    const id = `call-${number}-${at}`;
+    const path = `/w/f${file}.ts`;
+    const [name = '', parameters = {}] = (
+      [
+        ['read_file', { file_path: path }],
+        ['write_file', { file_path: path, content: 'x' }],
+      ] as const
+    )[tool] ?? ['run_shell_command', { command: `cat ${file}` }];
+    const lines = pieces.map(
+      (piece, place) => PIECES[piece] ?? `only in ${id}, ${place}: nobody says it again`,
+    );
+    calls.push({ type: 'tool_call', id, name, parameters });
+    answers.push({
+      speaker: 'tool',
+      blocks: [{ type: 'tool_response', callId: id, toolName: name, result: lines.join('\n') }],
+    });
+  }
+  return [{ speaker: 'ai', blocks: calls }, ...answers];
+}
+
+describe('results that say the same again', () => {
+  it.each(['every-turn', 'auto'] as const)('lose the same lines on a worker, %s', async (edits) => {
+    let shown = 0;
+    await fc.assert(
+      fc.asyncProperty(turns, async (played) => {
+        const sessions = await Promise.all(
+          compactors.map((compactor) => compactor.createSession({ edits })),
+        );
+        const [inline, resident] = sessions;
+        for (const [number, turn] of played.entries()) {
+          for (const session of sessions) {
+            session.history.addAll(contentsOf(turn, number));
+            await session.ensureCompressionBeforeSend(`turn ${number}`);
+          }
+          expect(resident?.history.getAll()).toEqual(inline?.history.getAll());
+        }
+        shown += JSON.stringify(inline?.history.getAll()).split('as shown above').length - 1;
+        await Promise.all(sessions.map((session) => session.close()));
+      }),
+      { numRuns: runs(400, 4) },
+    );
+    expect(shown).toBeGreaterThan(0);
+    expect(compactors[1].stats().residentPasses).toBeGreaterThan(0);
+  });
+});
