@@ -65,7 +65,7 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
 }
 
 /** What is looked at of an object: all else is left alone. */
-const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/;
+const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/i;
 
 /** Members that hold what is for a provider. */
 const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;

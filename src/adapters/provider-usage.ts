@@ -21,8 +21,8 @@ export interface UsageNumbers {
 export function usageNumbers(usage: JsonRecord): UsageNumbers {
   const details =
     asRecord(usage['prompt_tokens_details']) ?? asRecord(usage['input_tokens_details']);
-  const number = (name: string, holder: JsonRecord | undefined = usage): number | undefined => {
-    const value = holder?.[name];
+  const number = (name: string, holder: JsonRecord = usage): number | undefined => {
+    const value = holder[name];
     return typeof value === 'number' ? value : undefined;
   };
   const isResponses = asRecord(usage['input_tokens_details']) !== undefined;
