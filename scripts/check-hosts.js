@@ -163,9 +163,16 @@ function withoutCtxfold({ api, isLong, window }, sessions) {
       other.inputTokens !== undefined &&
       other.api === api &&
       other.isLong === isLong &&
-      other.window === window,
+      other.window === window &&
+      other.ownCompactions === 0,
   );
 }
+
+const WAYS = {
+  none: 'without ctxfold',
+  plugin: 'with the plugin',
+  gateway: 'through the gateway',
+};
 
 function show(session, _at, sessions) {
   const { host, way, api, window, faults = [], isLeftOut = false } = session;
@@ -173,7 +180,7 @@ function show(session, _at, sessions) {
   const without = way === 'none' ? undefined : withoutCtxfold(session, sessions);
   const saved = without && Math.round((1 - inputTokens / without.inputTokens) * 100);
   const told = [
-    `${host}${way === undefined ? '' : way === 'none' ? ' without ctxfold' : ` by its ${way}`}`,
+    `${host}${way === undefined ? '' : ` ${WAYS[way]}`}`,
     api,
     window && `window of ${window}`,
     requests && `${calls} calls in ${requests} requests`,
