@@ -37,6 +37,14 @@ const HOSTS = [
       import plugin from 'ctxfold/server';
       export const fits: PluginModule = plugin;`,
   },
+  {
+    name: 'openclaw',
+    packages: ['openclaw@2026.9.6'],
+    node: [24, 16],
+    types: `import type { OpenClawPluginApi } from 'openclaw/plugin-sdk/core';
+      import register from 'ctxfold/openclaw';
+      export const fits: (api: OpenClawPluginApi) => void = register;`,
+  },
   { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'], node: [20, 0] },
   { name: 'codex', packages: ['@openai/codex@0.169.0'], node: [20, 0] },
 ];
