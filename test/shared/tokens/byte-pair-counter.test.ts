@@ -142,7 +142,7 @@ describe('BytePairCounter', () => {
           expect(turns).toBeGreaterThan(2);
         },
       ),
-      { numRuns: runs(60, 10) },
+      { numRuns: runs(60, 4) },
     );
   });
 });

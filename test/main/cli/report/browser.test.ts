@@ -17,6 +17,7 @@ import {
   longSession,
   step,
 } from '../../../support/report-documents.js';
+import { PLAYS_ALL } from '../../../support/scale.js';
 
 const WORD = 'w'.repeat(3_000);
 const HOSTILE = `</script><script>document.title = 'owned'</script><img src="http://h.invalid/x" onerror="document.title = 'owned'"> \u202E${WORD}`;
@@ -53,7 +54,10 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'ctxfold-report-'));
     const documents = {
-      long: await documentOf(longSession(500), { contextLimit: 60_000, recencyRetention: 2 }),
+      long: await documentOf(longSession(PLAYS_ALL ? 500 : 150), {
+        contextLimit: 60_000,
+        recencyRetention: 2,
+      }),
       hostile: await documentOf(HOSTILE_SESSION, { isRedacted: false, recencyRetention: 1 }),
       folder: await folderDocumentOf([longSession(30), longSession(60), HOSTILE_SESSION], {
         ...{ isRedacted: false, recencyRetention: 1, price: PRICE },
