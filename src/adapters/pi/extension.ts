@@ -24,7 +24,7 @@ import type {
   PiOwn,
   PiTurnEndEvent,
 } from './extension-api.js';
-import { reportedInput } from './reported-input.js';
+import { usageOf } from './usage-of.js';
 
 /** An extension of pi. */
 export type PiExtension = (pi: PiExtensionApi) => void;
@@ -105,7 +105,7 @@ class Extension {
       sessionId,
       signal: ctx.signal,
       ...(ctx.model !== undefined && modelFacts(ctx.model)),
-      reportedInputTokens: reportedInput(messages),
+      ...usageOf(messages),
     });
     ctx.ui.setStatus('ctxfold', shownStatus(host.saving(sessionId)));
     this.#edited = sent === messages ? undefined : { given: messages, sent };

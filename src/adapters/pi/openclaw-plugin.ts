@@ -8,7 +8,7 @@ import { HostCompactor } from '../host-compactor.js';
 import { agentMessageFormat } from './agent-message-format.js';
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
-import { reportedInput } from './reported-input.js';
+import { usageOf } from './usage-of.js';
 import {
   adviceForAbsent,
   NO_RECALL_ID,
@@ -119,7 +119,7 @@ class Plugin {
         sessionId,
         modelName: model ?? ANY_MODEL,
         contextLimit: tokenBudget,
-        reportedInputTokens: reportedInput(messages),
+        ...usageOf(messages),
       });
       estimatedTokens = this.#host.sentTokens(sessionId) - before;
     } catch {

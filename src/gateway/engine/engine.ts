@@ -7,7 +7,7 @@ import type { AnthropicMessage } from '../../adapters/anthropic/message-param-fo
 import { reasoningOfRequest } from '../../adapters/anthropic/reasoning-of-request.js';
 import type { CompactCall } from '../../adapters/adapter-options.js';
 import { cacheTtlIn } from '../../adapters/cache-marks.js';
-import { reportedUsage } from '../../adapters/call-arguments.js';
+import { reportedSum } from '../../adapters/call-arguments.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
@@ -113,7 +113,7 @@ class LocalEngine implements Engine {
 
   report(line: string, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
-    this.#reported.set(line, reportedUsage(inputTokens + read + written, read, written));
+    this.#reported.set(line, reportedSum(inputTokens, read, written));
   }
 
   reportRefusal(text: string, model: string | undefined): void {
