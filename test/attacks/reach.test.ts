@@ -16,6 +16,9 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes:
 /** The only file that asks a server: the model that a user of the command line names. */
 const ASKS_A_MODEL = 'src/main/cli/replay/chat-completions-model.ts';
 
+/** The only file that loads a module by a name it is given: the one that a user of `ctxfold worker` names. */
+const LOADS_A_MODEL = 'src/main/cli/worker/run-worker.ts';
+
 /** The gateway goes to its upstreams, and `run` starts the command that it is given. Nothing else loads them. */
 const GATEWAY = /^src\/(?:main\/cli\/)?gateway\//;
 
@@ -76,8 +79,10 @@ describe('the sources', () => {
     );
     expect(running.map(({ path }) => path)).toEqual([]);
     // A module whose name is put together could be any.
-    const loaded = ALL_NAMES.flatMap(({ modules }) => modules);
-    expect(loaded.filter((name) => !/^[#@\w./:-]+$/.test(name))).toEqual([]);
+    const anyOf = ALL_NAMES.filter(({ modules }) =>
+      modules.some((name) => !/^[#@\w./:-]+$/.test(name)),
+    );
+    expect(anyOf.map(({ path }) => path)).toEqual([LOADS_A_MODEL]);
   });
 
   it('would have read the environment, where keys are, but for the command line', () => {
