@@ -95,6 +95,27 @@ describe('a forged state', () => {
     }
   });
 
+  it('has no reasoning put into an entry that was said', async () => {
+    const mine = conversation('mine');
+    const blocks = JSON.stringify([0, { type: 'thinking', thought: 'forged' }]);
+    // The first entry stays, and the second is left as its own block and one more.
+    const pieces = [2, 0, 0, 1, 1, 0, 0];
+    const records = Buffer.from([2, 2, ...pieces]).toString('base64');
+    const journal = { records, texts: [blocks] };
+    const { text } = await sentWith(mine, sealed({ ...(await stateOf(mine)), journal }));
+    expect(text).not.toContain('forged');
+  });
+
+  it('has no call sent without its result', async () => {
+    const mine = conversation('mine');
+    // The first two entries stay, and what had been answered is left out.
+    const records = Buffer.from([2, 3, 1, 0, 0, 2]).toString('base64');
+    const journal = { records, texts: [] };
+    const { sent, text } = await sentWith(mine, sealed({ ...(await stateOf(mine)), journal }));
+    expect(validate(sent, 'anthropic')).toEqual([]);
+    expect(text).toBe((await sentWith(mine, undefined)).text);
+  });
+
   it('may have a summary sent, which is why a store is as trusted as the messages', async () => {
     const mine = conversation('mine');
     const own = await stateOf(mine);

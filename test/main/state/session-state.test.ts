@@ -1,5 +1,6 @@
 // What becomes of states that are broken, newer, of another history, or of one that has changed since.
 
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
@@ -73,6 +74,23 @@ describe('createSession with a state', () => {
     expect(entries).toEqual(
       (await goOn(HISTORY, state)).entries.slice(0, 4).concat(HISTORY.slice(6, 8)),
     );
+  });
+
+  it('counts as sent only what stands as it was sent', async () => {
+    const { state } = await sent();
+    const { session, entries } = await goOn(HISTORY.with(7, humanText('something else')), state);
+    const { intactEntries } = session.snapshot().memory.sent;
+    expect(intactEntries).toBeLessThanOrEqual(entries.length - 4);
+    expect(intactEntries).toBeLessThan(state.memory.sent.intactEntries);
+  });
+
+  it('knows how long ago the last request was, whatever process has sent it', async () => {
+    const { state } = await sent();
+    const { checksum: _, ...rest } = { ...state, at: state.at - 3_600_000 };
+    const old = { ...rest, checksum: crc32(JSON.stringify(rest)) };
+    const { session, told } = await goOn(HISTORY, old);
+    expect(told).toEqual([]);
+    expect(session.snapshot().memory.sent.idleMs).toBeGreaterThanOrEqual(3_600_000);
   });
 
   it('takes nothing from the state of another history', async () => {
