@@ -37,6 +37,14 @@ const HOSTS = [
       import plugin from 'ctxfold/server';
       export const fits: PluginModule = plugin;`,
   },
+  {
+    name: 'openclaw',
+    packages: ['openclaw@2026.9.6'],
+    node: [24, 16],
+    types: `import type { OpenClawPluginApi } from 'openclaw/plugin-sdk/core';
+      import register from 'ctxfold/openclaw';
+      export const fits: (api: OpenClawPluginApi) => void = register;`,
+  },
   { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'], node: [20, 0] },
   { name: 'codex', packages: ['@openai/codex@0.169.0'], node: [20, 0] },
 ];
@@ -163,9 +171,16 @@ function withoutCtxfold({ api, isLong, window }, sessions) {
       other.inputTokens !== undefined &&
       other.api === api &&
       other.isLong === isLong &&
-      other.window === window,
+      other.window === window &&
+      other.ownCompactions === 0,
   );
 }
+
+const WAYS = {
+  none: 'without ctxfold',
+  plugin: 'with the plugin',
+  gateway: 'through the gateway',
+};
 
 function show(session, _at, sessions) {
   const { host, way, api, window, faults = [], isLeftOut = false } = session;
@@ -173,7 +188,7 @@ function show(session, _at, sessions) {
   const without = way === 'none' ? undefined : withoutCtxfold(session, sessions);
   const saved = without && Math.round((1 - inputTokens / without.inputTokens) * 100);
   const told = [
-    `${host}${way === undefined ? '' : way === 'none' ? ' without ctxfold' : ` by its ${way}`}`,
+    `${host}${way === undefined ? '' : ` ${WAYS[way]}`}`,
     api,
     window && `window of ${window}`,
     requests && `${calls} calls in ${requests} requests`,

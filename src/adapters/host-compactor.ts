@@ -82,6 +82,11 @@ export class HostCompactor<Message> {
     return costs && percentLess(costs);
   }
 
+  /** Tokens of messages that all calls of a session have sent so far, by estimate. */
+  sentTokens(sessionId: string): number {
+    return this.#reportOf(sessionId)?.costs.sentTokens ?? 0;
+  }
+
   /** What became of a session, in lines for its user. */
   status(sessionId: string): string {
     const report = this.#reportOf(sessionId);

@@ -5,18 +5,15 @@ import { join } from 'node:path';
 
 import type { Client } from './client.js';
 
-/** Tokens that it takes its model to accept, whatever is said. */
-const WINDOW_OF_FLASH = 1_048_576;
-
 export const gemini: Client = {
   name: 'gemini',
   thinks: false,
-  // As it takes a session up again, 0.61 sends each result twice, which its API refuses with ctxfold and without.
+  // As it takes a session up again, 0.61 sends each result twice, which its API refuses with ctxfold and without. So there is one turn
+  // of the user's, and it summarizes only what stands before the last one.
   goesOn: false,
   plays: [
     { way: 'gateway', api: 'gemini', isLong: true },
     { way: 'none', api: 'gemini', isLong: true },
-    { way: 'gateway', api: 'gemini', isLong: true, window: 25_000, ownCompaction: 'once or more' },
   ],
   tools: {
     read: (file_path) => ({ name: 'read_file', input: { file_path } }),
@@ -29,7 +26,7 @@ export const gemini: Client = {
       input: { command, description: 'Looks further.' },
     }),
   },
-  configure({ home, contextWindow }) {
+  configure({ home }) {
     const folder = join(home, '.gemini');
     mkdirSync(folder, { recursive: true });
     writeFileSync(
@@ -38,10 +35,7 @@ export const gemini: Client = {
         security: { auth: { selectedType: 'gemini-api-key' } },
         privacy: { usageStatisticsEnabled: false },
         // It asks a model in JSON whether the agent goes round in circles, which is none of the check's business.
-        model: {
-          disableLoopDetection: true,
-          compressionThreshold: Math.min(0.95, contextWindow / WINDOW_OF_FLASH),
-        },
+        model: { disableLoopDetection: true },
         general: { disableAutoUpdate: true, disableUpdateNag: true },
       }),
     );

@@ -54,10 +54,15 @@ function lengthOf(messages: readonly string[]): number {
   return messages.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The messages without the marks of a cache, which move. */
+/** What OpenClaw appends to each request, and leaves out of the next. */
+const PASSING = 'BEGIN_OPENCLAW_INTERNAL_CONTEXT';
+
+/** The messages without the marks of a cache, which move, and without what is there for one call. */
 function messagesOf(body: AnsweredRequest['body']): readonly string[] {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];
-  return asArray(messages).map((message) => JSON.stringify(message, withoutMarks));
+  return asArray(messages)
+    .map((message) => JSON.stringify(message, withoutMarks))
+    .filter((message) => !message.includes(PASSING));
 }
 
 function withoutMarks(_key: string, value: unknown): unknown {

@@ -9,13 +9,14 @@ import { choreOf, finalAnswer, finishedDigest } from './chore.js';
 import type { Client, ClientPlay } from './client.js';
 import { codex } from './codex.js';
 import { gemini } from './gemini.js';
+import { openclaw } from './openclaw.js';
 import { opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { playSession } from './play.js';
 import type { Played, Stage } from './play.js';
 import { recordedSizes } from './recorded-sizes.js';
 
-const CLIENTS: readonly Client[] = [pi, opencode, codex, gemini];
+const CLIENTS: readonly Client[] = [pi, opencode, openclaw, codex, gemini];
 
 /** What is to be true of each session. */
 function faultsOf(played: Played, play: ClientPlay, { goesOn }: Client): readonly string[] {
@@ -76,11 +77,13 @@ const waiting = client.plays
   .slice(0, values.quick ? 2 : undefined)
   .filter((play) => JSON.stringify(play).includes(values.match));
 
+/** Of the time of all: less is too little for a session on a machine that does other things as well. */
+const LEAST_LEFT = 0.45;
+
 async function playOn(of: Client): Promise<void> {
   for (let play = waiting.shift(); play !== undefined; play = waiting.shift()) {
     const leftMs = limitMs - performance.now();
-    // One that is begun has to have the time that it takes on a machine that does other things as well.
-    if (leftMs < limitMs / 3)
+    if (leftMs < limitMs * LEAST_LEFT)
       process.stdout.write(`${JSON.stringify({ ...play, isLeftOut: true })}\n`);
     else {
       const played = await playSession(of, play, stage, leftMs);

@@ -6,7 +6,6 @@ import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import type { HostCall } from '../host-compactor.js';
-import { reportedSum } from '../call-arguments.js';
 import {
   adviceForAbsent,
   NO_RECALL_ID,
@@ -25,6 +24,7 @@ import type {
   PiOwn,
   PiTurnEndEvent,
 } from './extension-api.js';
+import { usageOf } from './usage-of.js';
 
 /** An extension of pi. */
 export type PiExtension = (pi: PiExtensionApi) => void;
@@ -155,15 +155,6 @@ function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall,
     contextLimit: contextWindow,
     reasoning: bindsReasoning ? 'strip-after-first-edit' : 'keep',
   };
-}
-
-/** What the provider reported for the request that the last answer came of. */
-function usageOf(messages: readonly PiMessage[]): ReturnType<typeof reportedSum> {
-  const last = messages.findLast(({ role }) => role === 'assistant');
-  if (last === undefined || isUnsent(fieldsOf(last))) return {};
-  const { usage } = last as { readonly usage?: unknown };
-  const { input, cacheRead, cacheWrite } = asRecord(usage) ?? {};
-  return reportedSum(input, cacheRead, cacheWrite);
 }
 
 function shownStatus(saving: string | undefined): string | undefined {
