@@ -71,8 +71,8 @@ const sum = (totals: readonly Total[]): number =>
 describe('ctxfold replay', () => {
   const recorded = [
     ['claude-code', 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl'],
-    ['codex', 'codex/jdx-mise__71-b56c467073-0.jsonl'],
     ['gemini-cli', 'gemini-cli/session-2025-12-30T06-53-7bc58f7d.json'],
+    ['codex', 'codex/jdx-mise__71-b56c467073-0.jsonl'],
     ['openai-chat', 'openai-chat/openhands-sampled__python__mypy-15976_0.json'],
     ['swe-agent', 'swe-agent/crypto__BabyEncryption.traj'],
     ['mini-swe-agent', 'mini-swe-agent/pydata__xarray-7229.traj.json'],
