@@ -1,6 +1,6 @@
 // The gate: build, then tests beside typecheck, lint and the report of the public API. Arguments choose test files; with --whole
-// all random cases are played, others in each run unless TEST_SEED says which, and tests are linted with types. The last line
-// printed is `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
+// all cases are played, random ones others in each run unless TEST_SEED says which, and everything is linted with types. The last
+// line printed is `N passed, N failed`; a check that fails counts as one failure, and only a failed build ends the run.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,8 +15,8 @@ const { values, positionals } = parseArgs({
 if (values.whole) {
   process.env.TEST_SCALE ??= '1';
   process.env.TEST_SEED ??= 'random';
-  process.env.LINT ??= 'whole';
 }
+process.env.LINT ??= values.whole ? 'whole' : 'quick';
 
 const CHECKS = ['typecheck', 'lint', 'api-report'];
 

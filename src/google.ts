@@ -2,3 +2,4 @@
 
 export { contentsCompactor } from './adapters/google/contents-compactor.js';
 export type { CompactMessages } from './adapters/provider-compaction.js';
+export { reportedBy } from './adapters/provider-usage.js';

@@ -7,6 +7,7 @@ export { inputCompactor } from './adapters/openai/input-compactor.js';
 export { providerCompaction } from './adapters/openai/provider-compaction.js';
 export type { CompactingClient } from './adapters/openai/provider-compaction.js';
 export type { CompactMessages } from './adapters/provider-compaction.js';
+export { reportedBy } from './adapters/provider-usage.js';
 export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';

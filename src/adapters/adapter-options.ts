@@ -5,6 +5,7 @@ import type { SessionOptions } from '../main/session-options.js';
 import { isLogger, SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
 import type { CompactMessages } from './provider-compaction.js';
+import type { OddUsage } from '../main/preflight/session-events.js';
 import type { Session } from '../main/session.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
 import { assertKnownOptions } from '../shared/misuse.js';
@@ -64,6 +65,8 @@ export interface CompactCall {
   readonly reportedCacheReadTokens?: number | undefined;
   /** The provider's own word for why that request missed its cache. */
   readonly reportedCacheMissReason?: string | undefined;
+  /** What was reported in place of these and cannot be, for the session's event `oddUsage`. */
+  readonly oddUsage?: OddUsage | undefined;
   /**
    * How long the request asks the provider's cache to keep it, in milliseconds, where that stands beside the messages. @default as the
    * marks on the messages say, else as the model has it

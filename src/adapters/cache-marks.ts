@@ -48,7 +48,8 @@ const SHORT_MS = 300_000;
 export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefined {
   if (typeof holder !== 'object' || holder === null) return undefined;
   let longest: number | undefined;
-  for (const [key, value] of Object.entries(holder)) {
+  for (const key of Object.keys(holder).filter((name) => NAMES.test(name))) {
+    const value = (holder as Readonly<Record<string, unknown>>)[key];
     const isMark = MARKS.has(key);
     const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
     // Where OpenAI's breakpoints say nothing, the options of the request do.
@@ -62,6 +63,9 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
   }
   return longest;
 }
+
+/** What is looked at of an object: all else is left alone. */
+const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/i;
 
 /** Members that hold what is for a provider. */
 const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;

@@ -113,7 +113,7 @@ function checked<Value>(
 
 type Usage = Pick<
   CompactCall,
-  'reportedInputTokens' | 'reportedCacheReadTokens' | 'reportedCacheMissReason'
+  'reportedInputTokens' | 'reportedCacheReadTokens' | 'reportedCacheMissReason' | 'oddUsage'
 >;
 
 /**
@@ -125,12 +125,28 @@ type Usage = Pick<
 export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
   const reportedInputTokens = reportedTokens(input);
   const cacheRead = reportedTokens(read);
+  const isSaid = (value: unknown): boolean => typeof value === 'number';
+  const isOdd =
+    (reportedInputTokens === undefined && isSaid(input)) ||
+    (cacheRead === undefined && isSaid(read)) ||
+    (isSaid(written) && reportedTokens(written) === undefined) ||
+    (cacheRead ?? 0) > (reportedInputTokens ?? Infinity);
+  // What is wrong in one number may be in the others.
+  if (isOdd) return { oddUsage: { inputTokens: input, cacheReadTokens: read } };
   const isKnown =
     reportedInputTokens !== undefined &&
     cacheRead !== undefined &&
-    cacheRead <= reportedInputTokens &&
     !(cacheRead === 0 && written === 0);
   return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
+}
+
+/** The same where what the cache was not asked for stands apart, as hosts have it: nothing of what was not counted yet. */
+export function reportedSum(fresh: unknown, read: unknown, written: unknown): Usage {
+  const parts = [fresh, read ?? 0, written ?? 0];
+  const sum = parts.reduce<number>((so, part) => so + (typeof part === 'number' ? part : NaN), 0);
+  if (fresh === undefined || fresh === null || sum === 0) return {};
+  const isOdd = parts.some((part) => reportedTokens(part) === undefined);
+  return isOdd ? reportedUsage(NaN, read, written) : reportedUsage(sum, read, written);
 }
 
 /** Returns what a call tells its session of usage; `undefined` where it tells nothing. */
@@ -158,6 +174,7 @@ function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {
     reportedInputTokens: input,
     reportedCacheReadTokens: read,
     reportedCacheMissReason: reason,
+    oddUsage: call.oddUsage as CompactCall['oddUsage'],
   };
 }
 

@@ -187,8 +187,8 @@ export class Conversation<Message> {
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
       this.#isBroken = true;
-      if (startsOver) this.#startOver(view);
-      const { session, commit } = await this.#tell(reading, call);
+      if (startsOver) this.#view = view;
+      const { session, commit } = await this.#tell(reading, call, startsOver);
       places.push(...commit());
       this.#isBroken = false;
       this.#taken = taken;
@@ -254,15 +254,11 @@ export class Conversation<Message> {
     return this.#sessionId === undefined ? null : NOTHING;
   }
 
-  #startOver(view: MessageView<Message>): void {
-    this.#view = view;
-    this.#session?.history.clear();
-  }
-
   /** Tells the session of new messages, and what the provider said about the ones before. */
   async #tell(
     { entries, commit }: ReadAhead<Message>,
     call: CompactCall,
+    startsOver: boolean,
   ): Promise<ToldSession<Message>> {
     const { modelName } = call;
     let session = this.#session;
@@ -275,7 +271,10 @@ export class Conversation<Message> {
       this.#session = session;
     } else {
       this.#reportUsage(session, call);
-      session.history.addAll(entries, modelName);
+      if (modelName !== undefined) session.history.nameModel(modelName);
+      if (startsOver) await session.goOnWith(entries);
+      else session.history.addAll(entries);
+      this.#hasUnknownEdits ||= startsOver;
     }
     return { session, commit };
   }
@@ -350,6 +349,7 @@ export class Conversation<Message> {
     const report = usageReportOf(call);
     const takes = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
     if (report !== undefined) session[takes](report);
+    if (call.oddUsage) session.reportOddUsage(call.oddUsage);
   }
 
   /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */

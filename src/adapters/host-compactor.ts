@@ -13,12 +13,11 @@ import type { MessageFormat } from './message-format.js';
 import { isSameList } from './same-list.js';
 
 /** What is known of one call to a model. */
-export interface HostCall extends Pick<CompactCall, 'signal' | 'modelName' | 'reasoning'> {
+export interface HostCall extends Omit<CompactCall, 'conversationId' | 'compactByProvider'> {
   /** The host's own id of the session. */
   readonly sessionId: string;
   /** Tokens that the model accepts. */
   readonly contextLimit?: number | undefined;
-  readonly reportedInputTokens?: number | undefined;
 }
 
 /** Informative placeholders, for a host gives originals back. */
@@ -81,6 +80,11 @@ export class HostCompactor<Message> {
   saving(sessionId: string): string | undefined {
     const costs = this.#reportOf(sessionId)?.costs;
     return costs && percentLess(costs);
+  }
+
+  /** Tokens of messages that all calls of a session have sent so far, by estimate. */
+  sentTokens(sessionId: string): number {
+    return this.#reportOf(sessionId)?.costs.sentTokens ?? 0;
   }
 
   /** What became of a session, in lines for its user. */

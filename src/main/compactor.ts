@@ -170,7 +170,7 @@ class ThreadedCompactor implements Compactor {
     this.#states = new SessionStates({ ...options, store, calibration: this.#calibration });
     this.#notice = new FallbackNotice(options.logger);
     this.#limits = new ModelLimits(options.contextLimit, options.logger);
-    this.#prices = new ModelPrices(options.prices);
+    this.#prices = new ModelPrices(options.prices, options.logger);
     if (options.offload === 'inline') return;
     this.#pool = new WorkerPool({ threads: options.threads });
     this.#host = new ResidentHost(this.#pool, options.maxResidentSessions);

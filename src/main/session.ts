@@ -1,6 +1,7 @@
 // One session, as its user sees it: the calls into it, and the one place that tells what became of them. What happens to
 // a history before each send stands in preflight/; nobody else applies edits.
 
+import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { asObject, assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
@@ -16,6 +17,7 @@ import type {
   CompressedEvent,
   FittedEvent,
   PrunedEvent,
+  OddUsage,
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
@@ -35,8 +37,9 @@ import {
 import { SafeEmitter } from './safe-emitter.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState } from './state/session-state.js';
-import { goOnFrom } from './state/take-up.js';
-import type { StateReport } from './state/take-up.js';
+import type { SessionMemory } from './state/session-memory.js';
+import { goOnFrom, takeUp } from './state/take-up.js';
+import type { StateReport, TakeUpOptions } from './state/take-up.js';
 import { findOriginal, keepOriginals } from './state/originals.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
@@ -184,10 +187,25 @@ export class Session extends SafeEmitter<SessionEvents> {
     });
   }
 
+  /** Has the history be other entries, from the longest beginning on that is the same: `stateDiverged` tells where they part. */
+  async goOnWith(entries: readonly IContent[]): Promise<void> {
+    const about = { state: this.snapshot(), given: entries, ...this.#known };
+    this.history.clear();
+    const { memory, taken, report } = await takeUp(this.history, about);
+    if (memory !== undefined) this.#goOn(memory);
+    this.history.addAll(entries.slice(taken));
+    if (report !== undefined) this.reportState(report);
+  }
+
   /** Tells that a state was of little use, or of none. */
   reportState(report: StateReport): void {
     if ('error' in report) this.notify('stateRefused', report);
     else this.notify('stateDiverged', report);
+  }
+
+  /** Tells that a provider has reported usage that cannot be, which was left out. */
+  reportOddUsage(event: OddUsage): void {
+    this.notify('oddUsage', event);
   }
 
   /**
@@ -298,13 +316,10 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /** Runs a preflight; again on what another process has made of the conversation, when that was faster. */
-  async #runAndKeep({
-    promptId,
-    pendingTokens,
-    ...options
-  }: PreflightDetails & RequestOptions): Promise<PreflightResult> {
+  async #runAndKeep(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
+    const { promptId, pendingTokens } = details;
     for (let overtaken = 0; ; overtaken += 1) {
-      const steps = this.#preflight.run(promptId, pendingTokens, options);
+      const steps = this.#preflight.run(promptId, pendingTokens, details);
       const result = await this.#tellEach(steps);
       const isLast = overtaken === MAX_OVERTAKEN;
       if (!(await this.#keep()) || isLast) return result;
@@ -314,7 +329,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** Keeps the state; returns whether the history goes on from that of somebody who was faster. */
   async #keep(): Promise<boolean> {
-    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    const { keeper } = this.#parts;
     const { history } = this;
     if (keeper === undefined) return false;
     const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
@@ -324,20 +339,23 @@ export class Session extends SafeEmitter<SessionEvents> {
       return false;
     }
     this.#gone.clear();
-    const { toolCatalog } = densityOptions;
-    const former = await goOnFrom(history, {
-      state: outcome.overtakenBy,
-      toolCatalog,
-      calibration,
+    const about = { state: outcome.overtakenBy, ...this.#known };
+    const hasGoneOn = await goOnFrom(history, about, (former) => {
+      this.#goOn(former);
     });
-    if (former === undefined) {
-      // Of another history: this one is saved on top of it.
-      await keeper.save(this.snapshot(), history.journal.digest.names);
-      return false;
-    }
+    // Of another history: this one is saved on top of it.
+    if (!hasGoneOn) await keeper.save(this.snapshot(), history.journal.digest.names);
+    return hasGoneOn;
+  }
+
+  get #known(): Pick<TakeUpOptions, 'toolCatalog' | 'calibration'> {
+    const { calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    return { calibration, toolCatalog: densityOptions.toolCatalog };
+  }
+
+  #goOn(former: SessionMemory): void {
     this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
     this.#preflight = new Preflight(this.#parts);
-    return true;
   }
 
   async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
@@ -372,9 +390,10 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   async #shutDown(): Promise<void> {
-    const { removalLog, onClose } = this.#parts;
+    const { removalLog, keeper, onClose } = this.#parts;
     // Not forever: a strategy of the user's own may never come back.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
+    await keeper?.settled();
     await removalLog?.close();
     await onClose?.();
   }

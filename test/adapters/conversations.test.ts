@@ -6,6 +6,7 @@ import { isSameValue } from '../../src/adapters/same-value.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { Session } from '../../src/main/session.js';
+import type { StateDivergence } from '../../src/main/state/resume.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import {
   answer,
@@ -539,3 +540,41 @@ function unmarked({ role, parts }: PlainMessage): PlainMessage {
     parts: parts.map((part) => ({ ...part, mark: undefined })) as PlainMessage['parts'],
   };
 }
+
+describe('a host that edits what was sent', () => {
+  const diverged: StateDivergence[] = [];
+  const named = (options: AdapterOptions = {}): Conversations<PlainMessage> =>
+    conversationsWith({
+      ...options,
+      onSession: (session) => {
+        sessions.push(session);
+        session.on('stateDiverged', (event) => diverged.push(event));
+      },
+    });
+  const rest = [assistant('so'), user('then'), ...use('3', 'read_file', 'b.ts')];
+  const talk = [...start, ...write, ...rest];
+
+  beforeEach(() => void diverged.splice(0));
+
+  it.each([
+    ['another message', talk.with(7, user('something else')), 7],
+    ['two in another order', talk.with(6, talk[7]!).with(7, talk[6]!), 6],
+  ])('is told of %s, with its place, and the rest goes on as it stood', async (_, edited, at) => {
+    const conversations = named();
+    await conversations.compact(talk, { conversationId: 'x' });
+    const sent = await conversations.compact(edited, { conversationId: 'x' });
+    // The read that an edit had taken away does not come back, nor does anything change before the place.
+    expect(sent).toEqual([...compacted, ...edited.slice(6)]);
+    expect(sessions).toHaveLength(1);
+    // A message of the system is no entry.
+    expect(diverged).toEqual([expect.objectContaining({ reason: 'edited', entry: at - 1 })]);
+    expect(sessions[0]!.costs().requests).toBe(2);
+  });
+
+  it('is not told of what goes on', async () => {
+    const conversations = named();
+    await conversations.compact(talk, { conversationId: 'x' });
+    await conversations.compact([...talk, user('more')], { conversationId: 'x' });
+    expect(diverged).toEqual([]);
+  });
+});

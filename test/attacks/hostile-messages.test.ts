@@ -60,7 +60,7 @@ describe.each(ADAPTER_SAMPLES)('messages of $name', (sample) => {
 
   it('are carried or refused by the message, and the conversation goes on', async () => {
     const expected = JSON.stringify(await compact(talk()));
-    const played = spread(attacks, runs(2_500, 250));
+    const played = spread(attacks, runs(2_500, 60));
     let refused = 0;
     for (const { name, make } of played) {
       const before = deepFreeze(talk());

@@ -97,7 +97,7 @@ describe('readTranscript', () => {
       const attacks = attacksOn(format, file).flatMap((text) =>
         values.map(([name, json]) => [name, text, json] as const),
       );
-      for (const [name, text, json] of spread(attacks, runs(2_000, 200))) {
+      for (const [name, text, json] of spread(attacks, runs(2_000, 60))) {
         const attacked = text.replace(`"${MARK}"`, () => json);
         await assertSound(name, attacked, format);
       }
@@ -171,7 +171,7 @@ describe('loadProfile', () => {
       [name, json] as const,
       ...KEYS.map((key) => [`${name} as ${key}`, `{${JSON.stringify(key)}:${json}}`] as const),
     ]);
-    for (const [name, text] of spread(texts, runs(900, 150))) {
+    for (const [name, text] of spread(texts, runs(900, 50))) {
       await writeFile(file, text);
       try {
         expect(Object.getPrototypeOf(await loadProfile(file)), name).toBe(Object.prototype);

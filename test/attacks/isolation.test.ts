@@ -24,7 +24,7 @@ import { HOSTILE_IDS } from '../support/hostile-ids.js';
 import { IsolationWorld } from '../support/isolation-world.js';
 import { serveRecall } from '../support/recall-client.js';
 import { runCommand } from '../support/run-command.js';
-import { runs } from '../support/scale.js';
+import { PLAYS_ALL, runs } from '../support/scale.js';
 
 const MANY_CANARIES = 200;
 const SETTINGS = {
@@ -102,10 +102,12 @@ describe('conversations of many users over one compactor', () => {
         seen.requests += marksIn(canaries, /^request/).length;
         seen.told += told.length;
       }),
-      { numRuns: runs(60, 6) },
+      { numRuns: runs(60, 4) },
     );
     // All of it happened.
-    expect(Math.min(seen.recalled, seen.sent, seen.events, seen.told)).toBeGreaterThan(100);
+    expect(Math.min(seen.recalled, seen.sent, seen.events, seen.told)).toBeGreaterThan(
+      PLAYS_ALL ? 100 : 20,
+    );
   }, 600_000);
 });
 

@@ -10,7 +10,7 @@ import { runs } from '../support/scale.js';
 
 describe('nothing', () => {
   it('grows with sessions, turns, conversations, threads that die and compactors', async () => {
-    const items = String(runs(2_000));
+    const items = String(runs(2_000, 20));
     const child = spawn(process.execPath, ['--expose-gc', 'scripts/soak.js', '--items', items]);
     const closed = once(child, 'close') as Promise<[number | null]>;
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -1,14 +1,22 @@
 // Keeps the README and the guide true: every sample in them is compiled and runs as it stands there.
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import ts from 'typescript';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startScriptedProvider } from '../../examples/support/scripted-provider.js';
+import { sample as share } from '../support/scale.js';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, REPOSITORY), 'utf8');
@@ -44,42 +52,40 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** What the compiler says of a module that stands beside the tests. */
-function complaintsAbout(code: string): string[] {
-  const file = fileURLToPath(new URL('test/docs/sample.ts', REPOSITORY));
-  const options: ts.CompilerOptions = {
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    noEmit: true,
-    strict: true,
-    // Samples are JavaScript: parameters have no types.
-    noImplicitAny: false,
-    skipLibCheck: true,
-    types: ['node'],
-  };
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists, readFile } = host;
-  host.fileExists = (name) => name === file || fileExists(name);
-  host.readFile = (name) => (name === file ? code : readFile(name));
-  host.getSourceFile = (name, languageVersion) =>
-    name === file
-      ? ts.createSourceFile(name, code, languageVersion)
-      : getSourceFile(name, languageVersion);
-  const program = ts.createProgram([file], options, host);
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+/** What the compiler says of each of some modules that stand in the repository. */
+async function complaintsAbout(...modules: readonly string[]): Promise<readonly string[][]> {
+  const folder = fileURLToPath(new URL('.tmp/', REPOSITORY));
+  mkdirSync(folder, { recursive: true });
+  const samples = mkdtempSync(path.join(folder, 'samples-'));
+  onTestFinished(() => {
+    rmSync(samples, { recursive: true });
+  });
+  const files = modules.map((_, at) => path.join(samples, `sample-${at}.ts`));
+  for (const [at, code] of modules.entries()) writeFileSync(files[at] ?? '', code);
+  // Samples are JavaScript: parameters have no types.
+  const compilerOptions = { noImplicitAny: false, noEmit: true };
+  const project = { extends: '../../tsconfig.json', compilerOptions, files, include: [] };
+  writeFileSync(path.join(samples, 'tsconfig.json'), JSON.stringify(project));
+  const compiler = fileURLToPath(new URL('node_modules/.bin/tsc', REPOSITORY));
+  const told = await promisify(execFile)(compiler, ['-p', samples]).catch(
+    (failure: { readonly stdout: string }) => failure,
+  );
+  return files.map((file) =>
+    told.stdout.split('\n').flatMap((line) => {
+      const [, where = '', what = ''] = /^(\S+)\(\d+,\d+\): error TS\d+: (.*)$/.exec(line) ?? [];
+      return where.endsWith(path.basename(file)) ? [what] : [];
+    }),
+  );
 }
 
 describe('README.md', () => {
-  it('has a sample that compiles as it stands', { timeout: 60_000 }, () => {
+  it('has a sample that compiles as it stands', { timeout: 60_000 }, async () => {
     const samples = samplesOf(read('README.md'), 'Five lines');
     expect(samples).toHaveLength(1);
-    expect(complaintsAbout(samples[0] ?? '')).toEqual([]);
-    expect(complaintsAbout(`${samples[0] ?? ''}\nprepareStep(agent);`)).toEqual([
-      "Cannot find name 'agent'.",
-    ]);
+    const [sample = ''] = samples;
+    const [whole, broken] = await complaintsAbout(sample, `${sample}\nprepareStep(agent);`);
+    expect(whole).toEqual([]);
+    expect(broken).toEqual(["Cannot find name 'agent'."]);
   });
 
   it('has a sample that runs as it stands', { timeout: 40_000 }, async () => {
@@ -133,12 +139,14 @@ describe('docs/guide.md', () => {
     expect(files).toEqual([expect.stringMatching(/^a\/b\/removed\/sha256\.\w+\.removals\.jsonl$/)]);
   }, 40_000);
 
-  it.each([
+  const headings = [
     'Keep what the agent still needs',
     'In an agent of an SDK',
     'A session of your own',
     'Watching it',
-  ])('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
+  ];
+
+  it.each(share(headings, 1))('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
     const samples = samplesOf(GUIDE, heading);
     expect(samples.length).toBeGreaterThan(0);
     for (const sample of samples) {

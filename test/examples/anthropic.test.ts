@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
+import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/anthropic.js', import.meta.url));
@@ -23,7 +24,7 @@ function numberBehind(label: string, output: string): number {
 }
 
 describe('examples/anthropic.js', () => {
-  it('does the job on a long history, and sends less of it', async () => {
+  it.runIf(PLAYS_ALL)('does the job on a long history, and sends less of it', async () => {
     const output = await run();
 
     expect(numberBehind('history', output)).toBeGreaterThan(500);

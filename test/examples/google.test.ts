@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
+import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/google.js', import.meta.url));
@@ -42,19 +43,23 @@ describe('examples/google.js', () => {
     expect(output).toContain('model: The discount begins at ten pieces now.');
   }, 70_000);
 
-  it('talks to the provider that it is told, which refuses nothing', async () => {
-    const read = (file_path: string): object => ({ name: 'read_file', input: { file_path } });
-    const content = 'export {};';
-    const provider = await startStrictProvider(
-      [
-        { toolCalls: [read('src/price.js'), read('nowhere.js')] as never },
-        { toolCalls: [{ name: 'write_file', input: { file_path: 'src/price.js', content } }] },
-        { text: 'It is empty now.' },
-      ],
-      { callIds: false },
-    );
-    const output = await run({ PROVIDER_URL: provider.url });
-    expect(output).toContain('model: It is empty now.');
-    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
-  }, 70_000);
+  it.runIf(PLAYS_ALL)(
+    'talks to the provider that it is told, which refuses nothing',
+    async () => {
+      const read = (file_path: string): object => ({ name: 'read_file', input: { file_path } });
+      const content = 'export {};';
+      const provider = await startStrictProvider(
+        [
+          { toolCalls: [read('src/price.js'), read('nowhere.js')] as never },
+          { toolCalls: [{ name: 'write_file', input: { file_path: 'src/price.js', content } }] },
+          { text: 'It is empty now.' },
+        ],
+        { callIds: false },
+      );
+      const output = await run({ PROVIDER_URL: provider.url });
+      expect(output).toContain('model: It is empty now.');
+      expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
+    },
+    70_000,
+  );
 });

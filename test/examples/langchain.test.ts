@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
+import { PLAYS_ALL } from '../support/scale.js';
 import { startStrictProvider } from '../support/strict-provider.js';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/langchain.js', import.meta.url));
@@ -43,14 +44,18 @@ describe('examples/langchain.js', () => {
     expect(output).toContain('model: It does: the comparison includes ten.');
   }, 70_000);
 
-  it('talks to the provider that it is told, which refuses nothing', async () => {
-    const provider = await startStrictProvider([
-      { toolCalls: [{ name: 'read_file', input: { file_path: 'nowhere.js' } }] },
-      { text: 'There is no such file.' },
-      { text: 'It is not there.' },
-    ]);
-    const output = await run({ PROVIDER_URL: provider.url });
-    expect(output).toContain('model: It is not there.');
-    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
-  }, 70_000);
+  it.runIf(PLAYS_ALL)(
+    'talks to the provider that it is told, which refuses nothing',
+    async () => {
+      const provider = await startStrictProvider([
+        { toolCalls: [{ name: 'read_file', input: { file_path: 'nowhere.js' } }] },
+        { text: 'There is no such file.' },
+        { text: 'It is not there.' },
+      ]);
+      const output = await run({ PROVIDER_URL: provider.url });
+      expect(output).toContain('model: It is not there.');
+      expect(provider.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
+    },
+    70_000,
+  );
 });

@@ -1,11 +1,14 @@
 // What a scripted model does in a host: a chore of more than 60 tool calls in a workspace with sources that are wrong, done by
-// the host's own tools, which really run. It answers by what it is sent, so that text which is gone costs it another read.
+// the host's own tools, which really run. Files, outputs and words are as long as those that recorded agents had. It answers by
+// what it is sent, so that text which is gone costs it another read.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { IncomingRequest, ScriptedStep } from '../../examples/support/scripted-provider.js';
+import { spreadSizes } from './recorded-sizes.js';
+import type { RecordedSizes } from './recorded-sizes.js';
 
 /** A call of one of a host's tools. */
 export type HostToolCall = NonNullable<ScriptedStep['toolCalls']>[number];
@@ -29,39 +32,80 @@ type Deed =
   | { readonly kind: 'run'; readonly command: string }
   | { readonly kind: 'say' };
 
-const AREAS = 12;
-/** After this many areas the model ends its turn, and the host is started anew. */
-const AREAS_BEFORE_RESTART = 6;
+/** How much is to be done. */
+export interface Chore {
+  readonly areas: number;
+  /** What the user says at a start of the host, and after how many areas the model ends the turn. */
+  readonly prompts: readonly (readonly [areas: number, prompt: string])[];
+}
 
-/** What the user says: once, and after the restart. */
-export const PROMPTS: readonly [string, string] = [
-  'Fix the limits of the first six areas; each has a page in docs and a check.',
-  'Go on with the others, then check all of them.',
-];
-
-/** Calls that the chore takes at least. */
-export const LEAST_CALLS = 60;
+/**
+ * Returns the chore of a session.
+ *
+ * @param isLong of 73 calls; else of 19, for what does not depend on a session's length
+ * @param goesOn whether the host is started anew in the middle
+ */
+export function choreOf(isLong: boolean, goesOn: boolean): Chore {
+  const [areas, before] = isLong ? [12, 6] : [3, 2];
+  const all = 'Fix the limits of all areas; each has a page in docs and a check. Then check all.';
+  if (!goesOn) return { areas, prompts: [[areas, all]] };
+  const first = `Fix the limits of the first ${before} areas; each has a page in docs and a check.`;
+  const rest = 'Go on with the others, then check all of them.';
+  return {
+    areas,
+    prompts: [
+      [before, first],
+      [areas, rest],
+    ],
+  };
+}
 
 const nameOf = (area: number): string => `area-${String(area).padStart(2, '0')}`;
 const sourceOf = (area: number): string => `src/${nameOf(area)}.mjs`;
 const pageOf = (area: number): string => `docs/${nameOf(area)}.md`;
 const lineOf = (area: number, limit: number): string => `export const LIMIT_${area} = ${limit};`;
 
-/** Writes the workspace. */
-export function writeWorkspace(folder: string): void {
+/** Writes the workspace, with files and outputs of the sizes that were recorded. */
+export function writeWorkspace(folder: string, chore: Chore, recorded: RecordedSizes): void {
   for (const part of ['src', 'docs']) mkdirSync(join(folder, part), { recursive: true });
-  for (let area = 1; area <= AREAS; area += 1) {
-    writeFileSync(join(folder, sourceOf(area)), sourceText(area));
-    writeFileSync(join(folder, pageOf(area)), pageText(area));
+  const pages = spreadSizes(recorded.read, chore.areas * 2);
+  for (const [at, source] of sourcesOf(chore, recorded).entries()) {
+    writeFileSync(join(folder, sourceOf(at + 1)), source);
+    writeFileSync(join(folder, pageOf(at + 1)), pageText(at + 1, pages[at * 2] ?? 0));
   }
-  writeFileSync(join(folder, 'check.mjs'), CHECK);
+  const outputs = spreadSizes(recorded.run, chore.areas * OUTPUTS_OF_AREA + 1);
+  writeFileSync(join(folder, 'check.mjs'), checkText(chore.areas, outputs));
 }
 
-/** What the workspace holds in the end. */
-export function workspaceDigest(folder: string): string {
+/** What the workspace holds. */
+export function workspaceDigest(folder: string, { areas }: Chore): string {
+  const files = Array.from({ length: areas }, (_, at) => join(folder, sourceOf(at + 1)));
+  return digestOf(files.map((file) => readFileSync(file, 'utf8')));
+}
+
+/** What it holds once all is done. */
+export function finishedDigest(chore: Chore, recorded: RecordedSizes): string {
+  const sources = sourcesOf(chore, recorded);
+  return digestOf(
+    sources.map((source, at) => source.replace(lineOf(at + 1, at + 1), fixedLine(at + 1))),
+  );
+}
+
+/** The model's last word, when it was sent the last check's output. */
+export function finalAnswer(digest: string): string {
+  return `The last check says: CHECK PASSED ${digest.slice(0, 16)}`;
+}
+
+const fixedLine = (area: number): string => lineOf(area, area * 100);
+
+function sourcesOf({ areas }: Chore, recorded: RecordedSizes): readonly string[] {
+  const sizes = spreadSizes(recorded.read, areas * 2);
+  return Array.from({ length: areas }, (_, at) => sourceText(at + 1, sizes[at * 2 + 1] ?? 0));
+}
+
+function digestOf(sources: readonly string[]): string {
   const hash = createHash('sha256');
-  for (let area = 1; area <= AREAS; area += 1)
-    hash.update(readFileSync(join(folder, sourceOf(area))));
+  for (const source of sources) hash.update(source);
   return hash.digest('hex');
 }
 
@@ -69,14 +113,17 @@ export function workspaceDigest(folder: string): string {
 export class ChoreModel {
   readonly #tools: HostTools;
   readonly #isThinker: boolean;
-  readonly #deeds: readonly Deed[] = allDeeds();
+  readonly #deeds: readonly Deed[];
+  readonly #words: readonly number[];
   #next = 0;
   /** Tool calls that it has made. */
   calls = 0;
   /** Reads that it has made once more, for what it was about to edit was gone. */
   rereads = 0;
 
-  constructor(tools: HostTools, isThinker: boolean) {
+  constructor(tools: HostTools, isThinker: boolean, chore: Chore, recorded: RecordedSizes) {
+    this.#deeds = allDeeds(chore);
+    this.#words = spreadSizes(recorded.said, this.#deeds.length);
     this.#tools = tools;
     this.#isThinker = isThinker;
   }
@@ -113,13 +160,14 @@ export class ChoreModel {
   #step(toolCalls: readonly HostToolCall[]): ScriptedStep {
     const reasoning = `Step ${this.#next} comes next.`;
     this.calls += toolCalls.length;
-    return { text: `Call ${this.calls}.`, ...(this.#thinks() && { reasoning }), toolCalls };
+    const text = `Call ${this.calls}. ${wordsOf(this.calls, this.#words[this.#next] ?? 0)}`;
+    return { text, ...(this.#thinks() && { reasoning }), toolCalls };
   }
 }
 
-function allDeeds(): readonly Deed[] {
+function allDeeds({ areas, prompts }: Chore): readonly Deed[] {
   const deeds: Deed[] = [];
-  for (let area = 1; area <= AREAS; area += 1) {
+  for (let area = 1; area <= areas; area += 1) {
     const check: Deed = { kind: 'run', command: `node check.mjs ${area}` };
     deeds.push(
       { kind: 'read', files: [pageOf(area), sourceOf(area)] },
@@ -128,12 +176,12 @@ function allDeeds(): readonly Deed[] {
         kind: 'edit',
         file: sourceOf(area),
         before: lineOf(area, area),
-        after: lineOf(area, area * 100),
+        after: fixedLine(area),
       },
       check,
-      { kind: 'run', command: `grep -n "step" ${sourceOf(area)} | head -30` },
+      { kind: 'run', command: `node check.mjs ${area} --entries` },
     );
-    if (area === AREAS_BEFORE_RESTART) deeds.push({ kind: 'say' });
+    if (area < areas && prompts.some(([last]) => last === area)) deeds.push({ kind: 'say' });
   }
   return [...deeds, { kind: 'run', command: 'node check.mjs all' }, { kind: 'say' }];
 }
@@ -146,56 +194,80 @@ function* numbers(seed: number): Generator<number, never> {
   }
 }
 
-function sourceText(area: number): string {
-  const random = numbers(area);
-  const lines = [`// Area ${area}.`, lineOf(area, area), ''];
-  for (let at = 0; at < 45; at += 1) {
-    const [a, b, c] = [random.next().value, random.next().value, random.next().value];
-    lines.push(
-      `/** Takes ${a % 97} of what step ${at} left, and ${b % 89} of the rest. */`,
-      `export function step${at}(given, rest = ${c % 1009}) {`,
-      `  return (given * ${a % 31} + rest * ${b % 17}) % ${(c % 911) + 1};`,
-      '}',
-    );
+/** Characters of a line, about: what lacks less is long enough. */
+const SHORT_LINE = 40;
+
+/** Lines from `opening` on until there are so many characters. */
+function fill(
+  opening: readonly string[],
+  length: number,
+  seed: number,
+  line: (at: number, next: () => number) => string,
+): string {
+  const random = numbers(seed);
+  const lines = [...opening];
+  let written = opening.join('\n').length;
+  for (let at = 0; written + SHORT_LINE < length; at += 1) {
+    const added = line(at, () => random.next().value);
+    lines.push(added);
+    written += added.length + 1;
   }
   return `${lines.join('\n')}\n`;
 }
 
-function pageText(area: number): string {
-  const random = numbers(area + 100);
-  const lines = [`# Area ${area}`, '', `Its limit is ${area * 100}.`, ''];
-  for (let at = 0; at < 40; at += 1) {
-    const [a, b] = [random.next().value, random.next().value];
-    lines.push(
-      `- Step ${at} was measured at ${a % 1000} ms with ${b % 100} of 100 parts, see entry ${a % 77}.`,
-    );
-  }
-  return `${lines.join('\n')}\n`;
+function sourceText(area: number, length: number): string {
+  const opening = [`// Area ${area}.`, lineOf(area, area)];
+  return fill(opening, length, area, (at, next) => {
+    const taken = `export const step${at} = (given, rest = ${next() % 1009}) =>`;
+    return `${taken} (given * ${next() % 31} + rest * ${next() % 17}) % ${(next() % 911) + 1};`;
+  });
 }
 
-/** What a check prints of each step that it looks at. */
-const LINES_OF_LOG = 240;
+function pageText(area: number, length: number): string {
+  const opening = [`# Area ${area}`, `Its limit is ${area * 100}.`];
+  return fill(opening, length, area + 100, (at, next) => {
+    const measured = `- Step ${at} was measured at ${next() % 1000} ms`;
+    return `${measured} with ${next() % 100} of 100 parts, see entry ${next() % 77}.`;
+  });
+}
+
+function wordsOf(call: number, length: number): string {
+  return fill([], length, call + 1_000, (_, next) => {
+    return `Entry ${next() % 997} goes with step ${next() % 61}, as page ${next() % 13} has it.`;
+  }).trim();
+}
+
+/** A check that fails, the one that passes, and what is looked at after it. */
+const OUTPUTS_OF_AREA = 3;
 
 /** Checks one area, or all of them; the one line that counts comes last. */
-const CHECK = `import { createHash } from 'node:crypto';
+const checkText = (
+  count: number,
+  lengths: readonly number[],
+): string => `import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-const [which] = process.argv.slice(2);
-const areas = which === 'all' ? Array.from({ length: ${AREAS} }, (_, at) => at + 1) : [Number(which)];
+const LENGTHS = ${JSON.stringify(lengths)};
+const [which, looks] = process.argv.slice(2);
+const areas = which === 'all' ? Array.from({ length: ${count} }, (_, at) => at + 1) : [Number(which)];
 const hash = createHash('sha256');
-let failures = 0;
+const faults = [];
 for (const area of areas) {
   const file = 'src/area-' + String(area).padStart(2, '0') + '.mjs';
   const source = readFileSync(file, 'utf8');
   hash.update(source);
   const limit = Number(/LIMIT_\\d+ = (\\d+);/.exec(source)?.[1]);
-  for (let at = 0; at < ${LINES_OF_LOG} / areas.length; at += 1) {
-    const took = (at * 37 * area) % 113;
-    console.log('  ✓ step ' + at + ' of area ' + area + ' gives ' + ((took * 7919) % 1009) + ' for ' + took + ' (' + (took % 7) + ' ms)');
-  }
-  if (limit === area * 100) continue;
-  failures += 1;
-  console.log('AssertionError: LIMIT_' + area + ' of ' + file + ' is ' + limit + ', not what its page says');
+  if (limit !== area * 100) faults.push('AssertionError: LIMIT_' + area + ' of ' + file + ' is ' + limit + ', not what its page says');
 }
-console.log('CHECK ' + (failures === 0 ? 'PASSED ' : 'FAILED ') + hash.digest('hex').slice(0, 16));
-process.exitCode = failures === 0 ? 0 : 1;
+const place = looks ? 2 : faults.length > 0 ? 0 : 1;
+const length = which === 'all' ? LENGTHS.at(-1) : LENGTHS[areas[0] * ${OUTPUTS_OF_AREA} - ${OUTPUTS_OF_AREA} + place];
+const lines = [];
+for (let at = 0, written = 0; written + ${SHORT_LINE} < length; at += 1) {
+  const took = (at * 37 * areas[0]) % 113;
+  lines.push('  ' + (looks ? 'entry' : '✓') + ' step ' + at + ' of area ' + which + ' gives ' + ((took * 7919) % 1009) + ' for ' + took + ' (' + (took % 7) + ' ms)');
+  written += lines.at(-1).length + 1;
+}
+lines.push(...faults);
+if (!looks) lines.push('CHECK ' + (faults.length === 0 ? 'PASSED ' : 'FAILED ') + hash.digest('hex').slice(0, 16));
+console.log(lines.join('\\n'));
+process.exitCode = looks || faults.length === 0 ? 0 : 1;
 `;

@@ -3,6 +3,19 @@
 import type { ProviderApi } from '../../examples/support/scripted-provider.js';
 import type { HostTools } from './chore.js';
 
+/** One session of a client. */
+export interface ClientPlay {
+  /** How ctxfold comes in. */
+  readonly way: 'plugin' | 'gateway' | 'none';
+  readonly api: ProviderApi;
+  /** Of a chore with more than 60 calls @default false */
+  readonly isLong?: boolean;
+  /** What the client takes for its model's window, in tokens @default 200,000, which no chore fills */
+  readonly window?: number;
+  /** Whether the client is to summarize its history itself @default 'never' */
+  readonly ownCompaction?: 'never' | 'once or more' | 'after a refusal';
+}
+
 /** What one session is played with. */
 export interface ClientSetup {
   /** The folder with the installed client's `node_modules`. */
@@ -31,9 +44,12 @@ export interface ClientCommand {
 export interface Client {
   readonly name: string;
   readonly tools: HostTools;
-  readonly hasPlugin: boolean;
   /** Whether its model reasons. */
   readonly thinks: boolean;
+  /** Whether it can be started anew within a session. */
+  readonly goesOn: boolean;
+  /** Its sessions, the weightiest first. */
+  readonly plays: readonly ClientPlay[];
   /** Writes its configuration. */
   configure(setup: ClientSetup): void;
   /** Runs one prompt to its end; `goesOn` with the session of the last one. */

@@ -16,8 +16,23 @@ const PROVIDERS: Readonly<Record<ProviderApi, readonly [id: string, npm: string,
 
 export const opencode: Client = {
   name: 'opencode',
-  hasPlugin: true,
   thinks: false,
+  goesOn: true,
+  plays: [
+    { way: 'plugin', api: 'openai-chat', isLong: true },
+    { way: 'none', api: 'openai-chat', isLong: true },
+    {
+      way: 'gateway',
+      api: 'openai-chat',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
+    { way: 'plugin', api: 'anthropic', ownCompaction: 'after a refusal' },
+    { way: 'plugin', api: 'openai-chat', isLong: true, window: 40_000 },
+    { way: 'plugin', api: 'openai-responses' },
+    { way: 'plugin', api: 'gemini' },
+  ],
   tools: {
     read: (filePath) => ({ name: 'read', input: { filePath } }),
     edit: (filePath, oldString, newString) => ({
@@ -29,8 +44,11 @@ export const opencode: Client = {
   configure({ home, url, api, contextWindow, plugin }) {
     const folder = join(home, '.config/opencode');
     mkdirSync(folder, { recursive: true });
-    // It wants a package of its own from the registry, and would wait for it.
-    writeFileSync(join(home, '.npmrc'), 'fetch-retries=0\n');
+    // It wants a package of its own from the registry, and would wait for it at each start: it looks for no more than this.
+    mkdirSync(join(folder, 'node_modules'));
+    const dependencies = { '@opencode-ai/plugin': '*' };
+    const lock = { lockfileVersion: 3, packages: { '': { dependencies } } };
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
     const [id, npm, path] = PROVIDERS[api];
     const limit = { context: contextWindow, output: 8_000 };
     const models = { scripted: { name: 'scripted', tool_call: true, limit } };
@@ -45,6 +63,8 @@ export const opencode: Client = {
         autoupdate: false,
         share: 'disabled',
         snapshot: false,
+        lsp: false,
+        formatter: false,
         plugin: plugin === undefined ? [] : [`file://${plugin}`],
       }),
     );

@@ -16,8 +16,30 @@ const APIS: Readonly<Record<ProviderApi, readonly [api: string, path: string]>> 
 
 export const pi: Client = {
   name: 'pi',
-  hasPlugin: true,
   thinks: true,
+  goesOn: true,
+  plays: [
+    { way: 'plugin', api: 'openai-chat', isLong: true },
+    { way: 'none', api: 'openai-chat', isLong: true },
+    {
+      way: 'gateway',
+      api: 'anthropic',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
+    { way: 'plugin', api: 'openai-responses', isLong: true, window: 40_000 },
+    { way: 'plugin', api: 'anthropic', isLong: true, ownCompaction: 'after a refusal' },
+    { way: 'gateway', api: 'openai-chat', isLong: true },
+    { way: 'plugin', api: 'gemini' },
+    {
+      way: 'none',
+      api: 'openai-responses',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
+  ],
   tools: {
     read: (path) => ({ name: 'read', input: { path } }),
     edit: (path, oldText, newText) => ({

@@ -8,24 +8,30 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { startScriptedProvider } from '../../examples/support/scripted-provider.js';
-import type { ProviderApi } from '../../examples/support/scripted-provider.js';
+import type { IncomingRequest } from '../../examples/support/scripted-provider.js';
 import { findBreaches } from '../support/find-breaches.js';
-import { ChoreModel, PROMPTS, workspaceDigest, writeWorkspace } from './chore.js';
-import type { Client, ClientCommand, ClientSetup } from './client.js';
+import { ChoreModel, choreOf, workspaceDigest, writeWorkspace } from './chore.js';
+import type { Chore } from './chore.js';
+import type { Client, ClientCommand, ClientPlay, ClientSetup } from './client.js';
+import { startGateway } from './gateway.js';
+import type { RecordedSizes } from './recorded-sizes.js';
 import { isAgentRequest, measureRequests } from './requests.js';
 import type { RequestFigures } from './requests.js';
 
-/** How one session is played. */
-export interface Play extends Pick<ClientSetup, 'installed' | 'node' | 'contextWindow'> {
-  readonly api: ProviderApi;
-  /** The folder of ctxfold as a package @default the client plays without it */
-  readonly plugin?: string | undefined;
+/** What all sessions of a client have in common. */
+export interface Stage extends Pick<ClientSetup, 'installed' | 'node'> {
+  /** The folder of ctxfold as a package. */
+  readonly package: string;
+  /** Sizes that the chore has. */
+  readonly recorded: RecordedSizes;
 }
 
 /** What one session came to. */
 export interface Played extends RequestFigures {
   readonly calls: number;
   readonly rereads: number;
+  /** How often the client has summarized its history. */
+  readonly ownCompactions: number;
   /** The last word of the model, and what the workspace holds. */
   readonly answer: string;
   readonly digest: string;
@@ -34,62 +40,138 @@ export interface Played extends RequestFigures {
   readonly complaints: readonly string[];
 }
 
-const TIME_LIMIT_MS = 80_000;
+/** Tokens that the model accepts. */
+const WINDOW = 200_000;
 
-export async function playSession(client: Client, play: Play): Promise<Played> {
+/** Plays a session, in `limitMs` milliseconds at most. */
+export async function playSession(
+  client: Client,
+  play: ClientPlay,
+  stage: Stage,
+  limitMs: number,
+): Promise<Played> {
+  const start = performance.now();
+  const chore = choreOf(play.isLong === true, client.goesOn);
   const folder = mkdtempSync(join(tmpdir(), `ctxfold-${client.name}-`));
   const [home, workspace] = [join(folder, 'home'), join(folder, 'work')];
   for (const part of [home, workspace]) mkdirSync(part);
-  writeWorkspace(workspace);
-  const model = new ChoreModel(client.tools, client.thinks);
-  const complaints: string[] = [];
-  const answers: string[] = [];
+  writeWorkspace(workspace, chore, stage.recorded);
+  const judge = new Judge(
+    new ChoreModel(client.tools, client.thinks, chore, stage.recorded),
+    chore,
+    play,
+  );
   const provider = await startScriptedProvider({
-    script: (request) => {
-      if (!isAgentRequest(request)) return { text: 'A chore' };
-      const step = model.answer(request);
-      if (step.toolCalls === undefined && step.text !== undefined) answers.push(step.text);
-      return step;
-    },
-    check: (request) => {
-      const [breach] = findBreaches(request);
-      if (breach !== undefined) complaints.push(breach.message);
-      return breach?.message;
-    },
+    script: (request) => judge.answer(request),
+    check: (request) => judge.refusal(request),
+    // Gemini's own API gives none, and Gemini CLI goes wrong with them when it takes a session up again.
+    callIds: play.api !== 'gemini',
   });
-  const setup: ClientSetup = { plugin: undefined, ...play, home, workspace, url: provider.url };
-  const start = performance.now();
+  const gateway =
+    play.way === 'gateway' ? await startGateway(stage.package, provider.url, WINDOW) : undefined;
+  const setup: ClientSetup = {
+    installed: stage.installed,
+    node: stage.node,
+    api: play.api,
+    contextWindow: play.window ?? WINDOW,
+    plugin: play.way === 'plugin' ? stage.package : undefined,
+    url: gateway?.url ?? provider.url,
+    home,
+    workspace,
+  };
   try {
     client.configure(setup);
-    for (const [at, prompt] of PROMPTS.entries()) {
-      complaints.push(...(await run(client.run(setup, prompt, at > 0), setup)));
+    for (const [at, [, prompt]] of chore.prompts.entries()) {
+      const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - start)));
+      const faults = await run(client.run(setup, prompt, at > 0), setup, leftMs);
+      judge.complaints.push(...faults);
+      if (faults.length > 0) break;
     }
     return {
       ...measureRequests(provider.requests),
-      calls: model.calls,
-      rereads: model.rereads,
-      answer: answers.at(-1) ?? '',
-      digest: workspaceDigest(workspace),
+      ...judge.figures(),
+      digest: workspaceDigest(workspace, chore),
       seconds: Math.round((performance.now() - start) / 100) / 10,
-      complaints,
     };
   } finally {
+    await gateway?.close();
     await provider.close();
     if (process.env['KEEP'] === undefined) rmSync(folder, { recursive: true, force: true });
     else process.stderr.write(`${folder}\n`);
   }
 }
 
+/** The provider's side of a session: its rules, its model, and what a client has its history summarized to. */
+class Judge {
+  readonly complaints: string[] = [];
+  readonly #model: ChoreModel;
+  /** Where the provider is to find a request too long, once; calls of tools are counted. */
+  readonly #refusesAtCall: number;
+  readonly #answers: string[] = [];
+  readonly #summaries: string[] = [];
+  readonly #summariesInUse = new Set<string>();
+  #hasRefused = false;
+
+  constructor(model: ChoreModel, { areas }: Chore, { ownCompaction }: ClientPlay) {
+    this.#model = model;
+    this.#refusesAtCall =
+      ownCompaction === 'after a refusal' ? areas * CALLS_OF_AREA_BEFORE_REFUSAL : Infinity;
+  }
+
+  refusal(request: IncomingRequest): string | undefined {
+    // Side calls never pass through ctxfold, and clients cut their histories for them.
+    if (!isAgentRequest(request)) return undefined;
+    const [breach] = findBreaches(request);
+    if (breach !== undefined) {
+      this.complaints.push(breach.message);
+      return breach.message;
+    }
+    const isTooLong = this.#model.calls >= this.#refusesAtCall;
+    if (!isTooLong || this.#hasRefused) return undefined;
+    this.#hasRefused = true;
+    return `prompt is too long: ${WINDOW + 4_321} tokens > ${WINDOW} maximum`;
+  }
+
+  answer(request: IncomingRequest): ReturnType<ChoreModel['answer']> {
+    if (!isAgentRequest(request)) {
+      const summary = `Digest ${this.#summaries.length} of what was done`;
+      this.#summaries.push(summary);
+      return { text: `<state_snapshot>${summary}: areas, one by one.</state_snapshot>` };
+    }
+    const body = JSON.stringify(request.body);
+    for (const summary of this.#summaries) {
+      if (body.includes(summary)) this.#summariesInUse.add(summary);
+    }
+    const step = this.#model.answer(request);
+    if (step.toolCalls === undefined && step.text !== undefined) this.#answers.push(step.text);
+    return step;
+  }
+
+  figures(): Pick<Played, 'calls' | 'rereads' | 'ownCompactions' | 'answer' | 'complaints'> {
+    return {
+      calls: this.#model.calls,
+      rereads: this.#model.rereads,
+      ownCompactions: this.#summariesInUse.size,
+      answer: this.#answers.at(-1) ?? '',
+      complaints: this.complaints,
+    };
+  }
+}
+
+/** After the restart, and late enough that there is something to summarize. */
+const CALLS_OF_AREA_BEFORE_REFUSAL = 4.5;
+
 /** Resolves to what the client said when it ended otherwise than well. */
 async function run(
   { command, args, env = {} }: ClientCommand,
   { home, workspace }: ClientSetup,
+  timeout: number,
 ): Promise<readonly string[]> {
   const child = spawn(command, args, {
     cwd: workspace,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TIME_LIMIT_MS,
-    killSignal: 'SIGKILL',
+    // In a group of its own: clients start further processes, which hold on to its output.
+    detached: true,
     // Nothing of the caller's: neither keys nor proxies.
     env: {
       PATH: process.env['PATH'],
@@ -101,6 +183,11 @@ async function run(
       ...env,
     },
   });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  }, timeout);
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(String(signal ?? code)));
@@ -110,6 +197,8 @@ async function run(
     text(child.stderr),
     ended,
   ]);
+  clearTimeout(timer);
   if (process.env['SHOW'] !== undefined) process.stderr.write(`${said}\n${complained}\n`);
+  if (isLate) return [`was not done ${Math.round(timeout / 1_000)} s after its start`];
   return end === '0' ? [] : [`ended with ${end}: ${`${complained}${said}`.slice(-600)}`];
 }

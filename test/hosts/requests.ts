@@ -10,6 +10,8 @@ export interface RequestFigures {
   readonly refused: number;
   /** Characters of all bodies, over 4. */
   readonly inputTokens: number;
+  /** Of the largest of them. */
+  readonly largestTokens: number;
   /** Requests that began otherwise than the one before. */
   readonly rewrites: number;
   /** Those of them whose common part was no smaller for it: no edit tells why. */
@@ -37,10 +39,12 @@ export function measureRequests(requests: readonly AnsweredRequest[]): RequestFi
     }
     before = now;
   }
+  const tokens = own.map(({ body }) => Math.ceil(JSON.stringify(body).length / 4));
   return {
     requests: own.length,
     refused: own.filter(({ status }) => status === 400).length,
-    inputTokens: own.reduce((sum, { body }) => sum + Math.ceil(JSON.stringify(body).length / 4), 0),
+    inputTokens: tokens.reduce((sum, count) => sum + count, 0),
+    largestTokens: Math.max(0, ...tokens),
     rewrites,
     unexplainedRewrites,
   };
@@ -50,10 +54,15 @@ function lengthOf(messages: readonly string[]): number {
   return messages.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The messages without the marks of a cache, which move. */
+/** What OpenClaw appends to each request, and leaves out of the next. */
+const PASSING = 'BEGIN_OPENCLAW_INTERNAL_CONTEXT';
+
+/** The messages without the marks of a cache, which move, and without what is there for one call. */
 function messagesOf(body: AnsweredRequest['body']): readonly string[] {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];
-  return asArray(messages).map((message) => JSON.stringify(message, withoutMarks));
+  return asArray(messages)
+    .map((message) => JSON.stringify(message, withoutMarks))
+    .filter((message) => !message.includes(PASSING));
 }
 
 function withoutMarks(_key: string, value: unknown): unknown {

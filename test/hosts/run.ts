@@ -1,38 +1,51 @@
-// The check of hosts, inside of a network namespace that leads nowhere: plays a session of a client with ctxfold and one without, at
-// the same time, and prints a line of JSON. Refuses to run where there is a way out. Started by scripts/check-hosts.js.
+// The check of one host, inside of a network namespace that leads nowhere: plays its client's sessions, two at a time, and prints a
+// line of JSON for each. Refuses to run where there is a way out. Started by scripts/check-hosts.js.
 
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 
-import type { ProviderApi } from '../../examples/support/scripted-provider.js';
-import { LEAST_CALLS } from './chore.js';
-import type { Client } from './client.js';
+import { choreOf, finalAnswer, finishedDigest } from './chore.js';
+import type { Client, ClientPlay } from './client.js';
+import { codex } from './codex.js';
+import { gemini } from './gemini.js';
+import { openclaw } from './openclaw.js';
 import { opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { playSession } from './play.js';
-import type { Play, Played } from './play.js';
+import type { Played, Stage } from './play.js';
+import { recordedSizes } from './recorded-sizes.js';
 
-const CLIENTS: readonly Client[] = [pi, opencode];
+const CLIENTS: readonly Client[] = [pi, opencode, openclaw, codex, gemini];
 
-/** What is to be true of a session with ctxfold, against the same one without. */
-function faultsOf(played: Played, without: Played): readonly string[] {
-  const saved = 1 - played.inputTokens / without.inputTokens;
+/** What is to be true of each session. */
+function faultsOf(played: Played, play: ClientPlay, { goesOn }: Client): readonly string[] {
+  const chore = choreOf(play.isLong === true, goesOn);
+  const digest = finishedDigest(chore, recorded);
+  const { ownCompaction = 'never' } = play;
+  const { window = Infinity } = play;
+  const refusals = ownCompaction === 'after a refusal' ? 1 : 0;
   const faults: readonly (readonly [boolean, string])[] = [
-    [without.calls < LEAST_CALLS, `only ${without.calls} calls without ctxfold`],
-    [without.complaints.length > 0, `without ctxfold: ${without.complaints.join(' | ')}`],
+    [play.isLong === true && played.calls <= 60, `only ${played.calls} calls`],
     [played.complaints.length > 0, played.complaints.join(' | ')],
-    [played.refused > 0, `${played.refused} requests refused`],
-    [played.answer !== without.answer, `answered ${played.answer}, not ${without.answer}`],
-    [played.digest !== without.digest, 'left other files'],
-    [saved < LEAST_SAVED, `saved ${Math.round(saved * 100)} % of the input`],
-    [played.unexplainedRewrites > 0, `${played.unexplainedRewrites} rewrites that no edit tells`],
+    [played.refused !== refusals, `${played.refused} requests refused, not ${refusals}`],
+    [played.answer !== finalAnswer(digest), `answered ${played.answer}`],
+    [
+      ownCompaction === 'never' && played.largestTokens > window,
+      `${played.largestTokens} tokens for a window of ${window}`,
+    ],
+    [played.digest !== digest, 'left other files'],
+    [
+      play.way !== 'none' && played.unexplainedRewrites > 0,
+      `${played.unexplainedRewrites} rewrites that no edit tells`,
+    ],
+    [
+      played.ownCompactions > 0 !== (ownCompaction !== 'never'),
+      `the host summarized ${played.ownCompactions} times, not ${ownCompaction}`,
+    ],
   ];
   return faults.flatMap(([isSo, fault]) => (isSo ? [fault] : []));
 }
-
-/** Of the input of a session with more than 60 calls. */
-const LEAST_SAVED = 0.4;
 
 function assertNoWayOut(): void {
   const routes = readFileSync('/proc/net/route', 'utf8').trim().split('\n').slice(1);
@@ -46,25 +59,38 @@ assertNoWayOut();
 const { values } = parseArgs({
   options: {
     client: { type: 'string' },
-    installed: { type: 'string' },
-    node: { type: 'string' },
-    package: { type: 'string' },
-    api: { type: 'string', default: 'openai-chat' },
+    installed: { type: 'string', default: '' },
+    node: { type: 'string', default: process.execPath },
+    package: { type: 'string', default: '' },
+    quick: { type: 'boolean', default: false },
+    match: { type: 'string', default: '' },
+    'limit-ms': { type: 'string', default: '170000' },
   },
 });
-const { client: name, installed = '', node = process.execPath, package: plugin } = values;
-const client = CLIENTS.find((each) => each.name === name);
-if (client === undefined) throw new Error(`There is no client ${String(name)}.`);
-const play: Play = { installed, node, api: values.api as ProviderApi, contextWindow: 200_000 };
-const [without, played] = await Promise.all([
-  playSession(client, play),
-  playSession(client, { ...play, plugin }),
-]);
-const { answer: _, digest: _digest, ...figures } = played;
-process.stdout.write(
-  `${JSON.stringify({
-    ...figures,
-    inputTokensWithout: without.inputTokens,
-    faults: faultsOf(played, without),
-  })}\n`,
-);
+const client = CLIENTS.find(({ name }) => name === values.client);
+if (client === undefined) throw new Error(`There is no client ${String(values.client)}.`);
+const recorded = await recordedSizes('test/fixtures/transcripts');
+const { installed, node } = values;
+const stage: Stage = { installed, node, package: values.package, recorded };
+const limitMs = Number(values['limit-ms']);
+const waiting = client.plays
+  .slice(0, values.quick ? 2 : undefined)
+  .filter((play) => JSON.stringify(play).includes(values.match));
+
+/** Of the time of all: less is too little for a session on a machine that does other things as well. */
+const LEAST_LEFT = 0.45;
+
+async function playOn(of: Client): Promise<void> {
+  for (let play = waiting.shift(); play !== undefined; play = waiting.shift()) {
+    const leftMs = limitMs - performance.now();
+    if (leftMs < limitMs * LEAST_LEFT)
+      process.stdout.write(`${JSON.stringify({ ...play, isLeftOut: true })}\n`);
+    else {
+      const played = await playSession(of, play, stage, leftMs);
+      const faults = faultsOf(played, play, of);
+      process.stdout.write(`${JSON.stringify({ ...play, ...played, faults })}\n`);
+    }
+  }
+}
+
+await Promise.all([playOn(client), playOn(client)]);

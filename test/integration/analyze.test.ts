@@ -1,20 +1,30 @@
 // The command as users run it: the built file, spawned, on the fixtures. `npm run build` comes first.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { EntryExplanation } from 'ctxfold/density';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
+import { PLAYS_ALL } from '../support/scale.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SESSION = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
+const EMPTY = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
 afterAll(() => {
-  rmSync(scratch, { recursive: true });
+  for (const folder of [scratch, EMPTY]) rmSync(folder, { recursive: true });
 });
+
+/** A folder of sessions: all of the fixtures, or the short ones. */
+const SESSIONS = PLAYS_ALL ? FIXTURES : path.join(scratch, 'few');
+if (!PLAYS_ALL) {
+  for (const part of ['cline', 'swe-agent', 'ATTRIBUTION.md']) {
+    cpSync(path.join(FIXTURES, part), path.join(SESSIONS, part), { recursive: true });
+  }
+}
 
 function run(...args: readonly string[]): Promise<Outcome> {
   return runCommand(args);
@@ -59,19 +69,19 @@ describe('ctxfold analyze', () => {
   });
 
   test('analyzes a folder, and lists what it cannot read', async () => {
-    const { code, stdout, stderr } = await run('analyze', FIXTURES, '--json', '--recency', '2');
+    const { code, stdout, stderr } = await run('analyze', SESSIONS, '--json', '--recency', '2');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { sessions, totals, unread } = JSON.parse(stdout) as Report;
-    expect(sessions).toHaveLength(14);
+    expect(sessions).toHaveLength(PLAYS_ALL ? 14 : 4);
     const tokens = sessions.map((session) => session.tokens.without);
     expect(tokens).toEqual(tokens.toSorted((a, b) => b - a));
     expect(tokens.reduce((total, count) => total + count, 0)).toBe(totals.tokens.without);
-    expect(unread.map(({ file }) => path.relative(FIXTURES, file))).toContain('ATTRIBUTION.md');
+    expect(unread.map(({ file }) => path.relative(SESSIONS, file))).toContain('ATTRIBUTION.md');
     expect(unread.every(({ reason }) => reason.length > 0)).toBe(true);
   });
 
   test('prints tables that fit 80 columns and have no colours when piped', async () => {
-    const { code, stdout, stderr } = await run('analyze', FIXTURES);
+    const { code, stdout, stderr } = await run('analyze', SESSIONS);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('all sessions');
     expect(stdout).not.toContain(String.fromCharCode(27));
@@ -103,7 +113,7 @@ describe('ctxfold analyze', () => {
   test.each([
     ['a file that is no session', path.join(FIXTURES, 'ATTRIBUTION.md')],
     ['a path where nothing is', '/nowhere'],
-    ['a folder without sessions', scratch],
+    ['a folder without sessions', EMPTY],
   ])('ends with exit code 3 for %s', async (_, place) => {
     const { code, stderr } = await run('analyze', place);
     expect(code).toBe(3);

@@ -16,8 +16,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { COMMAND, runCommand, spawnCommand } from '../support/run-command.js';
+import { COMMAND, runCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
+import { PLAYS_ALL, sample } from '../support/scale.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SWE_AGENT = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
@@ -26,6 +27,13 @@ const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-cli-'));
 afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
+
+/** A folder of sessions: all of the fixtures, or two of them. */
+const SESSIONS = PLAYS_ALL ? FIXTURES : path.join(scratch, 'two-sessions');
+if (!PLAYS_ALL) {
+  cpSync(path.join(FIXTURES, 'cline'), SESSIONS, { recursive: true });
+  cpSync(SWE_AGENT, path.join(SESSIONS, 'session.traj'));
+}
 
 function run(...args: readonly string[]): Promise<Outcome> {
   return runCommand(args);
@@ -61,41 +69,44 @@ const sum = (totals: readonly Total[]): number =>
   totals.reduce((tokens, total) => tokens + total.tokens, 0);
 
 describe('ctxfold replay', () => {
-  test.each([
+  const recorded = [
     ['claude-code', 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl'],
-    ['codex', 'codex/jdx-mise__71-b56c467073-0.jsonl'],
     ['gemini-cli', 'gemini-cli/session-2025-12-30T06-53-7bc58f7d.json'],
+    ['codex', 'codex/jdx-mise__71-b56c467073-0.jsonl'],
     ['openai-chat', 'openai-chat/openhands-sampled__python__mypy-15976_0.json'],
     ['swe-agent', 'swe-agent/crypto__BabyEncryption.traj'],
     ['mini-swe-agent', 'mini-swe-agent/pydata__xarray-7229.traj.json'],
     ['cline', 'cline/session.messages.json'],
-  ])('reports a session of %s whose figures add up', async (format, fixture) => {
-    const file = path.join(FIXTURES, fixture);
-    const { code, stdout, stderr } = await run('replay', file, '--json', '--recency', '2');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const report = JSON.parse(stdout) as Report;
-    expect(report).toMatchObject({ format, exceeded: null });
-    expect(report.playedEntries).toBe(report.entries);
-    const windows = [...report.modelCalls, report.end];
-    const saved = report.end.tokens.without - report.end.tokens.with;
-    expect(sum(report.reclaimed)).toBe(saved);
-    expect(sum(windows.flatMap(({ edits }) => edits))).toBe(saved);
-    expect(sum(report.modelCalls.map((call) => ({ tokens: call.tokens.with })))).toBe(
-      report.input.with,
-    );
-    let edited = 0;
-    for (const { edits, tokens } of windows) {
-      edited += sum(edits);
-      expect(tokens.without - tokens.with).toBe(edited);
-    }
-  });
+  ] as const;
 
-  test.each(['snapshot', 'inline'])('finds the same with --offload %s', async (mode) => {
+  test.each(sample(recorded, 3))(
+    'reports a session of %s whose figures add up',
+    async (format, fixture) => {
+      const file = path.join(FIXTURES, fixture);
+      const { code, stdout, stderr } = await run('replay', file, '--json', '--recency', '2');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const report = JSON.parse(stdout) as Report;
+      expect(report).toMatchObject({ format, exceeded: null });
+      expect(report.playedEntries).toBe(report.entries);
+      const windows = [...report.modelCalls, report.end];
+      const saved = report.end.tokens.without - report.end.tokens.with;
+      expect(sum(report.reclaimed)).toBe(saved);
+      expect(sum(windows.flatMap(({ edits }) => edits))).toBe(saved);
+      expect(sum(report.modelCalls.map((call) => ({ tokens: call.tokens.with })))).toBe(
+        report.input.with,
+      );
+      let edited = 0;
+      for (const { edits, tokens } of windows) {
+        edited += sum(edits);
+        expect(tokens.without - tokens.with).toBe(edited);
+      }
+    },
+  );
+
+  test.each(sample(['snapshot', 'inline'], 1))('finds the same with --offload %s', async (mode) => {
     const file = path.join(FIXTURES, 'openai-chat/openhands-sampled__python__mypy-15976_0.json');
     const [one, other] = await Promise.all(
-      ['auto', mode].map((offload) =>
-        spawnCommand(['replay', file, '--json', '--offload', offload]),
-      ),
+      ['auto', mode].map((offload) => run('replay', file, '--json', '--offload', offload)),
     );
     const figures = ({ stdout }: Outcome): Partial<Report> => {
       const { input, reclaimed, end } = JSON.parse(stdout) as Report;
@@ -275,7 +286,7 @@ describe('a dash', () => {
       ['analyze', '--json'],
       ['analyze', '--json', '--explain', '2'],
     ];
-    for (const [command = '', ...options] of commands) {
+    for (const [command = '', ...options] of sample(commands, 1)) {
       const [piped, named] = await Promise.all([
         pipe(SWE_AGENT, command, '-', ...options),
         run(command, SWE_AGENT, ...options),
@@ -353,24 +364,26 @@ describe('a folder', () => {
 });
 
 describe('a terminal of 40 columns', () => {
-  test.each([
+  const commands: readonly (readonly [readonly string[]])[] = [
     [[]],
     [['--help']],
-    ...['replay', 'report', 'analyze', 'mcp'].map((name) => [[name, '--help']]),
+    ...['replay', 'report', 'analyze', 'mcp'].map((name) => [[name, '--help']] as const),
     [['replay']],
     [['replay', path.join(scratch, 'missing.json')]],
     [['replay', SWE_AGENT, '--recency', 'x']],
     [['replay', SWE_AGENT]],
     [['replay', SWE_AGENT, '--context-limit', '100']],
-    [['replay', FIXTURES]],
+    [['replay', SESSIONS]],
     [['report', SWE_AGENT, '-o', path.join(scratch, 'a-rather-long-name-of-a-page.html')]],
     [['analyze', SWE_AGENT]],
     [['analyze', SWE_AGENT, '--explain', '4']],
     [['analyze', SWE_AGENT, '--explain', '400']],
     [['analyze', SWE_AGENT, '--suggest']],
-    [['analyze', FIXTURES]],
-    [['analyze', FIXTURES, '--suggest']],
-  ])('has no wider line: %j', async (args) => {
+    [['analyze', SESSIONS]],
+    [['analyze', SESSIONS, '--suggest']],
+  ];
+
+  test.each(sample(commands, 9))('has no wider line: %j', async (args) => {
     const { stdout, stderr } = await runCommand(args, { COLUMNS: '40' });
     expect(stdout + stderr).not.toBe('');
     for (const line of `${stdout}\n${stderr}`.split('\n')) {
@@ -393,12 +406,12 @@ describe('a run that somebody looks at', () => {
     }
   }
 
-  test.each([
+  const watched: readonly (readonly [readonly string[], readonly string[]])[] = [
     [
       ['replay', SWE_AGENT],
       ['reading', 'replaying'],
     ],
-    [['replay', FIXTURES], ['playing']],
+    [['replay', SESSIONS], ['playing']],
     [
       ['report', SWE_AGENT, '-o', path.join(scratch, 'page.html')],
       ['reading', 'replaying'],
@@ -411,11 +424,16 @@ describe('a run that somebody looks at', () => {
       ['analyze', SWE_AGENT, '--explain', '2'],
       ['reading', 'replaying'],
     ],
-    [['analyze', FIXTURES], ['analyzing']],
-  ])('shows a bar for each stage from its start: %j', async (args, stages) => {
-    const shown = await shownBy(...args);
-    for (const stage of stages) expect(shown).toMatch(new RegExp(`${stage} [█░]+ 0/`));
-  });
+    [['analyze', SESSIONS], ['analyzing']],
+  ];
+
+  test.each(sample(watched, 3))(
+    'shows a bar for each stage from its start: %j',
+    async (args, stages) => {
+      const shown = await shownBy(...args);
+      for (const stage of stages) expect(shown).toMatch(new RegExp(`${stage} [█░]+ 0/`));
+    },
+  );
 
   test('shows none where the figures are for a program', async () => {
     expect(await shownBy('replay', SWE_AGENT, '--json')).toBe('');
@@ -426,7 +444,7 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
   const shell = (script: string, ...args: readonly string[]) =>
     spawnSync('sh', ['-c', script, process.execPath, COMMAND, ...args], { encoding: 'utf8' });
 
-  test.each(['analyze', 'replay', 'report -o -', 'analyze --suggest', 'analyze --json'])(
+  test.each(sample(['analyze', 'replay', 'report -o -', 'analyze --suggest', 'analyze --json'], 1))(
     'is told in one line, with code 1: %s',
     (command) => {
       const { status, stderr } = shell(`"$0" "$1" ${command} "$2" > /dev/full`, SWE_AGENT);
@@ -435,16 +453,21 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
     },
   );
 
-  test.each([
+  const places = [
     ['a folder', scratch, /EISDIR/],
     ['a place that is none', path.join(scratch, 'nowhere/page.html'), /ENOENT/],
     ['a full disk', '/dev/full', /ENOSPC/],
-  ])('is told in one line, with code 1, of a page to %s', (_, place, message) => {
-    const { status, stderr } = shell('"$0" "$1" report "$2" -o "$3"', SWE_AGENT, place);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^ctxfold: [^\n]*\n$/);
-    expect(stderr).toMatch(message);
-  });
+  ] as const;
+
+  test.each(sample(places, 1))(
+    'is told in one line, with code 1, of a page to %s',
+    (_, place, message) => {
+      const { status, stderr } = shell('"$0" "$1" report "$2" -o "$3"', SWE_AGENT, place);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^ctxfold: [^\n]*\n$/);
+      expect(stderr).toMatch(message);
+    },
+  );
 
   test('is no reason for a stack where messages have nowhere to go either', () => {
     const { status, stderr } = shell('"$0" "$1" analyze missing.json 2> /dev/full; echo $? >&2');

@@ -8,6 +8,7 @@ import { readRemovals, restore } from 'ctxfold/removal-log';
 import type { IContent, OffloadMode, ToolResponseBlock, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
+import { sample } from '../support/scale.js';
 
 const ENTRIES = 1_200;
 /** A third of what the history takes. */
@@ -43,7 +44,7 @@ function responsesOf(history: readonly IContent[]): readonly ToolResponseBlock[]
 }
 
 describe('createSession with a removal log', () => {
-  it.each(['snapshot', 'inline'] as const)(
+  it.each(sample(['inline', 'snapshot'], 1))(
     'restores all that a long session has lost, and after it was taken up again (%s)',
     async (offload) => {
       const path = await temporaryPath();

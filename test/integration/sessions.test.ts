@@ -8,8 +8,9 @@ import { findViolations } from 'ctxfold/validate';
 import type { Compactor, CompactorOptions, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
+import { PLAYS_ALL } from '../support/scale.js';
 
-const ENTRIES = 10_000;
+const ENTRIES = PLAYS_ALL ? 10_000 : 1_500;
 const PACKAGE_ROOT = resolve(import.meta.dirname, '../..');
 
 function open(options: CompactorOptions): Compactor {
@@ -63,7 +64,7 @@ async function runModule(source: string): Promise<{ code: unknown; output: strin
 }
 
 describe('createCompactor', () => {
-  it('makes of 10,000 entries on threads what it makes inline, and counts them right', async () => {
+  it('makes of thousands of entries on threads what it makes inline, and counts them right', async () => {
     const entries = generateHistory({ entries: ENTRIES });
     const settings = { 'compression.density.recencyPruning': true };
     const threaded = await play(open({ offload: 'snapshot', settings }), entries);
@@ -83,7 +84,9 @@ describe('createCompactor', () => {
 
   it('serves two sessions at once', async () => {
     const compactor = open({ offload: 'snapshot', threads: 2 });
-    const [a, b] = [1, 2].map((seed) => generateHistory({ entries: 1_500, seed }));
+    const [a, b] = [1, 2].map((seed) =>
+      generateHistory({ entries: PLAYS_ALL ? 1_500 : 400, seed }),
+    );
     const [one, other] = await Promise.all([play(compactor, a ?? []), play(compactor, b ?? [])]);
     const inline = open({ offload: 'inline' });
     for (const [session, entries] of [[one, a] as const, [other, b] as const]) {

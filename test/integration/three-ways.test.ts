@@ -12,7 +12,7 @@ import {
   arbitraryWorkingSetRules,
   WORKING_TOOLS,
 } from '../support/arbitrary-working-history.js';
-import { runs, sightings } from '../support/scale.js';
+import { PLAYS_ALL, runs, sample, sightings } from '../support/scale.js';
 
 const MODES: readonly OffloadMode[] = ['inline', 'auto', 'snapshot', 'resident'];
 
@@ -194,7 +194,7 @@ describe('offload', () => {
             await expectEqual(limit, prolonged(entries, 420), made, start, options, style);
           },
         ),
-        { numRuns: runs(25), interruptAfterTimeLimit: 20_000 },
+        { numRuns: runs(25, 4), interruptAfterTimeLimit: 20_000 },
       );
       expect(seen.residentPassesOfAuto).toBeGreaterThan(sightings(10));
     },
@@ -202,8 +202,11 @@ describe('offload', () => {
   );
 
   it.each(
-    readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /\.(?:jsonl?|traj)$/.test(file),
+    sample(
+      readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+        /\.(?:jsonl?|traj)$/.test(file),
+      ),
+      3,
     ),
   )('leaves equal histories of the recorded session %s', async (file) => {
     const { entries, format, workspaceRoot } = await readTranscript(FIXTURES + file);
@@ -222,7 +225,7 @@ describe('offload', () => {
 
   it('was seen to prune, to compress and to keep histories resident', () => {
     for (const [kind, times] of Object.entries(seen)) {
-      expect([kind, times > 10]).toEqual([kind, true]);
+      expect([kind, times > (PLAYS_ALL ? 10 : 2)]).toEqual([kind, true]);
     }
   });
 });

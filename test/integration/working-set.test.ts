@@ -12,6 +12,7 @@ import type { Compactor, IContent, OffloadMode, Session } from 'ctxfold';
 import type { WorkingSetRules } from 'ctxfold/density';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WORKING_TOOLS } from '../support/arbitrary-working-history.js';
+import { sample } from '../support/scale.js';
 import { workingHistory } from '../support/working-notation.js';
 
 const CHOICES = ['preset', 'off', 'default', 'aggressive'] as const;
@@ -82,7 +83,7 @@ async function passOnWorker(session: Session): Promise<void> {
 }
 
 describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {
-  it.each(CHOICES)('of %s acts in a session', async (choice) => {
+  it.each(sample(CHOICES, 2))('of %s acts in a session', async (choice) => {
     const compactor = compactorOf(mode);
     for (const preset of [RULES, undefined]) {
       const session = await compactor.createSession({

@@ -1,11 +1,17 @@
 // What a session's requests cost in dollars, and how edits follow the price of the model.
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
-import { inputCost, modelPrice } from '../../src/main/models/model-prices.js';
+import { SILENT_LOGGER } from '../../src/main/host/logger.js';
+import {
+  inputCost,
+  MODEL_PRICES_DATE,
+  modelPrice,
+  ModelPrices,
+} from '../../src/main/models/model-prices.js';
 import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
 import { workingHistory } from '../support/working-notation.js';
 
@@ -103,5 +109,26 @@ describe('prices', () => {
     { '': { input: 1, cacheRead: 0.1, cacheWrite: 1 } },
   ])('of %j are refused, by name', (prices) => {
     expect(() => createCompactor({ prices: prices as never })).toThrow(/prices/);
+  });
+
+  it('say what a name was likely meant for that they do not have', () => {
+    const price = { input: 1, cacheReed: 0.1, cacheWrite: 1 };
+    expect(() => createCompactor({ prices: { m: price } as never })).toThrow(
+      "Did you mean 'cacheRead'",
+    );
+  });
+
+  it('are told to be old once, half a year after the day that the table names', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const warn = vi.fn();
+    const prices = (): ModelPrices => new ModelPrices({}, { ...SILENT_LOGGER, warn });
+    vi.setSystemTime(Date.parse(MODEL_PRICES_DATE) + 182 * 86_400_000);
+    prices().of('claude-opus-5-5');
+    expect(warn).not.toHaveBeenCalled();
+    vi.setSystemTime(Date.parse(MODEL_PRICES_DATE) + 183 * 86_400_000);
+    const old = prices();
+    for (const model of ['some-model', 'claude-opus-5-5', 'gpt-6.2-sol']) old.of(model);
+    expect(warn.mock.calls).toEqual([[expect.any(String), { date: MODEL_PRICES_DATE }]]);
   });
 });

@@ -16,6 +16,7 @@ import {
 } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { isShrunk } from '../../src/shared/shrink/shrunk-mark.js';
+import { PLAYS_ALL } from '../support/scale.js';
 import { temporaryPath } from './removal-log/recording.js';
 
 const NOISE = 'the same line of noise, again and again\n'.repeat(60);
@@ -125,7 +126,9 @@ describe('Session', () => {
       toolContent([toolResponse(id, 'read_file', lines.slice(from, from + 40).join('\n'))]),
     ];
     // So many that most requests are no point at which a batch may land.
-    const early = Array.from({ length: 400 }, (_, at) => ran(`early ${at}`, 'short')).flat();
+    const early = Array.from({ length: PLAYS_ALL ? 400 : 120 }, (_, at) =>
+      ran(`early ${at}`, 'short'),
+    ).flat();
     const entries = [
       ...[
         humanText('go'),

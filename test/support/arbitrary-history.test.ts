@@ -11,7 +11,7 @@ import { runs } from './scale.js';
 describe('arbitraryHistory', () => {
   it('gives valid histories', () => {
     fc.assert(
-      fc.property(arbitraryHistory(), (history) => {
+      fc.property(arbitraryHistory({ maxEntries: 300 }), (history) => {
         expect(findViolations(history)).toEqual([]);
       }),
       { numRuns: runs(2_000) },
@@ -20,7 +20,7 @@ describe('arbitraryHistory', () => {
 
   it('gives short, long and very long ones up to the maximum', () => {
     const lengths = fc
-      .sample(arbitraryHistory({ maxEntries: 300 }), 400)
+      .sample(arbitraryHistory({ maxEntries: 300 }), 200)
       .map((history) => history.length)
       .sort((a, b) => a - b);
     const at = (share: number): number => lengths[Math.floor(share * lengths.length)] ?? 0;
@@ -32,7 +32,7 @@ describe('arbitraryHistory', () => {
 
   it('gives open calls, parallel calls, repeated ids, failures, pictures and opaque blocks', () => {
     const blocks = fc
-      .sample(arbitraryHistory(), 200)
+      .sample(arbitraryHistory(), 100)
       .map((history) => history.flatMap((entry) => entry.blocks));
     const idsOf = (of: IContent['blocks'], type: 'tool_call' | 'tool_response'): string[] =>
       of.flatMap((block) =>

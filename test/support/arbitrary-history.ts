@@ -16,19 +16,20 @@ import type {
 import { hasSubstance } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { arbitraryPath, arbitraryResult, arbitraryToolUse, listOf } from './arbitrary-tool-use.js';
+import { PLAYS_ALL } from './scale.js';
 
 /** The root that `arbitraryDensityConfig` resolves against. */
 export const WORKSPACE_ROOT = '/work';
 
 export interface ArbitraryHistoryOptions {
-  /** Upper bound of a history's length, at least 20. @default 300 */
+  /** Upper bound of a history's length, at least 20. @default 300 where all is played, else 100 */
   readonly maxEntries?: number;
 }
 
 /** Gives valid histories: half of them short, one in ten up to `maxEntries` long. */
-export function arbitraryHistory({ maxEntries = 300 }: ArbitraryHistoryOptions = {}): fc.Arbitrary<
-  IContent[]
-> {
+export function arbitraryHistory({
+  maxEntries = PLAYS_ALL ? 300 : 100,
+}: ArbitraryHistoryOptions = {}): fc.Arbitrary<IContent[]> {
   return fc
     .record({
       turns: fc.oneof(

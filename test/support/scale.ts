@@ -1,12 +1,29 @@
-// How many random cases the suite plays, and which: one number each for all properties, so that `npm test` is quick and
-// repeatable, and the whole check is thorough.
+// How many cases the suite plays, and which: one number each for all of it, so that `npm test` is quick and repeatable, and
+// the whole check is thorough.
 
-/** Share of the full number of random cases that this run plays: `TEST_SCALE`, 1 for all of them. @default 0.04 */
+/** Share of the full number of random cases that this run plays: `TEST_SCALE`, 1 for all of them. @default 0.02 */
 export const TEST_SCALE: number = readScale(process.env['TEST_SCALE']);
+
+/** Whether this run plays all there is, as `npm run check` does. */
+export const PLAYS_ALL: boolean = TEST_SCALE === 1;
 
 /** How many of `full` random cases this run plays: at least `least`, and never more than all. */
 export function runs(full: number, least: number = 20): number {
   return Math.min(full, Math.max(least, Math.ceil(full * TEST_SCALE)));
+}
+
+/**
+ * The cases of a list that this run plays: all of them in the whole check, else `count`, evenly spread; another seed plays
+ * others.
+ */
+export function sample<const Item>(cases: readonly Item[], count: number): readonly Item[] {
+  if (PLAYS_ALL || count >= cases.length) return cases;
+  const first = TEST_SEED ?? Math.floor(Math.random() * cases.length);
+  const step = cases.length / count;
+  return Array.from(
+    { length: count },
+    (_, at) => cases[(Math.abs(first) + Math.floor(at * step)) % cases.length] as Item,
+  );
 }
 
 /**
@@ -15,7 +32,7 @@ export function runs(full: number, least: number = 20): number {
  * run has must not fail it.
  */
 export function sightings(full: number): number {
-  if (TEST_SCALE === 1) return full;
+  if (PLAYS_ALL) return full;
   const share = full * TEST_SCALE;
   return share < 20 ? -1 : Math.floor(share / 10);
 }
@@ -38,7 +55,7 @@ function readSeed(text: string | undefined): number | undefined {
 }
 
 function readScale(text: string | undefined): number {
-  if (text === undefined || text === '') return 0.04;
+  if (text === undefined || text === '') return 0.02;
   const scale = Number(text);
   if (!(scale > 0 && scale <= 1)) {
     throw new RangeError(`Expected TEST_SCALE to be above 0 and at most 1, got ${text}.`);

@@ -5,7 +5,7 @@ import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import { MAX_REASON_LENGTH } from '../../main/preflight/cache-misses.js';
 import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
-import { reportedUsage } from '../call-arguments.js';
+import { reportedSum } from '../call-arguments.js';
 
 /** Usage of requests by their last message. */
 export class ReportedUsage {
@@ -54,10 +54,9 @@ function usageOf(message: unknown): CompactCall | undefined {
     cache_read_input_tokens: read,
     cache_creation_input_tokens: written,
   } = usage;
-  if (typeof fresh !== 'number') return undefined;
-  const total = fresh + countOf(read) + countOf(written);
-  const reported = reportedUsage(total, countOf(read), countOf(written));
-  if (reported.reportedInputTokens === undefined) return undefined;
+  const reported = reportedSum(fresh, read, written);
+  if (reported.reportedInputTokens === undefined)
+    return 'oddUsage' in reported ? reported : undefined;
   const reason = asText(
     asRecord(asRecord(message['diagnostics'])?.['cache_miss_reason'])?.['type'],
   );
@@ -69,10 +68,6 @@ function isServerCall(part: unknown): boolean {
   if (!isRecord(part)) return false;
   const { type } = part;
   return typeof type === 'string' && type !== 'tool_use' && type.endsWith('tool_use');
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
 }
 
 function isEventStream(value: unknown): value is AsyncIterable<unknown> {

@@ -6,7 +6,7 @@ import { withDeadline } from '../../main/waiting/with-deadline.js';
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { reportedTokens } from '../call-arguments.js';
+import { reportedSum } from '../call-arguments.js';
 import { HostCompactor } from '../host-compactor.js';
 import { tryPlainData } from '../plain-data.js';
 import {
@@ -100,8 +100,7 @@ class Plugin {
         await this.#askForLimit(providerID, modelName);
       }
       const contextLimit = modelName === undefined ? undefined : this.#limits.get(modelName);
-      const reportedInputTokens = reportedInput(messages);
-      const call = { sessionId, modelName, contextLimit, reportedInputTokens };
+      const call = { sessionId, modelName, contextLimit, ...usageOf(messages) };
       const sent = await this.#hostFor().compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
     } catch {
@@ -188,11 +187,9 @@ function modelOf(messages: readonly OpenCodeMessage[]): ModelNames {
 }
 
 /** What the provider reported for the step before. */
-function reportedInput(messages: readonly OpenCodeMessage[]): number | undefined {
+function usageOf(messages: readonly OpenCodeMessage[]): ReturnType<typeof reportedSum> {
   const last = messages.findLast(({ info }) => info.role === 'assistant')?.info;
   const { input, cache } = asRecord(asRecord(last)?.['tokens']) ?? {};
   const { read, write } = asRecord(cache) ?? {};
-  const tokens = [input, read ?? 0, write ?? 0].map(reportedTokens);
-  const sum = tokens.reduce<number>((total, count) => total + (count ?? NaN), 0);
-  return sum > 0 ? sum : undefined;
+  return reportedSum(input, read, write);
 }

@@ -6,7 +6,6 @@ import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import type { HostCall } from '../host-compactor.js';
-import { reportedTokens } from '../call-arguments.js';
 import {
   adviceForAbsent,
   NO_RECALL_ID,
@@ -25,6 +24,7 @@ import type {
   PiOwn,
   PiTurnEndEvent,
 } from './extension-api.js';
+import { usageOf } from './usage-of.js';
 
 /** An extension of pi. */
 export type PiExtension = (pi: PiExtensionApi) => void;
@@ -105,7 +105,7 @@ class Extension {
       sessionId,
       signal: ctx.signal,
       ...(ctx.model !== undefined && modelFacts(ctx.model)),
-      reportedInputTokens: reportedInput(messages),
+      ...usageOf(messages),
     });
     ctx.ui.setStatus('ctxfold', shownStatus(host.saving(sessionId)));
     this.#edited = sent === messages ? undefined : { given: messages, sent };
@@ -155,17 +155,6 @@ function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall,
     contextLimit: contextWindow,
     reasoning: bindsReasoning ? 'strip-after-first-edit' : 'keep',
   };
-}
-
-/** What the provider reported for the request that the last answer came of. */
-function reportedInput(messages: readonly PiMessage[]): number | undefined {
-  const last = messages.findLast(({ role }) => role === 'assistant');
-  if (last === undefined || isUnsent(fieldsOf(last))) return undefined;
-  const { usage } = last as { readonly usage?: unknown };
-  const { input, cacheRead, cacheWrite } = asRecord(usage) ?? {};
-  const tokens = [input, cacheRead ?? 0, cacheWrite ?? 0].map(reportedTokens);
-  const sum = tokens.reduce<number>((total, count) => total + (count ?? NaN), 0);
-  return sum > 0 ? sum : undefined;
 }
 
 function shownStatus(saving: string | undefined): string | undefined {

@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Transform } from 'node:stream';
-import { asRecord, isRecord, tryParseJson } from '../../shared/json.js';
+import { usageNumbers } from '../../adapters/provider-usage.js';
+import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
 
@@ -122,35 +123,16 @@ function objectAt(text: string, from: number): unknown {
   return undefined;
 }
 
-/** What one report says; what it says nothing of stays as it was. */
+/** What one report says; what it says nothing of stays as it was, and so does what cannot be. */
 function readUsage(usage: JsonRecord): Partial<AnsweredUsage> {
-  const numbers = (record: JsonRecord | undefined, name: string): number | undefined => {
-    const value = record?.[name];
-    return typeof value === 'number' && value >= 0 ? value : undefined;
-  };
-  const details =
-    asRecord(usage['prompt_tokens_details']) ?? asRecord(usage['input_tokens_details']);
-  const cached =
-    numbers(details, 'cached_tokens') ??
-    numbers(usage, 'prompt_cache_hit_tokens') ??
-    numbers(usage, 'cachedContentTokenCount');
-  const written =
-    numbers(usage, 'cache_creation_input_tokens') ?? numbers(details, 'cache_write_tokens');
-  const prompt =
-    numbers(usage, 'prompt_tokens') ??
-    numbers(usage, 'promptTokenCount') ??
-    (isRecord(usage['input_tokens_details']) ? numbers(usage, 'input_tokens') : undefined);
+  const { total, fresh, read, written, output } = usageNumbers(usage);
   const report: Record<keyof AnsweredUsage, number | undefined> = {
-    inputTokens:
-      prompt === undefined
-        ? numbers(usage, 'input_tokens')
-        : Math.max(0, prompt - (cached ?? 0) - (written ?? 0)),
-    cacheReadTokens: cached ?? numbers(usage, 'cache_read_input_tokens'),
+    inputTokens: total === undefined ? fresh : Math.max(0, total - (read ?? 0) - (written ?? 0)),
+    cacheReadTokens: read,
     cacheWriteTokens: written,
-    outputTokens:
-      numbers(usage, 'output_tokens') ??
-      numbers(usage, 'completion_tokens') ??
-      numbers(usage, 'candidatesTokenCount'),
+    outputTokens: output,
   };
-  return Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(report).filter(([, value]) => value !== undefined && value >= 0),
+  );
 }

@@ -30,11 +30,25 @@ export function parseOptions<Schema extends z.ZodType>(
 
 /** What misspelt options are likely to be meant for. */
 function meantNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
-  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  return issues
-    .flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))
-    .flatMap((key) => {
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [];
+    const known = namesAt(schema, issue.path);
+    return issue.keys.flatMap((key) => {
       const meant = nearestName(key, known);
       return meant === undefined ? [] : [`Did you mean '${meant}' by ${shownText(key)}?`];
     });
+  });
+}
+
+/** The names that an object may have which stands there among the options. */
+function namesAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let at = schema;
+  for (const key of [...path, undefined]) {
+    while (at instanceof z.ZodOptional || at instanceof z.ZodDefault) at = at.unwrap();
+    if (key === undefined) break;
+    if (at instanceof z.ZodObject) at = (at.shape as Readonly<Record<PropertyKey, unknown>>)[key];
+    else if (at instanceof z.ZodRecord) at = at.valueType;
+    else if (at instanceof z.ZodArray) at = at.element;
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
 }

@@ -3,6 +3,8 @@
 
 import { USUAL_PRICES } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import { SILENT_LOGGER } from '../host/logger.js';
+import type { Logger } from '../host/logger.js';
 import { assertNumber, assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 
 /** Dollars for a million tokens. */
@@ -168,15 +170,21 @@ function plainName(id: string): string {
   return id.slice(0, MAX_NAME).toLowerCase().replace(ROUTE, '').replace(RELEASE, '');
 }
 
+/** Half a year: makers change prices about as often. */
+const OLD_AFTER_MS = 183 * 24 * HOUR;
+
 /** What a host says of prices: by the id of a model, before the table; `default` is for those that neither names. */
 export type OwnPrices = Readonly<Record<string, Omit<ModelPrice, 'name'>>>;
 
 /** The prices of one compactor's models: those of the host, else those of the table. */
 export class ModelPrices {
   readonly #own: ReadonlyMap<string, ModelPrice>;
+  readonly #logger: Logger;
+  #isAgeTold = false;
 
   /** @param own checked by whoever took them in */
-  constructor(own: OwnPrices = {}) {
+  constructor(own: OwnPrices = {}, logger: Logger = SILENT_LOGGER) {
+    this.#logger = logger;
     this.#own = new Map(
       Object.entries(own).map(([id, price]) => [plainName(id), { ...price, name: id }]),
     );
@@ -184,11 +192,21 @@ export class ModelPrices {
 
   /** What a model charges; `undefined` when nobody knows. */
   of(modelName: string | undefined): ModelPrice | undefined {
-    const known =
-      modelName === undefined
-        ? undefined
-        : (this.#own.get(plainName(modelName)) ?? modelPrice(modelName));
-    return known ?? this.#own.get('default');
+    if (modelName === undefined) return this.#own.get('default');
+    const own = this.#own.get(plainName(modelName));
+    const listed = own === undefined ? modelPrice(modelName) : undefined;
+    if (listed !== undefined) this.#tellAge();
+    return own ?? listed ?? this.#own.get('default');
+  }
+
+  /** Who goes by old prices has to know it, once. */
+  #tellAge(): void {
+    if (this.#isAgeTold) return;
+    this.#isAgeTold = true;
+    if (Date.now() - Date.parse(MODEL_PRICES_DATE) < OLD_AFTER_MS) return;
+    this.#logger.warn('the table of prices is old; give prices to createCompactor', {
+      date: MODEL_PRICES_DATE,
+    });
   }
 }
 

@@ -84,6 +84,12 @@ export interface RemovedEvent {
   readonly callIds: readonly string[];
 }
 
+/** What a provider has reported of the input of a request, and cannot be: below 0, no number, or more from the cache than was sent. */
+export interface OddUsage {
+  readonly inputTokens: unknown;
+  readonly cacheReadTokens: unknown;
+}
+
 /** The events of a session. */
 export interface SessionEvents {
   pruned: [PrunedEvent];
@@ -103,6 +109,8 @@ export interface SessionEvents {
    * themselves only after two such requests in a row, or with the provider's reason.
    */
   cacheMissed: [CacheMissedEvent];
+  /** A provider has reported usage that cannot be; nothing was learned from it. */
+  oddUsage: [OddUsage];
   /**
    * The history is not the one that the state is of, or not all of what landed in it can be done again: the session goes on from
    * the longest beginning that is the same.

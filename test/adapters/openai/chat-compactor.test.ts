@@ -8,6 +8,7 @@ import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
+import { sample } from '../../support/scale.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { deepFreeze } from './arbitrary-talks.js';
 import {
@@ -85,7 +86,7 @@ describe('chatCompactor', () => {
     expect(sent.filter((message) => !given.has(withoutCalls(message)))).toEqual([]);
   });
 
-  it.each(TIGHT_COMPACTORS)(
+  it.each(sample(TIGHT_COMPACTORS, 1))(
     'sends what the provider takes while it compresses by %s',
     async (_, tight) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));

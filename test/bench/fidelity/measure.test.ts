@@ -13,6 +13,7 @@ import { agentPreset, estimateEntryTokens } from '../../../src/index.js';
 import { PRUNED_POINTER } from '../../../src/density.js';
 import { readTranscript } from '../../../src/transcripts.js';
 import type { IContent, ToolResponseBlock } from '../../../src/index.js';
+import { sample } from '../../support/scale.js';
 import { naiveMeasure } from './naive-fidelity.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
@@ -179,7 +180,7 @@ describe('measure', () => {
     .filter((file) => file.isFile() && /\.(?:jsonl?|traj)$/.test(file.name))
     .map((file) => path.join(file.parentPath, file.name));
 
-  it.each(files.map((file) => [path.relative(FIXTURES, file), file]))(
+  it.each(sample(files, 3).map((file) => [path.relative(FIXTURES, file), file]))(
     'counts on %s what a search of all texts counts',
     async (_, file) => {
       const recorded = recordSession(file, await readTranscript(file));

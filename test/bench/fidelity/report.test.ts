@@ -10,11 +10,14 @@ import type { RecordedSession } from '../../../bench/fidelity/recorded-session.j
 import { renderFidelity } from '../../../bench/fidelity/render.js';
 import { mainGroup, reportFidelity } from '../../../bench/fidelity/report.js';
 import { readTranscript } from '../../../src/transcripts.js';
+import { PLAYS_ALL } from '../../support/scale.js';
 
 const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts');
 
 async function fixture(name: string): Promise<RecordedSession> {
-  return recordSession(name, await readTranscript(path.join(FIXTURES, name)));
+  const transcript = await readTranscript(path.join(FIXTURES, name));
+  const entries = transcript.entries.slice(0, PLAYS_ALL ? undefined : 60);
+  return recordSession(name, { ...transcript, entries });
 }
 
 const claude = await fixture('claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');

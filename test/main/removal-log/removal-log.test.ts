@@ -19,6 +19,7 @@ import { appendFileOf, openAppendFile } from '../../../src/main/removal-log/appe
 import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { toolContent, toolResponse } from '../../../src/shared/content.js';
+import { sample } from '../../support/scale.js';
 import {
   deferred,
   draft,
@@ -137,7 +138,8 @@ describe('RemovalLog', () => {
     const whole = Buffer.from(lines('a', 'b').join(''));
     const first = Buffer.byteLength(lines('a').join(''));
     const path = await temporaryPath();
-    for (let kept = first; kept <= whole.length; kept += 1) {
+    const places = Array.from({ length: whole.length - first + 1 }, (_, at) => first + at);
+    for (const kept of [...sample(places, 20), whole.length - 1]) {
       await writeFile(path, whole.subarray(0, kept));
       const writer = await RemovalLog.open(path);
       await writer.append([draft('new')]);

@@ -9,7 +9,7 @@ import { encodeRemoval } from '../../../src/main/removal-log/removal-record.js';
 import { aiContent, toolCall } from '../../../src/shared/content.js';
 import { draft, lines, recover, temporaryPath } from './recording.js';
 import type { Recovered } from './recording.js';
-import { runs } from '../../support/scale.js';
+import { runs, sample } from '../../support/scale.js';
 
 const [A = '', B = '', C = ''] = lines('a', 'b', 'c');
 const TORN = B.slice(0, 60);
@@ -34,7 +34,7 @@ describe('readRemovals', () => {
     await writeFile(path, all.join(''));
     const starts = [0];
     for (const line of all) starts.push(starts.at(-1)! + Buffer.byteLength(line));
-    for (const at of all.keys()) {
+    for (const at of sample([...all.keys()], 10)) {
       expect((await recover(path, { endOffset: starts[at]! })).texts).toHaveLength(at);
       // The lines before have no part in how a torn one is read: two of them do, for speed.
       const before = Math.min(at, 2);

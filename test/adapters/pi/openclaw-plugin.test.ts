@@ -1,0 +1,91 @@
+// The plugin in an OpenClaw that is played: what its engine, its tool and its command answer.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
+import type { OpenClawPluginApi } from '../../../src/adapters/pi/openclaw-api.js';
+import { register } from '../../../src/adapters/pi/openclaw-plugin.js';
+import { staleRead, user } from './pi-messages.js';
+
+const PRUNING = { preset: 'specification', offload: 'inline' };
+
+type Registered<Name extends keyof OpenClawPluginApi> = OpenClawPluginApi[Name] extends
+  ((first: infer First, ...rest: never[]) => unknown) | undefined
+  ? First
+  : never;
+
+/** An OpenClaw with one session. */
+function playedOpenClaw(pluginConfig: Readonly<Record<string, unknown>> = PRUNING) {
+  let factory: Parameters<OpenClawPluginApi['registerContextEngine']>[1] | undefined;
+  let tool: Registered<'registerTool'> | undefined;
+  let command: Registered<'registerCommand'> | undefined;
+  let service: Registered<'registerService'> | undefined;
+  register({
+    pluginConfig,
+    registerContextEngine: (_id, given) => (factory = given),
+    registerTool: (given) => (tool = given),
+    registerCommand: (given) => (command = given),
+    registerService: (given) => (service = given),
+  });
+  onTestFinished(() => service?.stop());
+  const engine = factory!({ workspaceDir: '/w' });
+  const sessionId = 's';
+  return {
+    engine,
+    assemble: async (messages: readonly PiMessage[]) =>
+      (await engine.assemble({ sessionId, messages, tokenBudget: 100_000, model: 'm' })) as {
+        messages: readonly PiMessage[];
+        estimatedTokens: number;
+      },
+    recall: async (id: unknown, of = sessionId) =>
+      (await tool!({ sessionId: of }).execute('r', { id })).content[0]?.text,
+    status: () => command!.handler({ sessionId }).text,
+    stop: () => service!.stop(),
+  };
+}
+
+describe('register', () => {
+  it('assembles what is not stale, with the tokens that it comes to', async () => {
+    const { assemble, status } = playedOpenClaw();
+    const talk = staleRead();
+    const before = structuredClone(talk);
+    const whole = await assemble(talk.slice(0, 3));
+    expect(whole.messages).toEqual(talk.slice(0, 3));
+    const left = await assemble(talk);
+    expect(left.messages).toHaveLength(4);
+    expect(left.messages[2]).toBe(talk[3]);
+    expect(left.estimatedTokens).toBeGreaterThan(0);
+    expect(left.estimatedTokens).toBeLessThan(whole.estimatedTokens);
+    expect(talk).toEqual(before);
+    expect(status()).toContain('2 calls sent');
+  });
+
+  it('gives a result back that it took out, of the session that asks', async () => {
+    const { assemble, recall } = playedOpenClaw();
+    await assemble(staleRead());
+    expect(await recall('c1')).toContain('a line of the file');
+    expect(await recall('c1', 'another')).toContain('No original is on record');
+    expect(await recall(7)).toContain('Nothing was recalled');
+  });
+
+  it('never throws: the messages go as they are, and the command says why', async () => {
+    const { assemble, status } = playedOpenClaw();
+    const broken = [{ role: 7 }] as unknown as readonly PiMessage[];
+    expect((await assemble(broken)).messages).toEqual(broken);
+    expect(status()).toContain('was sent as it was');
+    const wrong = playedOpenClaw({ contextLimit: 'much' });
+    expect((await wrong.assemble(staleRead())).messages).toHaveLength(5);
+    expect(wrong.status()).toContain('No model was called');
+  });
+
+  it('goes on after a stop, and says of a turn that is told twice that it is', async () => {
+    const { assemble, engine, stop } = playedOpenClaw();
+    await assemble(staleRead());
+    await stop();
+    expect((await assemble([...staleRead(), user('On.')])).messages).toHaveLength(5);
+    const turn = { advancementKey: 'k' };
+    expect(await engine.commitTurn(turn)).toEqual({ status: 'committed' });
+    expect(await engine.commitTurn(turn)).toEqual({ status: 'duplicate' });
+    expect(await engine.commitTurn({ advancementKey: 'l' })).toEqual({ status: 'committed' });
+  });
+});
