@@ -1,5 +1,5 @@
 // The chaos proof: sessions on worker threads in which everything goes wrong, held against the same
-// sessions inline. `node scripts/chaos.js [--passes n] [--seed n] [--json]`, after a build. Ends with code
+// sessions inline. `node scripts/chaos.js [--passes n] [--seed n] [--longest entries] [--json]`, after a build. Ends with code
 // 1 when a promise hangs, a result differs, memory grows, or the process crashes, blocks or does not end.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -20,10 +20,11 @@ const { values } = parseArgs({
   options: {
     passes: { type: 'string', default: '2600' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    longest: { type: 'string', default: '10000' },
     json: { type: 'boolean', default: false },
   },
 });
-for (const name of ['passes', 'seed']) {
+for (const name of ['passes', 'seed', 'longest']) {
   if (!/^[1-9]\d*$/.test(values[name])) {
     throw new RangeError(`Expected --${name} to be a positive integer, got ${values[name]}.`);
   }
@@ -32,8 +33,8 @@ for (const name of ['passes', 'seed']) {
 /** Runs the proof in a process of its own; resolves to its report, with what its end shows added. */
 async function run() {
   const module = resolve(ROOT, '.bench/test/chaos/run.js');
-  const { passes, seed } = values;
-  const options = ['--passes', passes, '--seed', seed, '--worker', WORKER];
+  const { passes, seed, longest } = values;
+  const options = ['--passes', passes, '--seed', seed, '--longest', longest, '--worker', WORKER];
   const child = spawn(process.execPath, ['--expose-gc', module, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

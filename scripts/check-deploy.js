@@ -1,6 +1,6 @@
 // Builds and runs an agent in every way of docs/deploying.md, and compiles a consumer with several versions of TypeScript,
 // each in a temporary folder. After a build. --quick: only what needs no package that is not installed here; --only <text>:
-// those whose name holds it. Says what could not be installed; exits with 1 when any row fails.
+// those whose name holds it, or one of several such. Says what could not be installed; exits with 1 when any row fails.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,10 @@ import { parseArgs } from 'node:util';
 import { ROWS, TYPESCRIPTS } from './deploy/rows.js';
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+  },
 });
 const TIME_LIMIT_MS = values.quick ? 60_000 : 600_000;
 const scratch = mkdtempSync(join(tmpdir(), 'ctxfold-deploy-'));
@@ -192,7 +195,8 @@ if (!values.quick) {
 }
 try {
   for (const [at, { name, check }] of checks.entries()) {
-    if (at > 0 && !name.includes(values.only)) continue;
+    const { only } = values;
+    if (at > 0 && only.length > 0 && !only.some((part) => name.includes(part))) continue;
     try {
       console.log(`ok    ${name}: ${await check()}`);
     } catch (error) {

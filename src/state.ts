@@ -10,6 +10,8 @@ export type {
   TallyMemory,
 } from './main/state/session-memory.js';
 export { directoryStore } from './main/state/directory-store.js';
+export { openStore } from './main/state/open-store.js';
+export type { OpenedStore } from './main/state/open-store.js';
 export { memoryStore } from './main/state/memory-store.js';
 export type {
   SaveOutcome,

@@ -339,14 +339,13 @@ export class Session extends SafeEmitter<SessionEvents> {
       return false;
     }
     this.#gone.clear();
-    const former = await goOnFrom(history, { state: outcome.overtakenBy, ...this.#known });
-    if (former === undefined) {
-      // Of another history: this one is saved on top of it.
-      await keeper.save(this.snapshot(), history.journal.digest.names);
-      return false;
-    }
-    this.#goOn(former);
-    return true;
+    const about = { state: outcome.overtakenBy, ...this.#known };
+    const hasGoneOn = await goOnFrom(history, about, (former) => {
+      this.#goOn(former);
+    });
+    // Of another history: this one is saved on top of it.
+    if (!hasGoneOn) await keeper.save(this.snapshot(), history.journal.digest.names);
+    return hasGoneOn;
   }
 
   get #known(): Pick<TakeUpOptions, 'toolCatalog' | 'calibration'> {
@@ -391,9 +390,10 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   async #shutDown(): Promise<void> {
-    const { removalLog, onClose } = this.#parts;
+    const { removalLog, keeper, onClose } = this.#parts;
     // Not forever: a strategy of the user's own may never come back.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
+    await keeper?.settled();
     await removalLog?.close();
     await onClose?.();
   }

@@ -71,7 +71,7 @@ describe('what a call says about itself', () => {
   it.each(ADAPTER_SAMPLES)('is refused to $name or of use, and changes nothing', async (sample) => {
     const compact = sample.open(compactor, { edits: 'every-turn', onError: 'throw' });
     const expected = await compact(sample.talk());
-    for (const { name, make } of placed(call, 900, 100)) {
+    for (const { name, make } of placed(call, 900, 30)) {
       await attack(name, make(), (value) => compact(sample.talk(), value as never));
       expect(await compact(sample.talk()), name).toEqual(expected);
     }
@@ -116,7 +116,7 @@ describe('options of adapters', () => {
   });
 
   it.each(ADAPTER_SAMPLES)('of $name are refused or of use', async (sample) => {
-    for (const { name, make } of placed(options, 1_500, 150)) {
+    for (const { name, make } of placed(options, 1_500, 30)) {
       await attack(name, make(), (value) => {
         const compact = sample.open(compactor, value as never);
         return compact(sample.talk());
@@ -137,7 +137,7 @@ describe('options of adapters', () => {
 describe('what loops hand over', () => {
   const play = async (make: () => unknown, take: (value: unknown) => unknown): Promise<void> => {
     let refused = 0;
-    const attacks = placed(make, 800, 150);
+    const attacks = placed(make, 800, 60);
     for (const { name, make: makeOne } of attacks) {
       if (await attack(name, makeOne(), take)) refused += 1;
     }
@@ -182,7 +182,7 @@ describe('what loops hand over', () => {
       messages: [new HumanMessage('x'), new AIMessage('y')],
     });
     // It is asked to change the list, so it gets one of its own; lists that cannot be changed are no such lists.
-    const attacks = placed(make, 800, 150).filter(
+    const attacks = placed(make, 800, 60).filter(
       ({ name }) => !/at (?:messages|the root)$/.test(name),
     );
     for (const { name, make: makeOne } of attacks) {

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, describe, onTestFinished } from 'vitest';
-import { runs } from '../support/scale.js';
+import { PLAYS_ALL, runs } from '../support/scale.js';
 import { FAULTS, LINE_PLACES, TASK_PLACES } from '../support/chaos-dial.js';
 import type { Place } from '../support/chaos-dial.js';
 import type { StormReport } from './storm.js';
@@ -16,11 +16,13 @@ import type { StormReport } from './storm.js';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 const SEED = 7;
-const PASSES = runs(60);
+const PASSES = runs(60, 10);
+const LONGEST = PLAYS_ALL ? 10_000 : 1_000;
 
 /** Runs the proof; resolves to its exit code and its report. */
 async function runChaos(): Promise<{ readonly code: unknown; readonly report: StormReport }> {
-  const options = ['--json', '--passes', String(PASSES), '--seed', String(SEED)];
+  const sizes = ['--passes', String(PASSES), '--longest', String(LONGEST)];
+  const options = ['--json', '--seed', String(SEED), ...sizes];
   const child = spawn(process.execPath, ['scripts/chaos.js', ...options], { cwd: ROOT });
   onTestFinished(() => void child.kill());
   const closed = once(child, 'close') as Promise<[unknown]>;

@@ -17,6 +17,7 @@ const { values } = parseArgs({
   options: {
     passes: { type: 'string', default: '' },
     seed: { type: 'string', default: '' },
+    longest: { type: 'string', default: '' },
     worker: { type: 'string', default: '' },
   },
 });
@@ -31,6 +32,7 @@ signsOfLife.unref();
 const report = await runStorm({
   passes: Number(values.passes),
   seed: Number(values.seed),
+  longest: Number(values.longest),
   workerUrl: new URL(values.worker),
 });
 const left = await resourcesLeft();

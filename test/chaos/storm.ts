@@ -32,6 +32,8 @@ export interface StormOptions {
   /** Density passes to play, over all sessions; more when some fault has not come by then. */
   readonly passes: number;
   readonly seed: number;
+  /** Entries that a session starts with at most. */
+  readonly longest: number;
   /** The module that threads run. */
   readonly workerUrl: URL;
 }
@@ -51,7 +53,6 @@ export interface StormReport extends StormFigures, DialReport {
 }
 
 const THREADS = 2;
-const LONGEST_RESTORED = Math.max(...plan.SLOTS.map(({ restored }) => restored));
 const ALL_SHARES = plan.SLOTS.reduce((sum, { share }) => sum + share, 0);
 
 /** Resolves when all passes were played, everything is closed and the memory was looked at. */
@@ -88,7 +89,7 @@ class Storm {
   constructor(options: StormOptions, coldStartMs: number) {
     const { seed, workerUrl } = options;
     this.#options = options;
-    const entries = LONGEST_RESTORED + plan.ENTRIES_PER_LIFE;
+    const entries = options.longest + plan.ENTRIES_PER_LIFE;
     this.#history = generateHistory({ entries, seed });
     this.#taskTimeoutMs = Math.ceil(
       Math.max(plan.MIN_TASK_TIMEOUT_MS, plan.COLD_STARTS_PER_TIMEOUT * coldStartMs),
@@ -197,7 +198,8 @@ class Storm {
 
   /** Plays a life beside the same one inline; resolves to what was offloaded, and how many lines were open at its end. */
   async #live(slot: plan.Slot, passes: number, isStormy: boolean): Promise<LifeEnd> {
-    const { mode, restored, contextLimit } = slot;
+    const { mode, contextLimit } = slot;
+    const restored = Math.min(slot.restored, this.#options.longest);
     const isLimited = contextLimit !== plan.UNLIMITED;
     const options: ChaosSessionOptions = {
       contextLimit,

@@ -17,7 +17,7 @@ import {
 } from '../../src/main/state/postgres-store.js';
 import { redisStore } from '../../src/main/state/redis-store.js';
 import type { StateStore, StoreOptions } from '../../src/main/state/state-store.js';
-import { isInstalled, startPostgres, startRedis } from '../support/loopback-servers.js';
+import { isInstalled, startPostgres, startRedis } from '../../examples/support/databases.js';
 import { runs } from '../support/scale.js';
 
 interface OpenedStore {

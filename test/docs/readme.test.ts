@@ -146,7 +146,7 @@ describe('docs/guide.md', () => {
     'Watching it',
   ];
 
-  it.each(share(headings, 2))('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
+  it.each(share(headings, 1))('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
     const samples = samplesOf(GUIDE, heading);
     expect(samples.length).toBeGreaterThan(0);
     for (const sample of samples) {

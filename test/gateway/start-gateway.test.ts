@@ -1,4 +1,7 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
@@ -146,5 +149,36 @@ describe('a gateway', () => {
     const { status, body } = await world.send('/v1/messages', { body: '{}' });
     expect(status).toBe(502);
     expect(JSON.parse(body.toString())).toMatchObject({ error: { type: 'ctxfold_gateway_error' } });
+  });
+
+  it('shares conversations with others by a store, and sends what one that never ends would', async () => {
+    const store = await mkdtemp(join(tmpdir(), 'ctxfold-gateways-'));
+    const [api] = API_TALKS;
+    const messages = talk(api!, 30);
+    const sentBy = async (worlds: readonly GatewayWorld[], key: string): Promise<string[]> => {
+      const bodies: string[] = [];
+      for (let end = 3, turn = 0; end <= messages.length; end += 2, turn += 1) {
+        const one = worlds[turn % worlds.length]!;
+        const headers = { 'x-api-key': key };
+        await one.send(api!.path, { body: bodyOf(api!, messages.slice(0, end)), headers });
+        bodies.push(one.received.at(-1)!.body.toString());
+      }
+      return bodies;
+    };
+    await start({ mode: 'compact' });
+    const expected = await sentBy([world], 'a');
+    expect(expected.at(-1)!.length).toBeLessThan(bodyOf(api!, messages).length * 0.7);
+    const fleet = await Promise.all([1, 2].map(() => gatewayWorld({ mode: 'compact', store })));
+    try {
+      const got = await sentBy(fleet, 'a');
+      const differing = got.flatMap((body, turn) => (body === expected[turn] ? [] : [turn]));
+      expect(differing).toEqual([]);
+      // Another user's is another conversation, whatever it says.
+      await sentBy(fleet, 'b');
+      expect(await readdir(store)).toHaveLength(2);
+    } finally {
+      await Promise.all(fleet.map((one) => one.close()));
+      await rm(store, { recursive: true });
+    }
   });
 });

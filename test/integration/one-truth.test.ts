@@ -18,8 +18,8 @@ import { sample } from '../support/scale.js';
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SESSIONS = [
   'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
-  'codex/jdx-mise__71-b56c467073-0.jsonl',
   'gemini-cli/session-2025-12-30T06-53-7bc58f7d.json',
+  'codex/jdx-mise__71-b56c467073-0.jsonl',
   'openai-chat/openhands-sampled__python__mypy-15976_0.json',
   'swe-agent/crypto__BabyEncryption.traj',
   'mini-swe-agent/pydata__xarray-7229.traj.json',
@@ -122,9 +122,9 @@ describe('one session', () => {
 describe('analyze --suggest', () => {
   const suggested: readonly (readonly [string, readonly string[]])[] = [
     [SESSIONS[0]!, []],
-    [SESSIONS[0]!, ['--recency', '2']],
-    [SESSIONS[1]!, ['--context-limit', '30_000']],
     [SESSIONS[6]!, []],
+    [SESSIONS[0]!, ['--recency', '2']],
+    [SESSIONS[2]!, ['--context-limit', '30_000']],
   ];
 
   test.each(sample(suggested, 1))(

@@ -5,7 +5,7 @@ import { createEngine } from './engine.js';
 import type { EngineOptions } from './engine.js';
 import type { EngineMethod, EngineQuestion, EngineReply } from './protocol.js';
 
-const engine = createEngine(workerData as EngineOptions);
+const engine = await createEngine(workerData as EngineOptions);
 
 parentPort?.on('message', (question: EngineQuestion) => {
   void answer(question).then((reply) => parentPort?.postMessage(reply));

@@ -14,6 +14,8 @@ import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
+import { openStore } from '../../main/state/open-store.js';
+import type { OpenedStore } from '../../main/state/open-store.js';
 import { asError } from '../../shared/errors.js';
 import { asText, isRecord } from '../../shared/json.js';
 
@@ -47,6 +49,8 @@ export interface EngineOptions {
   readonly workspaceRoot?: string | undefined;
   /** Where what goes is kept. */
   readonly removalLogDirectory?: string | undefined;
+  /** Names the store of states, which gateways share. */
+  readonly store?: string | undefined;
 }
 
 /** The function form of an adapter, of messages whose format it alone knows. */
@@ -60,9 +64,10 @@ interface Watched {
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
 
-/** Makes an engine that runs on the calling thread. */
-export function createEngine(options: EngineOptions): Engine {
-  return new LocalEngine(options);
+/** Makes an engine that runs on the calling thread. @throws CtxfoldError `STORE_FAILED` when a package for the store is not installed */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { store } = options;
+  return new LocalEngine(options, store === undefined ? undefined : await openStore(store));
 }
 
 class LocalEngine implements Engine {
@@ -70,18 +75,21 @@ class LocalEngine implements Engine {
   readonly #compacts: Readonly<Record<ApiName, Compact>>;
   readonly #options: EngineOptions;
   readonly #lines: Lines;
+  readonly #opened: OpenedStore | undefined;
   /** By the id of a line. */
   readonly #watched = new Map<string, Watched>();
   readonly #reported = new Map<string, CompactCall>();
   /** What was written of messages that an edit has touched, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
 
-  constructor(options: EngineOptions) {
+  constructor(options: EngineOptions, opened: OpenedStore | undefined) {
     const { contextLimit, workspaceRoot, maxConversations, removalLogDirectory } = options;
     this.#options = options;
+    this.#opened = opened;
+    const store = opened?.store;
     // What an engine does is off the thread that pipes already: another one would only be waited for.
-    this.#compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
-    this.#lines = new Lines(maxConversations, ({ id }) => {
+    this.#compactor = createCompactor({ contextLimit, workspaceRoot, store, offload: 'inline' });
+    this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
       this.#watched.delete(id);
       this.#reported.delete(id);
     });
@@ -124,8 +132,9 @@ class LocalEngine implements Engine {
     return this.#watched.get(line)?.edits.original(edit);
   }
 
-  close(): Promise<void> {
-    return this.#compactor.close();
+  async close(): Promise<void> {
+    await this.#compactor.close();
+    await this.#opened?.close();
   }
 
   async #compact(call: EngineCall): Promise<EngineAnswer> {

@@ -36,10 +36,13 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 export class Lines {
   readonly #maxLines: number;
   readonly #lines = new Set<Line>();
+  readonly #areShared: boolean;
   readonly #onGone: (line: Line) => void;
 
-  constructor(maxLines: number, onGone: (line: Line) => void) {
+  /** @param areShared whether other processes have the same conversations under the same ids */
+  constructor(maxLines: number, areShared: boolean, onGone: (line: Line) => void) {
     this.#maxLines = maxLines;
+    this.#areShared = areShared;
     this.#onGone = onGone;
   }
 
@@ -97,12 +100,15 @@ export class Lines {
   }
 
   /** The same in every process, for conversations that are kept beyond one. */
-  #idOf({ api, name }: Pick<Line, 'api' | 'name'>, messages: readonly object[]): string {
+  #idOf(
+    { scope, api, name }: Pick<Line, 'scope' | 'api' | 'name'>,
+    messages: readonly object[],
+  ): string {
     const first = JSON.stringify(messages.find(isFromUser) ?? messages[0] ?? null);
-    const digest = createHash('sha256')
-      .update(JSON.stringify([api, name ?? first]))
-      .digest('hex');
-    const base = `${api}-${digest.slice(0, 16)}`;
+    // Where others have it too, nobody's conversation may be found by another one's key, whatever they say.
+    const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
+    const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+    const base = `${api}-${digest.slice(0, this.#areShared ? 32 : 16)}`;
     const taken = new Set(Array.from(this.#lines, ({ id }) => id));
     let number = 1;
     while (taken.has(number === 1 ? base : `${base}-${number}`)) number += 1;

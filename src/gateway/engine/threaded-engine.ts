@@ -40,8 +40,9 @@ class ThreadedEngine implements Engine {
     contextLimit,
     workspaceRoot,
     removalLogDirectory,
+    store,
   }: EngineOptions) {
-    this.#options = { maxConversations, contextLimit, workspaceRoot, removalLogDirectory };
+    this.#options = { maxConversations, contextLimit, workspaceRoot, removalLogDirectory, store };
     this.#worker = this.#start();
   }
 

@@ -22,7 +22,7 @@ export interface ExchangeParts {
   readonly options: CompleteGatewayOptions;
 }
 
-/** Keys are told apart by digests that mean nothing outside of this process. */
+/** Keys are told apart by digests, which mean nothing outside of this process where no other one has the same conversations. */
 const SALT = randomBytes(16);
 /** What is copied in a fraction of a millisecond. */
 const BYTES_PER_TURN = 1024 * 1024;
@@ -150,7 +150,7 @@ function collect(
 
 /** What the engine makes of a request, within the time there is. Never rejects. */
 async function compact(
-  { engine, ledger }: ExchangeParts,
+  { engine, ledger, options }: ExchangeParts,
   request: IncomingMessage,
   { api, model, upstreamName }: Served,
   copy: BodyCopy,
@@ -159,7 +159,7 @@ async function compact(
   const call: EngineCall = {
     api: api.name,
     body: copy.bytes,
-    scope: scopeOf(request, upstreamName),
+    scope: scopeOf(request, upstreamName, options.store === undefined ? SALT : ''),
     name: nameInHeaders(request.headers),
     model,
     passes: passesByHeaders(request.headers),
@@ -210,8 +210,12 @@ function failureTo(ledger: Ledger, { upstreamName }: Route) {
   };
 }
 
-function scopeOf({ headers }: IncomingMessage, upstreamName: string): string {
-  const digest = createHash('sha256').update(SALT).update(upstreamName);
+function scopeOf(
+  { headers }: IncomingMessage,
+  upstreamName: string,
+  salt: string | Buffer,
+): string {
+  const digest = createHash('sha256').update(salt).update(upstreamName);
   for (const name of KEY_HEADERS) digest.update(`\n${String(headers[name] ?? '')}`);
   return digest.digest('base64');
 }

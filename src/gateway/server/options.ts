@@ -42,6 +42,11 @@ export interface GatewayOptions {
   readonly workspaceRoot?: string | undefined;
   /** Where what goes is kept, a file for each conversation. @default nowhere */
   readonly removalLogDirectory?: string | undefined;
+  /**
+   * Where the states of conversations are kept, so that gateways start again and share them: `redis://…`, `postgres://…`, or the path
+   * of a directory. @default in memory
+   */
+  readonly store?: string | undefined;
   /** `thread`: reading and compacting run on a thread of their own. @default 'thread' */
   readonly engine?: 'thread' | 'inline' | undefined;
   /** Returns the page for `/ctxfold`. @default there is none */
@@ -64,7 +69,8 @@ export type CompleteGatewayOptions = Pick<GatewayOptions, WithoutDefault> & {
   >;
 };
 
-type WithoutDefault = 'token' | 'contextLimit' | 'workspaceRoot' | 'removalLogDirectory' | 'page';
+type WithoutDefault =
+  'token' | 'contextLimit' | 'workspaceRoot' | 'removalLogDirectory' | 'store' | 'page';
 
 const UPSTREAMS: Readonly<Record<string, string>> = {
   anthropic: 'https://api.anthropic.com',
@@ -116,6 +122,7 @@ const SCHEMA = z.strictObject({
   contextLimit: z.number().int().positive().optional(),
   workspaceRoot: z.string().min(1).optional(),
   removalLogDirectory: z.string().min(1).optional(),
+  store: z.string().min(1).optional(),
   engine: z.enum(['thread', 'inline']).default('thread'),
   page: z.custom<() => Promise<GatewayPage>>(isFunction, 'expected a function').optional(),
   logger: z

@@ -47,6 +47,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./gateway/run-command.js')).createRunCommand,
   },
   {
+    name: 'worker',
+    summary: 'write the summaries that a fleet asks for, from a queue',
+    arguments: '',
+    load: async () => (await import('./worker/worker-command.js')).createWorkerCommand,
+  },
+  {
     name: 'mcp',
     summary: 'serve what sessions took away to a model, over MCP',
     arguments: '',

@@ -102,6 +102,7 @@ type HistoryContext = Pick<
   | 'logger'
   | 'planCompression'
   | 'promptId'
+  | 'version'
   | 'compactByProvider'
   | 'signal'
 >;
@@ -117,7 +118,7 @@ export function compressionContext(
   signal: AbortSignal | undefined,
 ): CompressionContext {
   const { history, offload, logger, gauge, compressionInputs, compactByProvider } = parts;
-  const { base } = history;
+  const { base, journal } = history;
   return {
     // The host is not asked for what a strategy without a model has no use for.
     ...(requiresLLM && compressionInputs?.()),
@@ -132,6 +133,7 @@ export function compressionContext(
     currentTokenCount: history.getTotalTokens(),
     logger,
     promptId,
+    version: JSON.stringify([parts.sessionId, journal.length, journal.count]),
     ...(signal !== undefined && { signal }),
   };
 }

@@ -27,6 +27,7 @@ export class StateKeeper {
   readonly #options: StateKeeperOptions;
   #key: string | undefined;
   #version: number | null = null;
+  readonly #puts = new Set<Promise<unknown>>();
   #isFailing = false;
   #pausedUntilMs = 0;
 
@@ -80,11 +81,18 @@ export class StateKeeper {
     return 'kept';
   }
 
-  /** Keeps an original of a conversation that has a name; nobody waits for that. */
+  /** Keeps an original of a conversation that has a name; nobody waits for that but who closes. */
   put(callId: string, original: string): void {
     const key = this.#named;
     if (key === undefined) return;
-    void this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
+    const put = this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
+    this.#puts.add(put);
+    void put.then(() => this.#puts.delete(put));
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#puts);
   }
 
   /** An original of this conversation, or `undefined`. */

@@ -111,16 +111,19 @@ function noteOpened(
  * Has a history that keeps what was added go on from the state of somebody who was faster, in one step, so that nothing that
  * comes in meanwhile is lost.
  *
- * @returns what the session remembers from then on; `undefined` when nothing of the state is of use, and nothing has changed
+ * @param onGoneOn is told what the session remembers from then on, before it gets the entries that the state does not know: they are
+ *   new to whoever has decided what it tells
+ * @returns whether anything of the state is of use; nothing has changed when not
  */
 export async function goOnFrom(
   history: HistoryService,
   options: Omit<TakeUpOptions, 'given'>,
-): Promise<SessionMemory | undefined> {
+  onGoneOn: (memory: SessionMemory) => void,
+): Promise<boolean> {
   const given = history.journal.added ?? [];
   const all = { ...options, given };
   const read = await readStateFor(history, all);
-  if ('report' in read) return undefined;
+  if ('report' in read) return false;
   const { journal, entries, tokens, taken } = read.resumed;
   // The list has grown meanwhile when something came in.
   const rest = given.slice(taken);
@@ -135,8 +138,9 @@ export async function goOnFrom(
   weigh(entries, tokens);
   weigh(rest, counted);
   history.goOn(journal, entries);
+  onGoneOn(noteOpened(history, read, all));
   history.addAll(rest);
-  return noteOpened(history, read, all);
+  return true;
 }
 
 /** Adds entries to a history, from one of them on. @throws TypeError for one that it cannot hold. */

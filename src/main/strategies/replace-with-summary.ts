@@ -54,6 +54,7 @@ export async function replaceWithSummary(
   const summary = await foldHistory({
     strategyName,
     summarizer,
+    version: context.version,
     system: context.compressionPrompt ?? getCompressionPrompt(),
     entries: span.shown,
     previousSummary: previousSummary(notes),

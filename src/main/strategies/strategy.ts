@@ -90,6 +90,8 @@ export interface CompressionContext {
   readonly currentTokenCount: number;
   readonly logger: Logger;
   readonly promptId: string;
+  /** Names the conversation and what had been added to it and had landed, alike in any process. @default nobody can */
+  readonly version?: string;
   readonly signal?: AbortSignal;
   /** The model that writes summaries. Strategies with `requiresLLM` cannot do without. */
   readonly summarizer?: Summarizer;

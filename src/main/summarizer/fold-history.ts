@@ -1,6 +1,7 @@
 // Has a model summarize a history of any length: piece by piece, each request carrying the summary of
 // what came before. Every answer is checked before it is used, here or in the next request.
 
+import { createHash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
 import {
@@ -19,13 +20,15 @@ import { summaryPrompt } from './summary-request.js';
 import { readSummary } from './summary-response.js';
 import type { ReadSummary } from './summary-response.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
-import type { Summarizer, SummarizerResponse } from './summarizer.js';
+import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
 import type { Todo } from './todo.js';
 
 export interface FoldInput {
   /** Named in errors. */
   readonly strategyName: string;
   readonly summarizer: Summarizer;
+  /** Of the conversation, see `CompressionContext`. */
+  readonly version: string | undefined;
   /** The system prompt. If it asks for a `<state_snapshot>`, an answer without one is asked for once more. */
   readonly system: string;
   readonly entries: readonly IContent[];
@@ -109,8 +112,9 @@ async function summarizePiece(
 ): Promise<string> {
   const { strategyName, todos } = input;
   const maxWords = wordsOf(Math.min(input.targetTokens, maxOutputTokens));
-  const prompt = summaryPrompt({ ...piece, todos, maxWords, nonce: createNonce() });
-  const read = await askForSnapshot(input, prompt, maxOutputTokens);
+  const nonce = createNonce();
+  const prompt = summaryPrompt({ ...piece, todos, maxWords, nonce });
+  const read = await askForSnapshot(input, { prompt, nonce, maxOutputTokens });
   if (!read.ok) throw new SummaryRejectedError(strategyName, read.reason, read.message);
   const [tokens = 0] = await measure(input, [read.summary]);
   if (tokens > maxOutputTokens * MAX_OVERLENGTH) {
@@ -120,6 +124,11 @@ async function summarizePiece(
   return read.summary;
 }
 
+interface Question extends Pick<SummarizerRequest, 'prompt' | 'maxOutputTokens'> {
+  /** What stands in the prompt and nobody can foresee. */
+  readonly nonce: string;
+}
+
 const REMINDER =
   'The answer to this before held no <state_snapshot>. Put the whole summary between <state_snapshot> and </state_snapshot>.';
 
@@ -127,15 +136,12 @@ const REMINDER =
  * Small models forget the frame that the prompt asks for. They are reminded once; a sound summary in plain words is
  * taken then, for the history would grow over its window without.
  */
-async function askForSnapshot(
-  input: FoldInput,
-  prompt: string,
-  maxOutputTokens: number,
-): Promise<ReadSummary> {
+async function askForSnapshot(input: FoldInput, question: Question): Promise<ReadSummary> {
   const { strategyName, system, logger } = input;
-  const first = readSummary(await ask(input, prompt, maxOutputTokens));
+  const first = readSummary(await ask(input, question));
   if (!first.ok || first.isFramed || !system.includes('<state_snapshot>')) return first;
-  const again = readSummary(await ask(input, `${prompt}\n\n${REMINDER}`, maxOutputTokens));
+  const prompt = `${question.prompt}\n\n${REMINDER}`;
+  const again = readSummary(await ask(input, { ...question, prompt }));
   if (again.ok && again.isFramed) return again;
   logger.warn('the model wrote its summary without a <state_snapshot>; it is taken as it is', {
     strategyName,
@@ -145,9 +151,8 @@ async function askForSnapshot(
 
 /** Asks the summarizer, which may be anybody's code: it gets a deadline, and nothing else escapes it. */
 async function ask(
-  { summarizer, system, signal, strategyName }: FoldInput,
-  prompt: string,
-  maxOutputTokens: number,
+  { summarizer, system, signal, strategyName, version }: FoldInput,
+  { prompt, nonce, maxOutputTokens }: Question,
 ): Promise<SummarizerResponse> {
   const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
   const timeoutError = (): Error =>
@@ -162,6 +167,7 @@ async function ask(
         prompt,
         maxOutputTokens,
         signal: deadline,
+        id: version && idOf([version, system, prompt.replaceAll(nonce, ''), maxOutputTokens]),
       });
       if (typeof response === 'object' && response !== null) return response as SummarizerResponse;
       throw new SummarizerError(
@@ -182,6 +188,10 @@ async function ask(
       cause: error,
     });
   }
+}
+
+function idOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 async function measure(input: FoldInput, texts: readonly string[]): Promise<readonly number[]> {

@@ -8,6 +8,11 @@ export interface SummarizerRequest {
   readonly maxOutputTokens: number;
   /** Aborts when the caller gave up or the deadline has passed. */
   readonly signal: AbortSignal;
+  /**
+   * The same, in any process, for what asks the same of the same version of a conversation: 64 hexadecimal digits. For who has
+   * requests answered elsewhere. @default it is nobody's but this request's
+   */
+  readonly id?: string | undefined;
 }
 
 /** Why a model stopped. Anything but `stop`, `other` and `unknown` makes a summary unfit. */

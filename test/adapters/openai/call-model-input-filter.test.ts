@@ -64,7 +64,7 @@ async function agentOf({ url }: ScriptedProvider, api: Api): Promise<Agent> {
 const TASK = 'Tidy up the shop.';
 
 describe('callModelInputFilter', () => {
-  it.each(sample(CASES, 2))(
+  it.each(sample(CASES, 1))(
     'sends what %s take while it prunes a run that %s',
     async (api, way) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));
@@ -85,7 +85,7 @@ describe('callModelInputFilter', () => {
     },
   );
 
-  it.each(sample(TIGHT_COMPACTORS, 2))(
+  it.each(sample(TIGHT_COMPACTORS, 1))(
     'sends what the provider takes while it compresses by %s',
     async (_, tight) => {
       const provider = await startStrictProvider(scriptedWork(ANSWERS));

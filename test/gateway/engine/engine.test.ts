@@ -6,8 +6,8 @@ import type { ApiTalk } from '../../support/api-talks.js';
 
 let engine: Engine;
 
-beforeEach(() => {
-  engine = createEngine({ maxConversations: 8, workspaceRoot: '/w' });
+beforeEach(async () => {
+  engine = await createEngine({ maxConversations: 8, workspaceRoot: '/w' });
 });
 
 afterEach(() => engine.close());

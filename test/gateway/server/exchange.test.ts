@@ -45,7 +45,7 @@ async function gatewayWith(
     });
   });
   const upstreamUrl = await listening(upstream);
-  const engine = createEngine({ maxConversations: 1 });
+  const engine = await createEngine({ maxConversations: 1 });
   const options = completeGatewayOptions({
     mode: 'compact',
     deadlineMs: 50,

@@ -52,7 +52,7 @@ describeRules('anthropic', [
   },
   {
     rule: 'tool-call-missing',
-    broken: 'h a:r1 t:r1 a h t:r9',
+    broken: 'h a:r9 t:r9 a h t:r9',
     message:
       'messages.4.content.0: unexpected `tool_use_id` found in `tool_result` blocks: r9. ' +
       'Each `tool_result` block must have a corresponding `tool_use` block in the previous message.',

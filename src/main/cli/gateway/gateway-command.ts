@@ -14,6 +14,7 @@ export interface GatewayArguments {
   readonly contextLimit?: number;
   readonly workspace?: string;
   readonly removalLog?: string;
+  readonly store?: string;
 }
 
 interface OwnArguments extends GatewayArguments {
@@ -24,6 +25,7 @@ const EXAMPLES_HELP = `
 Examples:
   ctxfold gateway --port 8787
   ctxfold gateway --port 8787 --mode compact --removal-log ~/.ctxfold
+  ctxfold gateway --port 8787 --mode compact --store redis://127.0.0.1:6379
   ctxfold gateway --upstream openai=https://openrouter.ai/api/v1
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 my-agent
   OPENAI_BASE_URL=http://127.0.0.1:8787/v1 my-agent
@@ -71,7 +73,11 @@ export function addGatewayOptions(command: Command, port: number): Command {
       wholeNumber(1),
     )
     .option('--workspace <directory>', 'where relative paths in tool calls start from')
-    .option('--removal-log <directory>', 'where to keep what is taken away, for `ctxfold mcp`');
+    .option('--removal-log <directory>', 'where to keep what is taken away, for `ctxfold mcp`')
+    .option(
+      '--store <where>',
+      'where to keep the states of conversations, for gateways that start again or share them: a directory, redis://… or postgres://…',
+    );
 }
 
 /** Makes the command. It runs until it is interrupted. */
@@ -107,5 +113,6 @@ export function readGatewayOptions(given: GatewayArguments, command: Command): G
     contextLimit: given.contextLimit,
     workspaceRoot: given.workspace,
     removalLogDirectory: given.removalLog,
+    store: given.store,
   };
 }

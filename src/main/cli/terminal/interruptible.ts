@@ -28,3 +28,16 @@ export async function interruptible<Result>(
     process.removeListener('SIGINT', onInterrupt);
   }
 }
+
+/** Resolves when the user interrupts the process, or the system asks it to end; a second SIGINT ends it at once. */
+export async function untilEnded(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      process.removeListener('SIGINT', end);
+      process.removeListener('SIGTERM', end);
+      resolve();
+    };
+    process.once('SIGINT', end);
+    process.once('SIGTERM', end);
+  });
+}

@@ -1,0 +1,45 @@
+// The command `worker`: its options and help. What it does is loaded when it runs.
+
+import { Command } from 'commander';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { wholeNumber } from '../terminal/option-values.js';
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold worker --redis redis://127.0.0.1:6379 --summarizer ./summarizer.js
+  ctxfold worker --redis redis://10.0.0.7 --summarizer ./summarizer.js --concurrency 16 --store postgres://10.0.0.8/agents
+
+The module exports by default what \`createCompactor\` takes as \`summarizer\`, or a function that returns it:
+  export default fromLanguageModel(createOpenAI()('my-model'), { contextLimit: 400_000 });
+
+${EXIT_CODES_HELP}`;
+
+interface WorkerArguments {
+  readonly redis: string;
+  readonly summarizer: string;
+  readonly store?: string;
+  readonly queue: string;
+  readonly concurrency: number;
+}
+
+/** Makes the command. It runs until it is interrupted. */
+export function createWorkerCommand(onExit: (code: number) => void): Command {
+  return new Command('worker')
+    .description(
+      'Writes the summaries that compactors with `queuedSummarizer` of ctxfold/bullmq ask for, as a worker of a ' +
+        'queue of BullMQ. Any number of workers share the work. On SIGTERM and SIGINT it finishes what it has begun.',
+    )
+    .requiredOption('--redis <url>', 'the Redis or Valkey of the queue')
+    .requiredOption('--summarizer <module>', 'the module with the model that writes summaries')
+    .option(
+      '--store <where>',
+      'the store that requests and answers lie in: redis://…, postgres://… or a directory (default: that Redis)',
+    )
+    .option('--queue <name>', 'the name of the queue', 'ctxfold')
+    .option('--concurrency <number>', 'summaries at a time', wholeNumber(1, 1_000), 4)
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async (given: WorkerArguments) => {
+      const { runWorker } = await import('./run-worker.js');
+      onExit(await runWorker(given));
+    });
+}

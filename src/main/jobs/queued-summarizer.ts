@@ -1,0 +1,209 @@
+// A summarizer that leaves the asking to workers, over a queue of BullMQ: what is asked and what was answered lie in a store, and
+// a job names them. Where no worker takes a request, this process asks. Loads no queue.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { SummarizerError } from '../../shared/errors.js';
+import { isRecord, tryParseJson } from '../../shared/json.js';
+import { hasFunctions } from '../../shared/misuse.js';
+import { SILENT_LOGGER, steadyLogger } from '../host/logger.js';
+import type { Logger } from '../host/logger.js';
+import { withoutContent } from '../host/without-content.js';
+import type { StateStore } from '../state/state-store.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
+import type {
+  Summarizer,
+  SummarizerRequest,
+  SummarizerResponse,
+} from '../summarizer/summarizer.js';
+import { withDeadline } from '../waiting/with-deadline.js';
+import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
+import type { SummaryJobData, TextStore } from './summary-job.js';
+
+/** The part of a job of BullMQ that is used. */
+export interface SummaryJob {
+  readonly failedReason?: string;
+  getState(): Promise<string>;
+  remove(): Promise<unknown>;
+}
+
+/** The part of a `Queue` of BullMQ that is used; made by its owner, and closed by him. */
+export interface SummaryQueue {
+  add(
+    name: string,
+    data: SummaryJobData,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<unknown>;
+  getJob(id: string): Promise<SummaryJob | undefined>;
+}
+
+export interface QueuedSummarizerOptions {
+  readonly queue: SummaryQueue;
+  /** Carries what is asked and answered; the workers' is over the same server or directory. */
+  readonly store: StateStore;
+  /** How long a request waits for a worker before this process asks, in milliseconds. @default 5_000 */
+  readonly takenWithinMs?: number | undefined;
+  /** Is told when this process asks in a worker's place, and why. @default one that says nothing */
+  readonly logger?: Logger | undefined;
+}
+
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
+const DAY_S = 86_400;
+/** A job is tried three times, and stays to be looked at. */
+const JOB_OPTIONS = {
+  attempts: 3,
+  backoff: { type: 'exponential', delay: 300 },
+  removeOnComplete: { age: DAY_S, count: 1_000 },
+  removeOnFail: { age: DAY_S, count: 1_000 },
+} as const;
+
+/**
+ * Makes a summarizer whose requests workers answer (`summaryProcessor`, `ctxfold worker`). Requests that ask the same of the same
+ * version of a conversation are one job, whichever processes make them; one whose signal aborts is called off.
+ *
+ * @param summarizer asked by this process when no worker takes a request in time, or the queue or the store fails
+ * @throws TypeError for a summarizer, queue or store that is none; RangeError for a wrong time.
+ */
+export function queuedSummarizer(
+  summarizer: Summarizer,
+  { queue, store, takenWithinMs = 5_000, logger = SILENT_LOGGER }: QueuedSummarizerOptions,
+): Summarizer {
+  if (!isSummarizer(summarizer)) throw new TypeError('Expected a summarizer.');
+  if (!hasFunctions(queue, ['add', 'getJob'])) throw new TypeError('Expected a queue of BullMQ.');
+  assertTextStore(store);
+  if (!(takenWithinMs > 0)) throw new RangeError('Expected takenWithinMs to be above 0.');
+  const { contextLimit, timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
+  const asking = { summarizer, queue, store, takenWithinMs, logger: steadyLogger(logger) };
+  return {
+    contextLimit,
+    timeoutMs: timeoutMs + takenWithinMs,
+    generate: (request) => new Asking(asking, request).generate(),
+  };
+}
+
+interface Parts extends Pick<QueuedSummarizerOptions, 'queue'> {
+  readonly summarizer: Summarizer;
+  readonly store: TextStore;
+  readonly takenWithinMs: number;
+  readonly logger: Logger;
+}
+
+/** One request on its way. */
+class Asking {
+  readonly #parts: Parts;
+  readonly #request: SummarizerRequest;
+  readonly #id: string;
+
+  constructor(parts: Parts, request: SummarizerRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#id = `summary-${request.id ?? randomUUID()}`;
+  }
+
+  async generate(): Promise<SummarizerResponse> {
+    const { summarizer, logger } = this.#parts;
+    const { signal } = this.#request;
+    try {
+      return await this.#askWorkers();
+    } catch (thrown) {
+      if (signal.aborted) void this.#callOff();
+      signal.throwIfAborted();
+      if (thrown instanceof SummarizerError && thrown.code === 'SUMMARIZER_FAILED') throw thrown;
+      logger.warn('no worker has made a summary; this process asks for it', {
+        error: withoutContent(thrown),
+      });
+      return summarizer.generate(this.#request);
+    }
+  }
+
+  async #askWorkers(): Promise<SummarizerResponse> {
+    const { takenWithinMs } = this.#parts;
+    const known = await this.#ask(() => this.#answer());
+    if (known !== undefined) return known;
+    await this.#enqueue();
+    let waitingSince = performance.now();
+    let heardAt = waitingSince;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.5)) {
+      await setTimeout(pauseMs, undefined, { signal: this.#request.signal });
+      const now = performance.now();
+      try {
+        const state = await this.#look();
+        heardAt = now;
+        if (typeof state === 'object') return state;
+        if (state === 'active') waitingSince = now;
+      } catch (thrown) {
+        // A server that starts again is back in a moment.
+        if (thrown instanceof SummarizerError || now - heardAt > takenWithinMs) throw thrown;
+      }
+      if (now - waitingSince <= takenWithinMs) continue;
+      void this.#callOff();
+      throw new Error(`No worker took the job within ${takenWithinMs} ms.`);
+    }
+  }
+
+  async #enqueue(): Promise<void> {
+    const { queue, store } = this.#parts;
+    const { system, prompt, maxOutputTokens } = this.#request;
+    const text = JSON.stringify({ system, prompt, maxOutputTokens });
+    const data = { key: this.#id, hash: hashOf(text) };
+    const former = await this.#ask(() => queue.getJob(this.#id));
+    const state = await this.#ask(async () => former?.getState());
+    const isOver = state === 'completed' || state === 'failed';
+    if (former === undefined || isOver) {
+      await this.#ask(() => store.delete(callOffKey(this.#id)));
+      if (isOver) await this.#ask(async () => former?.remove());
+    }
+    await this.#ask(() => store.put(data.key, data.hash, text));
+    await this.#ask(() => queue.add('summary', data, { ...JOB_OPTIONS, jobId: this.#id }));
+  }
+
+  /** The answer, or how the job stands. @throws SummarizerError when it has failed */
+  async #look(): Promise<SummarizerResponse | string> {
+    const job = await this.#ask(() => this.#parts.queue.getJob(this.#id));
+    const state = await this.#ask(async () => job?.getState());
+    if (state === 'failed') {
+      const reason = job?.failedReason ?? 'no reason is known';
+      throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
+    }
+    if (state !== 'completed' && job !== undefined) return state ?? 'unknown';
+    const answer = await this.#ask(() => this.#answer());
+    if (answer !== undefined) return answer;
+    throw new SummarizerError(`The job ${this.#id} is gone.`, 'SUMMARIZER_UNREACHABLE');
+  }
+
+  /** What was answered; one that nobody can use is answered once. */
+  async #answer(): Promise<SummarizerResponse | undefined> {
+    const { store } = this.#parts;
+    const key = answerKey(this.#id);
+    const answer = tryParseJson((await store.get(key, 'answer')) ?? '');
+    if (!isRecord(answer) || typeof answer['text'] !== 'string') return undefined;
+    if (answer['finishReason'] !== 'stop') await store.delete(key);
+    return answer as unknown as SummarizerResponse;
+  }
+
+  /** Takes the job back, or tells the worker that has it. */
+  async #callOff(): Promise<void> {
+    const { queue, store, logger } = this.#parts;
+    try {
+      const job = await this.#ask(() => queue.getJob(this.#id));
+      if ((await this.#ask(async () => job?.getState())) === 'active') {
+        await this.#ask(() => store.put(callOffKey(this.#id), CALLED_OFF, ''));
+        return;
+      }
+      await this.#ask(async () => job?.remove());
+      await this.#ask(() => store.delete(this.#id));
+    } catch (thrown) {
+      logger.debug('a summary that nobody needs was not called off', {
+        error: withoutContent(thrown),
+      });
+    }
+  }
+
+  /** Asks queue or store, which may be gone: nobody waits for longer than an operation of the store may take. */
+  #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    const deadlineMs = this.#parts.store.limits?.deadlineMs ?? 1_000;
+    const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);
+    return withDeadline(deadlineMs, undefined, late, ask);
+  }
+}

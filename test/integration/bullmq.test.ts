@@ -1,0 +1,250 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Queue, Worker } from 'bullmq';
+import { createCompactor } from 'ctxfold';
+import type { IContent, Summarizer } from 'ctxfold';
+import { queuedSummarizer, summaryProcessor } from 'ctxfold/bullmq';
+import { memoryStore } from 'ctxfold/state';
+import { redisStore } from 'ctxfold/redis';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isInstalled, startRedis } from '../../examples/support/databases.js';
+import type { Database } from '../../examples/support/databases.js';
+import { COMMAND } from '../support/run-command.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
+
+const isThere = isInstalled('redis-server');
+const SECRET = 'what nobody but the store may hold';
+
+const REQUEST = {
+  system: 'summarize',
+  prompt: SECRET,
+  maxOutputTokens: 100,
+  signal: new AbortController().signal,
+};
+
+/** One that nobody is to ask. */
+const NEVER: Summarizer = {
+  contextLimit: 128_000,
+  generate: () => Promise.reject(new Error('This process was asked.')),
+};
+
+describe.skipIf(!isThere)(
+  isThere ? 'ctxfold/bullmq' : 'ctxfold/bullmq (skipped: no redis-server)',
+  () => {
+    let server: Database;
+    let client: Redis;
+    let queue: Queue;
+    let name = 0;
+    const workers: Worker[] = [];
+
+    beforeAll(async () => {
+      server = await startRedis();
+      client = new Redis(server.port, '127.0.0.1', { maxRetriesPerRequest: null });
+    });
+
+    afterEach(async () => {
+      await Promise.all(workers.splice(0).map((worker) => worker.close()));
+      await queue.close();
+    });
+
+    afterAll(async () => {
+      client.disconnect();
+      await server.stop();
+    });
+
+    /** A queue of its own, with workers that have this summarizer. */
+    function open(summarizer?: Summarizer, count: number = 1) {
+      const store = redisStore(client, { prefix: `s${(name += 1)}:` });
+      queue = new Queue(`q${name}`, { connection: client });
+      if (summarizer !== undefined) {
+        const work = summaryProcessor(summarizer, { store });
+        for (let at = 0; at < count; at += 1) {
+          const processor = (...args: Parameters<typeof work>) => work(args[0], args[1], args[2]);
+          Object.defineProperty(processor, 'length', { value: 3 });
+          const connection = client.duplicate();
+          const worker = new Worker(queue.name, processor, { connection, drainDelay: 1 });
+          worker.on('closed', () => connection.disconnect());
+          workers.push(worker);
+        }
+      }
+      return { store, queue };
+    }
+
+    it('has a worker write the summary of a session, and holds nothing of the history in its job', async () => {
+      const model = scriptedSummarizer(snapshot('the goal'));
+      const { store } = open(model);
+      const summarizer = queuedSummarizer(NEVER, { queue, store });
+      const compactor = createCompactor({
+        preset: 'specification',
+        contextLimit: 4_000,
+        offload: 'inline',
+        summarizer,
+        settings: { 'compression.strategy': 'one-shot', 'compression.ahead': 1 },
+      });
+      const session = await compactor.createSession({ sessionId: 'one' });
+      for (let at = 0; at < 60; at += 1)
+        session.history.add(said(at % 2 === 0 ? 'human' : 'ai', at));
+      const { compressed } = await session.ensureCompressionBeforeSend('p', 0, 'test');
+      expect(compressed).toMatchObject({ outcome: 'applied', llmCallMade: true });
+      expect(JSON.stringify(session.history.getRawHistory())).toContain('the goal');
+      expect(model.requests).toHaveLength(1);
+      const [job] = await queue.getCompleted();
+      expect(job?.data).toEqual({ key: job?.id, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+      expect(JSON.stringify(job)).not.toContain('word');
+      await compactor.close();
+    });
+
+    it('has one worker answer what several processes ask at once', async () => {
+      const model = scriptedSummarizer('once');
+      const { store } = open(model, 2);
+      const asked = Array.from({ length: 6 }, (_, at) =>
+        queuedSummarizer(NEVER, { queue, store }).generate({
+          ...REQUEST,
+          prompt: `${SECRET}, with nonce ${at}`,
+          id: 'a'.repeat(64),
+        }),
+      );
+      const answers = await Promise.all(asked);
+      expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(['once']));
+      expect(model.requests).toHaveLength(1);
+      // Whoever comes later has the answer at once.
+      const later = queuedSummarizer(NEVER, { queue, store });
+      expect((await later.generate({ ...REQUEST, id: 'a'.repeat(64) })).text).toBe('once');
+      expect(model.requests).toHaveLength(1);
+    });
+
+    it('tries again when the model fails, and says why in the queue when it goes on failing', async () => {
+      let calls = 0;
+      const { store } = open({
+        contextLimit: 1,
+        generate: () => Promise.reject(new Error(`overloaded ${(calls += 1)}`)),
+      });
+      const summarizer = queuedSummarizer(NEVER, { queue, store });
+      await expect(summarizer.generate(REQUEST)).rejects.toMatchObject({
+        code: 'SUMMARIZER_FAILED',
+        message: 'The worker failed: overloaded 3',
+      });
+      expect((await queue.getFailed())[0]?.failedReason).toBe('overloaded 3');
+    }, 20_000);
+
+    it('asks itself when no worker takes the job, and takes it back', async () => {
+      const { store } = open();
+      const told: string[] = [];
+      const logger = {
+        debug: () => undefined,
+        error: () => undefined,
+        warn: (text: string) => told.push(text),
+      };
+      const model = scriptedSummarizer('here');
+      const summarizer = queuedSummarizer(model, { queue, store, takenWithinMs: 100, logger });
+      expect((await summarizer.generate(REQUEST)).text).toBe('here');
+      expect(told).toHaveLength(1);
+      await expect.poll(() => queue.getJobCounts()).toMatchObject({ waiting: 0, active: 0 });
+    });
+
+    it('asks itself when the queue or the store is gone', async () => {
+      open();
+      const gone = () => Promise.reject(new Error('ECONNREFUSED'));
+      const silent = () => new Promise<never>(() => undefined);
+      for (const fail of [gone, silent]) {
+        const store = memoryStore({ deadlineMs: 20 });
+        const broken = { add: fail, getJob: fail };
+        const one = queuedSummarizer(scriptedSummarizer('here'), { queue: broken, store });
+        expect((await one.generate(REQUEST)).text).toBe('here');
+        const failing = {
+          ...memoryStore(),
+          limits: { deadlineMs: 20 },
+          save: fail,
+          load: fail,
+          delete: fail,
+          put: fail,
+          get: fail,
+        };
+        const other = queuedSummarizer(scriptedSummarizer('here'), { queue, store: failing });
+        expect((await other.generate(REQUEST)).text).toBe('here');
+      }
+    });
+
+    it('calls off what was overtaken: the worker ends within a second or so, and does not try again', async () => {
+      let ended: unknown;
+      let calls = 0;
+      let begin = (): void => undefined;
+      const began = new Promise<void>((resolve) => (begin = resolve));
+      const { store } = open({
+        contextLimit: 1,
+        generate: ({ signal }) =>
+          new Promise((_, reject) => {
+            calls += 1;
+            begin();
+            signal.addEventListener('abort', () => {
+              ended = signal.reason;
+              reject(signal.reason as Error);
+            });
+          }),
+      });
+      const overtaken = new AbortController();
+      const asked = queuedSummarizer(NEVER, { queue, store }).generate({
+        ...REQUEST,
+        signal: overtaken.signal,
+      });
+      await began;
+      overtaken.abort(new Error('overtaken'));
+      await expect(asked).rejects.toThrow('overtaken');
+      await expect.poll(async () => (await queue.getFailed()).length, { timeout: 5_000 }).toBe(1);
+      expect((await queue.getFailed())[0]?.failedReason).toMatch(/moved on/);
+      expect(ended).toBeInstanceOf(Error);
+      expect(calls).toBe(1);
+    });
+
+    it('does a job again whose worker died after the answer, and asks nobody', async () => {
+      const model = scriptedSummarizer('once');
+      const { store } = open(model);
+      const work = summaryProcessor(model, { store });
+      await queuedSummarizer(NEVER, { queue, store }).generate({ ...REQUEST, id: 'b'.repeat(64) });
+      const [job] = await queue.getCompleted();
+      expect(await work({ data: job!.data })).toEqual({
+        answer: `summary-${'b'.repeat(64)}-answer`,
+      });
+      expect(model.requests).toHaveLength(1);
+    });
+
+    it('has a command work off the queue, and ends it in order', async () => {
+      open();
+      const url = `redis://127.0.0.1:${server.port}`;
+      const folder = await mkdtemp(join(tmpdir(), 'ctxfold-worker-'));
+      const module = join(folder, 'summarizer.mjs');
+      await writeFile(
+        module,
+        `export default { contextLimit: 1, generate: async () => ({ text: 'by the command', finishReason: 'stop' }) };`,
+      );
+      const args = ['worker', '--redis', url, '--summarizer', module, '--queue', queue.name];
+      const child = spawn(process.execPath, [COMMAND, ...args], { stdio: 'pipe' });
+      const ended = once(child, 'exit');
+      const shared = redisStore(client);
+      const asked = queuedSummarizer(NEVER, { queue, store: shared, takenWithinMs: 20_000 });
+      expect((await asked.generate(REQUEST)).text).toBe('by the command');
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      await rm(folder, { recursive: true });
+    });
+
+    it('refuses a job that was forged, or whose request is another', async () => {
+      const { store } = open();
+      const model = scriptedSummarizer('never');
+      const work = summaryProcessor(model, { store });
+      await store.put!('key', 'f'.repeat(64), JSON.stringify({ prompt: 'another' }));
+      for (const data of [null, {}, { key: 1, hash: 2 }, { key: 'key', hash: 'f'.repeat(64) }]) {
+        await expect(work({ data })).rejects.toThrow(/key and a hash|not in the store/);
+      }
+      expect(model.requests).toHaveLength(0);
+    });
+  },
+);
+
+function said(speaker: 'human' | 'ai', at: number): IContent {
+  return { speaker, blocks: [{ type: 'text', text: `turn ${at} `.concat('word '.repeat(60)) }] };
+}

@@ -1,0 +1,121 @@
+// Two processes at one conversation, with every operation of the store they share done in the order that a scheduler chooses.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { Session } from '../../../src/main/session.js';
+import { memoryStore } from '../../../src/main/state/memory-store.js';
+import type { StateStore } from '../../../src/main/state/state-store.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { validate } from '../../../src/shared/providers/validate.js';
+import { runs } from '../../support/scale.js';
+
+/** What is added in each turn: a file is read, or written. */
+function entriesOf(turn: number): IContent[] {
+  const path = `src/file-${turn % 2}.ts`;
+  const isRead = turn % 2 === 0;
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at} as turn ${turn} has it`);
+  const [name, result] = isRead ? ['read_file', lines.join('\n')] : ['write_file', 'written'];
+  const parameters = isRead ? { path: 'src/file.ts' } : { path: 'src/file.ts', content: path };
+  return [
+    { speaker: 'human', blocks: [{ type: 'text', text: `ask ${turn}.` }] },
+    { speaker: 'ai', blocks: [{ type: 'tool_call', id: `c${turn}`, name: name!, parameters }] },
+    {
+      speaker: 'tool',
+      blocks: [{ type: 'tool_response', callId: `c${turn}`, toolName: name!, result }],
+    },
+    { speaker: 'ai', blocks: [{ type: 'text', text: 'done' }] },
+  ];
+}
+
+/** A process: what it was given, and its session once it has one. */
+class Process {
+  readonly #compactor;
+  #session: Session | undefined;
+  #turns = 0;
+
+  constructor(store: StateStore | undefined) {
+    this.#compactor = createCompactor({ store, offload: 'inline', tokenizer: 'estimate' });
+  }
+
+  /** Takes all turns in up to this one; returns what it sends then. */
+  async send(turn: number): Promise<string> {
+    const fresh: IContent[] = [];
+    for (; this.#turns <= turn; this.#turns += 1) fresh.push(...entriesOf(this.#turns));
+    if (this.#session === undefined) {
+      const options = { sessionId: 'one', edits: 'batched', minReclaimTokens: 0 } as const;
+      this.#session = await this.#compactor.createSession({ ...options, history: fresh });
+    } else this.#session.history.addAll(fresh);
+    await this.#session.ensureCompressionBeforeSend(`turn ${turn}`, 0, 'test');
+    const sent = this.#session.history.getRawHistory();
+    expect(
+      validate(
+        [...sent, { speaker: 'human', blocks: [{ type: 'text', text: 'on' }] }],
+        'anthropic',
+      ),
+    ).toEqual([]);
+    return JSON.stringify(sent.map(({ speaker, blocks }) => ({ speaker, blocks })));
+  }
+
+  close(): Promise<void> {
+    return this.#compactor.close();
+  }
+}
+
+/** Has a scheduler decide when each operation of a store is done. */
+function scheduled(store: StateStore, scheduler: fc.Scheduler, saved: string[]): StateStore {
+  const later = <Result>(what: string, act: () => Promise<Result>): Promise<Result> =>
+    scheduler.schedule(Promise.resolve(), what).then(act);
+  return {
+    load: (key) => later('load', () => store.load(key)),
+    save: (key, state, version) =>
+      later('save', async () => {
+        const outcome = await store.save(key, state, version);
+        if (outcome !== 'conflict') saved.push(state);
+        return outcome;
+      }),
+    delete: (key) => later('delete', () => store.delete(key)),
+  };
+}
+
+const TURNS = 6;
+
+describe('two processes at one conversation', () => {
+  it('send what one would, in whatever order they load and save', async () => {
+    const single = new Process(undefined);
+    const expected: string[] = [];
+    for (let turn = 0; turn < TURNS; turn += 1) expected.push(await single.send(turn));
+    await single.close();
+    // There is something to lose.
+    expect(new Set(expected.map((text) => text.includes('line 1 as turn 0')))).toContain(false);
+    const who = fc.constantFrom([0], [1], [0, 1], [1, 0]);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(who, { minLength: TURNS, maxLength: TURNS }),
+        async (scheduler, plan) => {
+          const saved: string[] = [];
+          const store = memoryStore();
+          const processes = [0, 1].map(() => new Process(scheduled(store, scheduler, saved)));
+          for (const [turn, at] of plan.entries()) {
+            const sending = Promise.all(at.map((which) => processes[which]!.send(turn)));
+            const sent = await scheduler.waitFor(sending);
+            for (const text of sent) expect(text).toBe(expected[turn]);
+          }
+          // No record that was kept goes again, and none is kept twice.
+          const records = saved.map(
+            (state) =>
+              (JSON.parse(state) as { readonly journal: { readonly records: string } }).journal
+                .records,
+          );
+          for (const [at, later] of records.entries()) {
+            const former = records[at - 1] ?? '';
+            expect(later.startsWith(former.replace(/.{4}$|=+$/, ''))).toBe(true);
+          }
+          await Promise.all(processes.map((one) => one.close()));
+        },
+      ),
+      { numRuns: runs(500) },
+    );
+  });
+});
