@@ -10,16 +10,8 @@ import type { TextTable } from './policy-table.js';
 import { mainGroup } from './report.js';
 import type { FidelityReport } from './report.js';
 
-const OPENING = '<!-- figures -->';
-const CLOSING = '<!-- /figures -->';
-
 /** Returns the page with the figures of this report. Throws a `RangeError` when the page does not mark where they go. */
 export function withFigures(page: string, report: FidelityReport): string {
-  const start = page.indexOf(OPENING);
-  const end = page.indexOf(CLOSING);
-  if (start === -1 || end < start) {
-    throw new RangeError(`Expected a page with ${OPENING} and, behind it, ${CLOSING}.`);
-  }
   const main = mainGroup(report);
   const parts = [
     LEGEND.map((sentence) => `- ${sentence}`).join('\n'),
@@ -27,7 +19,22 @@ export function withFigures(page: string, report: FidelityReport): string {
     ...(main === undefined ? [] : needTables(main).map(tablePart)),
     ...lostPart(report),
   ];
-  return `${page.slice(0, start)}${[OPENING, ...parts, ''].join('\n\n')}${page.slice(end)}`;
+  return withParts(page, 'figures', parts);
+}
+
+/** Returns the page with the table of costs. Throws a `RangeError` when the page does not mark where it goes. */
+export function withMoney(page: string, table: TextTable): string {
+  return withParts(page, 'money', [tablePart(table)]);
+}
+
+function withParts(page: string, name: string, parts: readonly string[]): string {
+  const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const start = page.indexOf(opening);
+  const end = page.indexOf(closing);
+  if (start === -1 || end < start) {
+    throw new RangeError(`Expected a page with ${opening} and, behind it, ${closing}.`);
+  }
+  return `${page.slice(0, start)}${[opening, ...parts, ''].join('\n\n')}${page.slice(end)}`;
 }
 
 function tablePart({ title, subtitle, heads, rows }: TextTable): string {

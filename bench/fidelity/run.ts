@@ -1,13 +1,14 @@
 // Measures on recorded sessions what pruning saves and what it takes from the agent's view:
 // `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes
 // the figures and the chart into the documentation; `--tune` looks for better numbers instead; `--shrink` prints what each
-// way of shrinking results takes, `--five-lines` what the adapters do.
+// way of shrinking results takes, `--money` what the input costs (with `--docs` into the documentation as well), `--five-lines` what the adapters do.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { drawChart } from './chart.js';
-import { withFigures } from './figures-page.js';
-import { renderFidelity } from './render.js';
+import { withFigures, withMoney } from './figures-page.js';
+import { moneyTable } from './money-report.js';
+import { renderFidelity, renderTable } from './render.js';
 import { mainGroup, reportFidelity } from './report.js';
 import { loadSessions } from './load-sessions.js';
 import type { LoadedSessions } from './load-sessions.js';
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
     tune: { type: 'boolean', default: false },
     'five-lines': { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
+    money: { type: 'boolean', default: false },
   },
 });
 const isFiveLines = values['five-lines'];
@@ -45,9 +47,17 @@ process.exit();
 async function run(loaded: LoadedSessions): Promise<string> {
   if (values.tune) return runTuning(loaded.contexts);
   if (values.shrink) return renderShrinking(loaded.contexts);
+  if (values.money) return runMoney(loaded);
   if (!isFiveLines) return runMeasure(loaded);
   const rows = await reportFiveLines(loaded.contexts);
   return values.json ? JSON.stringify(rows, null, 2) : renderFiveLines(rows);
+}
+
+/** Returns what to print; with `--docs` the same stands in the documentation. */
+async function runMoney({ contexts }: LoadedSessions): Promise<string> {
+  const table = moneyTable(contexts);
+  if (values.docs) await writeFile(PAGE, withMoney(await readFile(PAGE, 'utf8'), table));
+  return values.json ? JSON.stringify(table, null, 2) : renderTable(table);
 }
 
 /** Returns what to print, and writes what was asked for. */

@@ -2,6 +2,7 @@
 // and nothing dropped, and all the same edits land.
 
 import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { compactionMiddleware } from '../../src/anthropic.js';
@@ -11,8 +12,9 @@ import type { Session } from '../../src/main/session.js';
 import { inputCompactor } from '../../src/openai.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
 import type { IContent } from '../../src/shared/content.js';
-import { readTranscript } from '../../src/transcripts.js';
 import { sample } from '../support/scale.js';
+import { claudeBlocks, recordedEntries, responseItems } from '../support/recorded-talks.js';
+import type { Json } from '../support/recorded-talks.js';
 import {
   cutsOpenTurn,
   partsOfItems,
@@ -20,7 +22,6 @@ import {
   ReasoningSeals,
 } from '../support/thinking-provider.js';
 
-const FIXTURES = 'test/fixtures/transcripts';
 const FILES = [
   'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
   'codex/jdx-mise__71-b56c467073-0.jsonl',
@@ -32,32 +33,6 @@ const EAGER = { ...DEFAULT_WORKING_SET, freeTokens: 0, readCalls: 3, outputCalls
 let compactor: Compactor;
 
 afterEach(() => compactor.close());
-
-/** The entries of a recording; every tenth result is followed by a word of the user, so that turns end. */
-async function entriesOf(file: string): Promise<readonly IContent[]> {
-  const { entries } = await readTranscript(`${FIXTURES}/${file}`);
-  return entries.flatMap((entry, at) =>
-    entry.speaker === 'tool' && at % 10 === 9
-      ? [entry, { speaker: 'human', blocks: [{ type: 'text', text: `Go on, ${at}.` }] } as const]
-      : [entry],
-  );
-}
-
-type Json = Readonly<Record<string, unknown>>;
-
-function claudeBlocks({ blocks }: IContent): Json[] {
-  return blocks.flatMap((block): Json[] => {
-    if (block.type === 'text' && block.text.trim() !== '')
-      return [{ type: 'text', text: block.text }];
-    if (block.type === 'tool_call') {
-      const { id, name, parameters } = block;
-      return [{ type: 'tool_use', id, name, input: parameters }];
-    }
-    if (block.type !== 'tool_response') return [];
-    const content = typeof block.result === 'string' ? block.result : JSON.stringify(block.result);
-    return [{ type: 'tool_result', tool_use_id: block.callId, content }];
-  });
-}
 
 /** What came of a session. */
 interface Played {
@@ -123,36 +98,30 @@ async function playClaude(
 async function playGpt(
   entries: readonly IContent[],
   model: string,
+  edits: 'auto' | 'append-only' = 'auto',
 ): Promise<Omit<Played, 'edits'>> {
   compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   const seals = new ReasoningSeals();
   let [requests, broken] = [0, 0];
-  const compact = inputCompactor(compactor, {
-    density: { workingSet: EAGER },
-  });
+  let seal = '';
+  const fetch: typeof globalThis.fetch = (_, init) => {
+    const { input } = JSON.parse(String(init?.body)) as { input: readonly unknown[] };
+    const parts = partsOfItems(input);
+    requests += 1;
+    broken += seals.broken(parts).length;
+    seal = seals.seal(parts);
+    return Promise.resolve(Response.json({ id: 'r', object: 'response', output: [] }));
+  };
+  const client = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch });
+  const compact = inputCompactor(compactor, { edits, density: { workingSet: EAGER } });
   const items: Json[] = [{ type: 'message', role: 'user', content: 'Go.' }];
   for (const [at, entry] of entries.entries()) {
     if (entry.speaker === 'ai') {
-      const parts = partsOfItems(await compact(items as never, { modelName: model }));
-      requests += 1;
-      broken += seals.broken(parts).length;
-      const encrypted = seals.seal(parts);
-      items.push({ type: 'reasoning', id: `rs_${at}`, summary: [], encrypted_content: encrypted });
+      const input = await compact(items as never, { modelName: model });
+      await client.responses.create({ model, input });
+      items.push({ type: 'reasoning', id: `rs_${at}`, summary: [], encrypted_content: seal });
     }
-    const role = entry.speaker === 'ai' ? 'assistant' : 'user';
-    for (const block of entry.blocks) {
-      if (block.type === 'text') items.push({ type: 'message', role, content: block.text });
-      if (block.type === 'tool_call') {
-        const { id, name, parameters } = block;
-        const call = { call_id: id, name, arguments: JSON.stringify(parameters) };
-        items.push({ type: 'function_call', ...call });
-      }
-      if (block.type === 'tool_response') {
-        const output =
-          typeof block.result === 'string' ? block.result : JSON.stringify(block.result);
-        items.push({ type: 'function_call_output', call_id: block.callId, output });
-      }
-    }
+    items.push(...responseItems([entry]));
   }
   return { requests, broken };
 }
@@ -161,7 +130,7 @@ describe('a provider that binds reasoning to what stands before it', { timeout: 
   it.each(sample(FILES, 1))(
     'refuses nothing of %s as Claude does, and edits land',
     async (file) => {
-      const entries = await entriesOf(file);
+      const entries = await recordedEntries(file);
       for (const edits of ['auto', 'append-only'] as const) {
         const { requests, broken, edits: landed } = await playClaude(entries, edits);
         expect(requests).toBeGreaterThan(5);
@@ -173,13 +142,17 @@ describe('a provider that binds reasoning to what stands before it', { timeout: 
   );
 
   it.each(sample(FILES, 1))('drops nothing of %s as GPT-6.2 does', async (file) => {
-    const { requests, broken } = await playGpt(await entriesOf(file), 'gpt-6.2-sol');
-    expect(requests).toBeGreaterThan(5);
-    expect(broken).toBe(0);
+    const entries = await recordedEntries(file, 160);
+    for (const edits of ['auto', 'append-only'] as const) {
+      const { requests, broken } = await playGpt(entries, 'gpt-6.2-sol', edits);
+      expect(requests).toBeGreaterThan(5);
+      expect(broken).toBe(0);
+      await compactor.close();
+    }
   });
 
   it('would refuse or drop what lands by other policies', async () => {
-    const entries = await entriesOf(FILES[0]);
+    const entries = await recordedEntries(FILES[0]);
     const { broken } = await playClaude(entries, 'every-turn', 'keep');
     expect(broken).toBeGreaterThan(0);
     await compactor.close();

@@ -1,0 +1,69 @@
+// What the default costs at the prices of three families of models, with a cache that is always warm and with one that goes cold in
+// the gaps that were recorded: of all sessions together, and of the dearest one.
+
+import { CACHE_READ_PRICES } from './context-meter.js';
+import { measure, sumFigures } from './measure.js';
+import type { Figures } from './measure.js';
+import { batched, shrinking } from './policies.js';
+import type { Policy } from './policies.js';
+import { numberText } from './policy-table.js';
+import type { TextTable } from './policy-table.js';
+import type { RecordedSession } from './recorded-session.js';
+import { costRatio, shareOf } from './shares.js';
+import { DEFAULT_WORKING_SET } from '../../src/density.js';
+
+const WRITE_PRICE = 1.25;
+
+/** By name, what is measured where reads cost so much. */
+const POLICIES: readonly (readonly [name: string, (read: number) => Policy])[] = [
+  ["shrinking 'lossless' alone", () => shrinking('lossless', 'lossless')],
+  ["edits 'auto', shrinking 'lossless'", (read) => auto(read, 'lossless')],
+  ["edits 'auto', shrinking 'default'", (read) => auto(read, 'default')],
+];
+
+function auto(read: number, shrink: 'lossless' | 'default'): Policy {
+  return batched(`${shrink} at ${read}`, DEFAULT_WORKING_SET, shrink, { read, write: WRITE_PRICE });
+}
+
+/** Returns the table; costs are percents of sending everything. */
+export function moneyTable(contexts: readonly RecordedSession[]): TextTable {
+  const sources = [...new Set(contexts.map(({ source }) => source))];
+  const rows = POLICIES.flatMap(([name, policyAt]) =>
+    [false, true].map((isGapped): readonly string[] => {
+      const perPrice = CACHE_READ_PRICES.map((read) => {
+        const policy = policyAt(read);
+        // Whoever never waits decides as if no cache ever went cold.
+        const measured = contexts.map((context) => {
+          const played = isGapped ? context : { ...context, gapsMs: [] };
+          return { source: context.source, figures: measure(played, policy) };
+        });
+        const sessions = sources.map((source) =>
+          sumFigures(measured.flatMap((each) => (each.source === source ? [each.figures] : []))),
+        );
+        const cost = (figures: Figures): number =>
+          100 * shareOf(costRatio(figures, read, isGapped), 1);
+        return {
+          all: cost(sumFigures(sessions)).toFixed(1),
+          dearest: Math.max(...sessions.map(cost)).toFixed(1),
+        };
+      });
+      const cells = perPrice.flatMap(({ all, dearest }) => [all, dearest]);
+      return [name, isGapped ? 'with gaps' : 'warm', ...cells];
+    }),
+  );
+  const calls = contexts.reduce(
+    (sum, { transcript }) =>
+      sum + transcript.entries.filter(({ speaker }) => speaker === 'ai').length,
+    0,
+  );
+  return {
+    title: 'Cost of input',
+    subtitle: `${numberText(sources.length)} sessions, ${numberText(calls)} model calls, everything sent as 100, writing to the cache ${WRITE_PRICE} times the input`,
+    heads: [
+      'policy',
+      'cache',
+      ...CACHE_READ_PRICES.flatMap((read) => [`reads at ${read}`, 'dearest session']),
+    ],
+    rows,
+  };
+}

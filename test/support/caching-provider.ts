@@ -1,0 +1,95 @@
+// Providers with a prompt cache, by the documents of Anthropic and OpenAI: prefixes, a time to live that a read renews, a least
+// length, and usage as they report it. They bill by the table of prices, and know why a request missed; they answer nothing themselves.
+
+import { createHash } from 'node:crypto';
+import { inputCost } from '../../src/main/models/model-prices.js';
+import type { ModelPrice } from '../../src/main/models/model-prices.js';
+import { atLifetime } from '../../src/main/models/model-prices.js';
+
+/** What a request holds, in its order, and for how long it is to be kept. */
+export interface CachedRequest {
+  /** System text and tools come first. */
+  readonly head: string;
+  readonly parts: readonly string[];
+  readonly ttlMs: number;
+}
+
+/** What a request came to, in the provider's tokens. */
+export interface Billed {
+  readonly inputTokens: number;
+  readonly readTokens: number;
+  readonly dollars: number;
+  /** Why less than half of what the request before had left was read; `undefined` where more was. */
+  readonly missed?: 'expired' | 'edit' | 'changed-request' | undefined;
+}
+
+/** The cache of one model. */
+export class CachingProvider {
+  readonly billed: Billed[] = [];
+  readonly #price: ModelPrice;
+  readonly #now: () => number;
+  /** By the hash of a prefix, when it is gone. */
+  readonly #cached = new Map<string, { expiresMs: number; readonly ttlMs: number }>();
+  #former: (CachedRequest & { readonly atMs: number; readonly tokens: number }) | undefined;
+
+  constructor(price: ModelPrice, now: () => number) {
+    this.#price = price;
+    this.#now = now;
+  }
+
+  /** What all requests have cost, in dollars. */
+  get dollars(): number {
+    return this.billed.reduce((sum, { dollars }) => sum + dollars, 0);
+  }
+
+  /** Bills a request and keeps it. */
+  take(request: CachedRequest): Billed {
+    const atMs = this.#now();
+    const hash = createHash('sha256');
+    let [tokens, readTokens] = [0, 0];
+    const { leastCachedTokens = 0 } = this.#price;
+    const prefixes: string[] = [];
+    for (const part of [request.head, ...request.parts]) {
+      tokens += tokensOf(part);
+      const prefix = hash.update(`${part}\0`).copy().digest('base64');
+      if (tokens < leastCachedTokens) continue;
+      const known = this.#cached.get(prefix);
+      if (known !== undefined && known.expiresMs > atMs) readTokens = tokens;
+      prefixes.push(prefix);
+    }
+    for (const prefix of prefixes)
+      this.#cached.set(prefix, { expiresMs: atMs + request.ttlMs, ttlMs: request.ttlMs });
+    const price = atLifetime(this.#price, request.ttlMs);
+    const dollars = inputCost(price, tokens, readTokens);
+    const billed = {
+      ...{ inputTokens: tokens, readTokens, dollars },
+      missed: this.#missed(request, atMs, tokens, readTokens),
+    };
+    this.#former = { ...request, atMs, tokens };
+    this.billed.push(billed);
+    return billed;
+  }
+
+  #missed(
+    { head }: CachedRequest,
+    atMs: number,
+    tokens: number,
+    readTokens: number,
+  ): Billed['missed'] {
+    const former = this.#former;
+    if (former === undefined) return undefined;
+    const expected = Math.min(former.tokens, tokens);
+    if (expected < (this.#price.leastCachedTokens ?? 0) || readTokens >= expected / 2)
+      return undefined;
+    if (atMs - former.atMs >= former.ttlMs) return 'expired';
+    return head === former.head ? 'edit' : 'changed-request';
+  }
+}
+
+/** The names of what a message consists of are no tokens, nor are escapes. */
+const FRAME =
+  /"(?:type|role|content|text|id|name|input|tool_use_id|call_id|output|arguments)":|\\(?=.)/g;
+
+function tokensOf(part: string): number {
+  return Math.ceil(part.replace(FRAME, '').length / 4);
+}
