@@ -89,12 +89,29 @@ export function cacheTtlOfMessages(
 ): number | undefined {
   let longest = beside;
   for (const message of messages.slice(-MARKED_MESSAGES)) {
-    const { content } = (message ?? {}) as { readonly content?: unknown };
-    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-    for (const holder of [message, ...parts.slice(-MARKED_MESSAGES)]) {
-      const found = cacheTtlIn(holder);
-      if (found !== undefined) longest = Math.max(longest ?? 0, found);
-    }
+    const found = isObject(message) ? ttlOfMessage(message) : undefined;
+    if (found !== undefined) longest = Math.max(longest ?? 0, found);
   }
   return longest;
+}
+
+/** By message: one that is sent again is not looked into. */
+const TTLS = new WeakMap<object, number | 'unsaid'>();
+
+function ttlOfMessage(message: object): number | undefined {
+  const known = TTLS.get(message);
+  if (known !== undefined) return known === 'unsaid' ? undefined : known;
+  const { content } = message as { readonly content?: unknown };
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  let longest: number | undefined;
+  for (const holder of [message, ...parts.slice(-MARKED_MESSAGES)]) {
+    const found = cacheTtlIn(holder);
+    if (found !== undefined) longest = Math.max(longest ?? 0, found);
+  }
+  TTLS.set(message, longest ?? 'unsaid');
+  return longest;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -4,6 +4,7 @@
 import type { IContent } from '../shared/content.js';
 import { isSameBase, placeholderOf } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
+import { stretchesOfEdit, stretchesOfRewrite } from '../shared/density/index/edit-stretches.js';
 import { NONE } from '../shared/density/index/history-columns.js';
 import { HistoryIndex } from '../shared/density/index/history-index.js';
 import { scopeOfSession } from '../shared/density/index/index-scope.js';
@@ -22,7 +23,6 @@ import type {
 } from '../shared/resident-protocol.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
 import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
-import { stretchesOfEdit, stretchesOfRewrite } from './edit-stretches.js';
 import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
 import type { MeasuredEntry } from './resident-facts.js';

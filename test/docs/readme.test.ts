@@ -68,7 +68,7 @@ async function complaintsAbout(...modules: readonly string[]): Promise<readonly 
   writeFileSync(path.join(samples, 'tsconfig.json'), JSON.stringify(project));
   const compiler = fileURLToPath(new URL('node_modules/.bin/tsc', REPOSITORY));
   const told = await promisify(execFile)(compiler, ['-p', samples]).catch(
-    (failure: { readonly stdout: string }) => failure,
+    (failure: unknown) => failure as { readonly stdout: string },
   );
   return files.map((file) =>
     told.stdout.split('\n').flatMap((line) => {

@@ -279,9 +279,21 @@ export class PrefixTokens {
 /** Returns the tokens of an entry, or `undefined` when nobody has counted it. */
 export type CountedTokens = (entry: IContent) => number | undefined;
 
-/** Tokens of an entry, counted or else estimated. */
+/** By entry: until they are counted, edits that do not pay yet are weighed again and again. */
+const ESTIMATES = new WeakMap<IContent, number>();
+
+/** Tokens of an entry of a history, counted or else estimated. */
 export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
-  return countedTokens(entry) ?? estimateEntryTokens(entry);
+  return countedTokens(entry) ?? estimated(entry);
+}
+
+function estimated(entry: IContent): number {
+  let tokens = ESTIMATES.get(entry);
+  if (tokens === undefined) {
+    tokens = estimateEntryTokens(entry);
+    ESTIMATES.set(entry, tokens);
+  }
+  return tokens;
 }
 
 /**
@@ -309,5 +321,5 @@ export function reclaimedTokens(
 
 /** What an entry that takes the place of another has of its tokens, by characters: nobody has counted it. */
 export function shareOf(after: IContent, before: IContent): number {
-  return estimateEntryTokens(after) / Math.max(1, estimateEntryTokens(before));
+  return estimateEntryTokens(after) / Math.max(1, estimated(before));
 }

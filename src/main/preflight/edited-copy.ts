@@ -68,8 +68,8 @@ export class EditedCopy {
     }
   }
 
-  /** Makes an edit of the list, and what it does to reasoning; counts what it puts in. */
-  async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<void> {
+  /** Makes an edit of the list, and what it does to reasoning; counts what it puts in. Returns the whole of it. */
+  async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<DensityResult> {
     const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
     await this.#history.countEach([...result.replacements.values()]);
     this.#noteRules(result);
@@ -84,6 +84,7 @@ export class EditedCopy {
     applyDensityResult(this.#entries, result);
     if (gone.size > 0) this.#origins = this.#origins.filter((_, index) => !gone.has(index));
     this.#metadata = sumOf(this.#metadata, result.metadata);
+    return result;
   }
 
   /** What has landed, as a journal has it. */

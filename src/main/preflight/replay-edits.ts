@@ -13,7 +13,7 @@ import { EditGate } from './edit-policy.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
-import { ReplayedShrinks } from './replay-shrinks.js';
+import { ReplayedPasses } from './replayed-passes.js';
 import { currentDensityConfig, currentStrategy, gateOptions, stepAbove } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { isBatching } from './edit-options.js';
@@ -66,15 +66,15 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
   const copy = new EditedCopy(given, parts.history);
-  const shrinks = new ReplayedShrinks(currentDensityConfig(parts), copy);
   const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
+  const passes = isDocumented ? new ReplayedPasses(currentDensityConfig(parts), copy) : undefined;
   const sent = { intactEntries: 0, isCacheCold: false };
   const gate = new EditGate({ ...gateOptions(parts), sent, history: copy, logger: SILENT_LOGGER });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
   const admit = (isFree: boolean, point: LandingPoint): Admission => {
     const config = currentDensityConfig(parts, isFree);
-    const found = findHere(strategy, copy.getRawHistory(), config);
+    const found = passes?.find(config) ?? findHere(strategy, copy.getRawHistory(), config);
     return found.firstEntry === Infinity
       ? { result: found.result, isWhole: true }
       : gate.admit(found, point);
@@ -89,13 +89,12 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     const isBatchPoint = points.reaches(at);
     const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    const isShrinking = isDocumented && isBatching(edits.edits) && !isCompressed && !mayLand;
-    if (!isNow && isShrinking) {
-      const found = shrinks.find();
+    const isShrinking = isBatching(edits.edits) && !isCompressed && !mayLand;
+    if (!isNow && isShrinking && passes !== undefined) {
+      const found = passes.findShrinks(currentDensityConfig(parts));
       const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });
       if (shrinking?.reason !== undefined) {
-        await copy.land(shrinking, edits.reasoning);
-        shrinks.noteLanding(shrinking, true);
+        passes.noteLanding(await copy.land(shrinking, edits.reasoning), true);
       }
       scanned += ENTRIES_PER_SHRINKING;
     } else if (isNow || mayLand) {
@@ -107,8 +106,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
         limit === undefined ? undefined : admit(true, { ...point, tokensBelowStep: limit });
       if (admission?.reason === undefined) admission = admit(isFree, point);
       if (admission.reason !== undefined) {
-        await copy.land(admission, edits.reasoning);
-        shrinks.noteLanding(admission, false);
+        const landed = await copy.land(admission, edits.reasoning);
+        passes?.noteLanding(landed, false);
       }
       isCompressed = copy.tokens >= thresholdTokens;
       scanned += copy.length;

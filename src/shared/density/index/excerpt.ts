@@ -1,6 +1,7 @@
 // What is left of a result that leaves: below the placeholder the names that tell what was in it, its paths first, and the
 // lines that say what failed. A pure function of the result; looks at a bounded part of it.
 
+import type { ToolResponseBlock } from '../../content.js';
 import { onOneLine, shortened } from '../../one-line.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { payloadText } from '../../tokens/content-text.js';
@@ -50,18 +51,35 @@ const FAILURE =
  * placeholder alone when it named nothing.
  */
 export function excerptOf(result: unknown, placeholder: string): string {
+  return placeholder + namedIn(result);
+}
+
+const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
+
+/** The same of a block of a history, which is read once however often an edit of it is found and does not land. */
+export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
+  let named = NAMED_IN.get(response);
+  if (named === undefined) {
+    named = namedIn(response.result);
+    NAMED_IN.set(response, named);
+  }
+  return placeholder + named;
+}
+
+/** What stands below the placeholder: nothing when the result named nothing. */
+function namedIn(result: unknown): string {
   const text = payloadText(result);
   const lines = text
     .slice(0, MAX_SEEN)
     .split(LINE_BREAK)
     .filter((line) => line.length <= MAX_LINE_LENGTH);
   const names = namesIn(lines, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * text.length));
-  if (names.length === 0) return placeholder;
+  if (names.length === 0) return '';
   const failures = lines
     .filter((line) => FAILURE.test(line))
     .slice(0, MAX_FAILURES)
     .map((line) => FAILED + shortened(onOneLine(line), MAX_FAILURE_LENGTH));
-  return `${placeholder}${NAMED}${names.join(' ')}${failures.join('')}`;
+  return `${NAMED}${names.join(' ')}${failures.join('')}`;
 }
 
 /** The paths in the order in which they come, then the names that come most often, short ones first. */

@@ -153,7 +153,7 @@ export class HistoryIndex {
     index.inclusions.pushRows(this.inclusions, inclusionRows);
     index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
     index.#length = entries.length;
-    index.#unsent = this.#unsent.chosen(responseRows);
+    index.#unsent = this.#unsent.chosen(index.responses, responseRows);
     index.#pairAll();
     return { index, callRows, responseRows };
   }
@@ -176,6 +176,11 @@ export class HistoryIndex {
     for (const { row } of this.unsentResults()) {
       const block = blocks[responses.block.at(row)];
       if (responses.entry.at(row) !== entry || block?.type !== 'tool_response') continue;
+      const flags = this.#flagsOf(block);
+      responses.flags.set(row, flags);
+      if (this.#scope.workingSet) {
+        responses.tokens.set(row, isGone(flags) ? 0 : estimateResultTokens(block));
+      }
       responses.text.set(row, this.#unsent.noteShrunk(row, responses, block));
       responses.source.set(row, this.#sourcesOf(block));
     }
@@ -250,18 +255,23 @@ export class HistoryIndex {
     // Names and results lie elsewhere in memory; a rule that is off is not worth fetching them.
     const { recency, workingSet, unsent } = this.#scope;
     const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
-    let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
-    if (recency || workingSet || unsent) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
+    const flags = this.#flagsOf(response);
     if (workingSet) {
-      const isThere = !isGone(flags);
-      if (isThere) flags |= textFlags(response.result);
-      this.responses.tokens.push(isThere ? estimateResultTokens(response) : 0);
+      this.responses.tokens.push(isGone(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
       this.responses.text.push(this.#unsent.noteResult(this.responses, response));
       this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);
+  }
+
+  #flagsOf(response: ToolResponseBlock): number {
+    const { recency, workingSet, unsent } = this.#scope;
+    let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
+    if (recency || workingSet || unsent) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
+    if (workingSet && !isGone(flags)) flags |= textFlags(response.result);
+    return flags;
   }
 
   #pushResponse(entry: number, block: number, id: string, tool: number, flags: number): void {

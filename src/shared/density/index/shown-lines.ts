@@ -24,11 +24,12 @@ export interface ShownRun {
 /** Numbers for each stretch of a text, by its first line; 0 for one that is not compared. */
 export type StretchNumbers = Float64Array;
 
-/** The stretches of the results of one history. */
+/** The stretches of the results of one history: of texts, each known by a number, in the order of these. */
 export class KnownStretches {
-  /** By number of a stretch, the texts that have it: each times `PLACES`, and the line that it first begins with. */
+  /** By number of a stretch, the texts that have it, ascending: each times `PLACES`, and the line that it first begins with. */
   readonly #places = new Map<number, number[]>();
-  readonly #noted = new Map<number, readonly number[]>();
+  /** By text, its stretches and the first lines of those. */
+  readonly #noted = new Map<number, ReadonlyMap<number, number>>();
   #size = 0;
 
   /** Texts that are noted, and their stretches. */
@@ -36,87 +37,120 @@ export class KnownStretches {
     return this.#size;
   }
 
-  /** Notes a text by a number of its own. */
+  /** Notes a text. */
   note(text: number, numbers: StretchNumbers): void {
-    const noted = new Map<number, number>();
+    const lines = new Map<number, number>();
     const end = Math.min(numbers.length, MAX_NOTED_LINES);
     for (let at = 0; at < end; at += STRETCH_LINES) {
       const number = numbers[at] ?? 0;
-      if (number !== 0 && !noted.has(number)) noted.set(number, at);
+      if (number !== 0 && !lines.has(number)) lines.set(number, at);
     }
-    for (const [number, at] of noted) {
-      const place = text * PLACES + at;
-      const places = this.#places.get(number);
-      if (places === undefined) this.#places.set(number, [place]);
-      else places.push(place);
-    }
-    this.#noted.set(text, [...noted.keys()]);
-    this.#size += noted.size + 1;
+    this.#add(text, lines);
   }
 
   /** How many stretches of a text are noted; `undefined` when it is not known. */
   sizeOf(text: number): number | undefined {
-    return this.#noted.get(text)?.length;
+    return this.#noted.get(text)?.size;
+  }
+
+  /** Knows a text by another number from now on. */
+  move(text: number, to: number): void {
+    const lines = this.#noted.get(text);
+    this.forget(text);
+    if (lines !== undefined) this.#add(to, lines);
+  }
+
+  forget(text: number): void {
+    const lines = this.#noted.get(text);
+    if (lines === undefined) return;
+    this.#noted.delete(text);
+    this.#size -= lines.size + 1;
+    for (const [number, line] of lines) {
+      const places = this.#places.get(number) ?? [];
+      places.splice(lowerBound(places, text * PLACES + line), 1);
+      if (places.length === 0) this.#places.delete(number);
+    }
   }
 
   /** Forgets all texts but these. */
   keep(texts: ReadonlySet<number>): void {
-    for (const [text, numbers] of this.#noted) {
+    for (const [number, places] of this.#places) {
+      const kept = places.filter((place) => texts.has(textAt(place)));
+      if (kept.length === 0) this.#places.delete(number);
+      else this.#places.set(number, kept);
+    }
+    for (const [text, lines] of this.#noted) {
       if (texts.has(text)) continue;
       this.#noted.delete(text);
-      this.#size -= numbers.length + 1;
-      for (const number of numbers) {
-        const places = this.#places.get(number)?.filter((place) => textAt(place) !== text) ?? [];
-        if (places.length === 0) this.#places.delete(number);
-        else this.#places.set(number, places);
-      }
+      this.#size -= lines.size + 1;
     }
   }
 
   /**
-   * Returns which lines of a text others show: ascending, none of them twice, each by the first row that has it.
+   * Returns which lines of a text others show: ascending, none of them twice, each by the first text that has it.
    *
-   * @param rowOf the row of a text that may be named; `undefined` for all others
+   * @param rows of the texts that may be named, where they stand: at higher rows those of higher numbers
    */
-  shownIn(numbers: StretchNumbers, rowOf: (text: number) => number | undefined): ShownRun[] {
-    const found = new Map<number, Place | undefined>();
-    const runs: { start: number; end: number; row: number; line: number }[] = [];
+  shownIn(numbers: StretchNumbers, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
+    let firstText = Infinity;
+    for (const text of rows.keys()) firstText = Math.min(firstText, text);
+    if (firstText === Infinity) return [];
+    const runs: { start: number; end: number; text: number; line: number }[] = [];
     for (let at = 0; at < numbers.length; at += 1) {
-      const number = numbers[at] ?? 0;
-      if (number === 0) continue;
-      if (!found.has(number)) found.set(number, this.#firstPlace(number, rowOf));
-      const place = found.get(number);
+      const place = this.#firstPlace(numbers[at] ?? 0, firstText, rows);
       if (place === undefined) continue;
-      const { row, line } = place;
+      const [text, line] = [textAt(place), place % PLACES];
       const last = runs.at(-1);
       const end = at + STRETCH_LINES;
       // Stretches that stand elsewhere in another order are no run of it.
-      const goesOn = last?.row === row && line - last.line === at - last.start;
+      const goesOn = last?.text === text && line - last.line === at - last.start;
       if (last !== undefined && goesOn && at <= last.end) last.end = end;
-      else if (last === undefined || at >= last.end) runs.push({ start: at, end, row, line });
+      else if (last === undefined || at >= last.end) runs.push({ start: at, end, text, line });
     }
-    return runs.map(({ start, end, row }) => ({ start, end, row }));
+    return runs.map(({ start, end, text }) => ({ start, end, row: rows.get(text) ?? 0 }));
   }
 
-  #firstPlace(number: number, rowOf: (text: number) => number | undefined): Place | undefined {
-    let first: Place | undefined;
-    for (const place of this.#places.get(number) ?? []) {
-      const row = rowOf(textAt(place));
-      if (row !== undefined && row < (first?.row ?? Infinity)) {
-        first = { row, line: place % PLACES };
-      }
+  #firstPlace(
+    number: number,
+    firstText: number,
+    rows: ReadonlyMap<number, number>,
+  ): number | undefined {
+    const places = this.#places.get(number);
+    if (places === undefined) return undefined;
+    // Most often it is the first that is looked at.
+    for (let at = lowerBound(places, firstText * PLACES); at < places.length; at += 1) {
+      const place = places[at] ?? 0;
+      if (rows.has(textAt(place))) return place;
     }
-    return first;
+    return undefined;
   }
-}
 
-interface Place {
-  readonly row: number;
-  readonly line: number;
+  #add(text: number, lines: ReadonlyMap<number, number>): void {
+    this.#noted.set(text, lines);
+    this.#size += lines.size + 1;
+    for (const [number, line] of lines) {
+      const place = text * PLACES + line;
+      const places = this.#places.get(number);
+      if (places === undefined) this.#places.set(number, [place]);
+      else if ((places.at(-1) ?? 0) < place) places.push(place);
+      else places.splice(lowerBound(places, place), 0, place);
+    }
+  }
 }
 
 function textAt(place: number): number {
   return Math.floor(place / PLACES);
+}
+
+/** The index of the first of ascending places that is not below one. */
+function lowerBound(places: readonly number[], place: number): number {
+  let [start, end] = [0, places.length];
+  while (start < end) {
+    const middle = (start + end) >>> 1;
+    if ((places[middle] ?? 0) < place) start = middle + 1;
+    else end = middle;
+  }
+  return start;
 }
 
 /** Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53. */

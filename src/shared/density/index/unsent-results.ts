@@ -97,11 +97,14 @@ export class UnsentResults {
   }
 
   /** Notes what took the place of a result in a row. Returns the number of its text, or `NO_TEXT`. */
-  noteShrunk(row: number, responses: ResponseColumns, response: ToolResponseBlock): number {
+  noteShrunk(row: number, { text: textOf }: ResponseColumns, response: ToolResponseBlock): number {
     this.#results = this.#results.filter((result) => result.row !== row);
     const { result } = response;
+    const text = textOf.at(row);
+    this.#stretches.forget(text);
     if (typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    return this.#noteText(responses, numbersOf(response, result));
+    this.#stretches.note(text, numbersOf(response, result));
+    return text;
   }
 
   /** Forgets those in front of an entry, and returns the others. */
@@ -128,11 +131,15 @@ export class UnsentResults {
       if (stands(earlier)) rows.set(text, earlier);
     });
     if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
-    return this.#stretches.shownIn(numbers, (text) => rows.get(text));
+    return this.#stretches.shownIn(numbers, rows);
   }
 
-  /** The same of a history that has these rows of the former one. */
-  chosen(rows: readonly Stretch[]): UnsentResults {
+  /**
+   * The same of a history that has these rows of the former one.
+   *
+   * @param responses those of the history, in which texts that stand elsewhere than before are given other numbers
+   */
+  chosen(responses: ResponseColumns, rows: readonly Stretch[]): UnsentResults {
     const chosen = new UnsentResults(this);
     let length = 0;
     for (const { start, end } of this.#results.length === 0 ? [] : rows) {
@@ -143,7 +150,26 @@ export class UnsentResults {
       }
       length += end - start;
     }
+    chosen.#orderTexts(responses);
     return chosen;
+  }
+
+  /** Gives texts from the first one on that stands in front of an older one new numbers: they are numbered in the order of their rows. */
+  #orderTexts({ text: textOf }: ResponseColumns): void {
+    let first = textOf.length;
+    let next = Infinity;
+    for (let row = textOf.length - 1; row >= 0; row -= 1) {
+      const text = textOf.at(row);
+      if (text === NO_TEXT) continue;
+      if (text > next) first = row;
+      next = Math.min(next, text);
+    }
+    for (let row = first; row < textOf.length; row += 1) {
+      if (textOf.at(row) === NO_TEXT) continue;
+      this.#texts += 1;
+      this.#stretches.move(textOf.at(row), this.#texts);
+      textOf.set(row, this.#texts);
+    }
   }
 
   #noteText(responses: ResponseColumns, numbers: StretchNumbers): number {

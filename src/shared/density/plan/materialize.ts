@@ -7,7 +7,7 @@ import { placeholderOf, PRUNED_POINTER } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
 import { answeredCalls } from '../../summarize/answered-calls.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
-import { excerptOf } from '../index/excerpt.js';
+import { excerptOfBlock } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
 import { withoutSpentText } from '../index/spent-text.js';
 import { ACTION } from '../rules/marks.js';
@@ -172,7 +172,7 @@ function editedBlock(
       case ACTION.excerpt:
         if (block.type === 'tool_response') {
           const line = placeholder(entry, at);
-          edited = put(block, (response) => excerptOf(response.result, line(response)));
+          edited = put(block, (response) => excerptOfBlock(response, line(response)));
         }
         break;
       case ACTION.shorten:

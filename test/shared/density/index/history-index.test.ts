@@ -11,7 +11,7 @@ import type { ChosenIndex } from '../../../../src/shared/density/index/history-i
 import { scopeOfSession } from '../../../../src/shared/density/index/index-scope.js';
 import type { IntColumn } from '../../../../src/shared/density/index/history-columns.js';
 import type { Stretch } from '../../../../src/shared/density/index/stretches.js';
-import { stretchesOfRewrite } from '../../../../src/worker/edit-stretches.js';
+import { stretchesOfRewrite } from '../../../../src/shared/density/index/edit-stretches.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../../support/arbitrary-history.js';
 import {

@@ -1,8 +1,8 @@
 // Says a change as a choice among the entries that were there and those that come in, as if these stood
 // behind the others.
 
-import { NONE } from '../shared/density/index/history-columns.js';
-import { EntryStretches } from '../shared/density/index/stretches.js';
+import { NONE } from './history-columns.js';
+import { EntryStretches } from './stretches.js';
 
 /**
  * Returns what is left by an edit.
