@@ -7,12 +7,17 @@ const FIXTURES = 'test/fixtures/transcripts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The first entries of a recording among the fixtures; every tenth result is followed by a word of the user, so that turns end. */
-export async function recordedEntries(
+/** The first entries of a recording among the fixtures, as `entriesWithTurns` has them. */
+export function recordedEntries(file: string, limit?: number): Promise<readonly IContent[]> {
+  return entriesWithTurns(`${FIXTURES}/${file}`, limit);
+}
+
+/** The first entries of a recording; every tenth result is followed by a word of the user, so that turns end. */
+export async function entriesWithTurns(
   file: string,
   limit: number = Infinity,
 ): Promise<readonly IContent[]> {
-  const { entries } = await readTranscript(`${FIXTURES}/${file}`);
+  const { entries } = await readTranscript(file);
   return entries
     .slice(0, limit)
     .flatMap((entry, at) =>

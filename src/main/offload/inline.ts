@@ -3,11 +3,11 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
+import { GrowingIndex } from './growing-index.js';
 import { viewOfBase } from './history-base.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
@@ -22,13 +22,14 @@ import { loadTextCounter } from '../../shared/tokens/o200k.js';
 const SLICE_LENGTH = 65_536;
 
 /**
- * An offload that offloads nothing. A density pass runs before `optimize` returns its promise and
- * blocks for less than 1 ms per 1,000 entries. Counting takes turns with the event loop, and so does loading
+ * An offload that offloads nothing, of one session. A density pass runs before `optimize` returns its promise and
+ * blocks for less than 1 ms per 1,000 entries that are new to it. Counting takes turns with the event loop, and so does loading
  * the encoding, which the first count does; it stays at 6 MB. Where it cannot be loaded, tokens are estimated.
  */
 export class InlineOffload implements Offload {
   readonly #meter: OffloadMeter;
   readonly #onFallback: (event: FallbackEvent) => void;
+  readonly #index = new GrowingIndex();
 
   /** @param onFallback told whenever tokens are estimated, because the encoding cannot be loaded. What it throws is not caught. */
   constructor(
@@ -51,7 +52,7 @@ export class InlineOffload implements Offload {
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
     const startedAt = performance.now();
-    const planned = planWithTexts(viewOfBase(history, base), config);
+    const planned = this.#index.plan(viewOfBase(history, base), base, config);
     this.#addPass('optimize', base.length, performance.now() - startedAt);
     return { base, ...planned };
   }

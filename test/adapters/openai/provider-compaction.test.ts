@@ -86,4 +86,27 @@ describe("compression by 'provider' with OpenAI", () => {
       'nobody here can ask a provider',
     );
   });
+
+  it('carries the item alone that xAI answers with, through the same client, byte for byte', async () => {
+    const item = { type: 'compaction', id: 'cmp_x', encrypted_content: 'sealed by xAI' };
+    const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = [];
+    const fetch: typeof globalThis.fetch = (url, init) => {
+      const body = JSON.parse(String(init?.body)) as Record<string, unknown>;
+      asked.push({ url: String(url), body });
+      return Promise.resolve(Response.json(item));
+    };
+    const client = new OpenAI({ baseURL: 'https://api.x.ai/v1', apiKey: 'key', fetch });
+    const compact = inputCompactor(openCompactor(), { onError: 'throw' });
+    const compactByProvider = providerCompaction(client, 'grok-4.6');
+    const items: OpenAI.Responses.ResponseInputItem[] = [];
+    let input: OpenAI.Responses.ResponseInputItem[] = [];
+    for (let at = 0; at < 40 && asked.length === 0; at += 1) {
+      items.push(...turn(at));
+      input = await compact(items, { compactByProvider });
+    }
+    expect(asked.map(({ url }) => url)).toEqual(['https://api.x.ai/v1/responses/compact']);
+    expect(Object.keys(asked[0]!.body).sort()).toEqual(['input', 'model']);
+    expect(input.filter((each) => each.type === 'compaction')).toEqual([item]);
+    expect(input.length).toBeLessThan(items.length);
+  });
 });

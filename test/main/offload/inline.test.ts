@@ -6,8 +6,12 @@ import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
-import { planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { planDensity, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { runTask } from '../../../src/worker/tasks.js';
+import {
+  arbitraryWorkingConfig,
+  arbitraryWorkingHistory,
+} from '../../support/arbitrary-working-history.js';
 import { runs } from '../../support/scale.js';
 
 const CONFIG: DensityConfig = {
@@ -44,6 +48,56 @@ describe('InlineOffload', () => {
     const base = { revision: 1, length: 2 };
     const planned = await new InlineOffload().optimize(history, base, CONFIG);
     expect(planned).toEqual({ base, plan: planDensity(history.slice(0, 2), CONFIG) });
+  });
+
+  test('plans on a history that has grown, was rewritten or is looked at otherwise what a pass from scratch plans', async () => {
+    const anyHistory = arbitraryWorkingHistory();
+    const anyConfig = fc
+      .tuple(arbitraryWorkingConfig(), fc.constantFrom('off', 'lossless', 'default'))
+      .map(([config, shrink]) => ({ ...config, shrink }) as DensityConfig);
+    const anyChange = fc.constantFrom('none', 'none', 'rewritten', 'looked at otherwise');
+    const anyStep = fc.tuple(fc.nat(12), anyChange, anyConfig);
+    await fc.assert(
+      fc.asyncProperty(
+        anyHistory,
+        anyConfig,
+        fc.array(anyStep, { minLength: 2, maxLength: 8 }),
+        async (added, firstConfig, steps) => {
+          const inline = new InlineOffload();
+          let history: readonly IContent[] = [];
+          let [revision, next, config] = [0, 0, firstConfig];
+          for (const [count, change, other] of steps) {
+            if (change === 'looked at otherwise') config = other;
+            if (change === 'rewritten') {
+              revision += 1;
+              // As long as before, with the same end.
+              history = history.map((entry, at) =>
+                at % 3 === 1 && at < history.length - 1 ? humanText('gone') : entry,
+              );
+            }
+            history = [...history, ...added.slice(next, next + count)];
+            next += count;
+            const base = { revision, length: history.length };
+            const planned = await inline.optimize(history, base, config);
+            expect(planned).toEqual({ base, ...planWithTexts(history, config) });
+          }
+        },
+      ),
+      { numRuns: runs(400) },
+    );
+  });
+
+  test('takes a history for another one where only its revision is the same', async () => {
+    const inline = new InlineOffload();
+    const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
+    const one = [humanText('a'), humanText('b'), humanText('c')];
+    const other = [inclusion, inclusion, inclusion];
+    const base = { revision: 1, length: 3 };
+    await inline.optimize(one, base, CONFIG);
+    expect(await inline.optimize(other, base, CONFIG)).toEqual({
+      base,
+      plan: planDensity(other, CONFIG),
+    });
   });
 
   test('counts what the worker counts', async () => {

@@ -50,11 +50,20 @@ export function planDensity(history: readonly IContent[], config: DensityConfig)
   return planWithTexts(history, config).plan;
 }
 
-/** As `planDensity`, with the texts that the plan needs. */
-export function planWithTexts(history: readonly IContent[], config: DensityConfig): PlanWithTexts {
+/**
+ * As `planDensity`, with the texts that the plan needs.
+ *
+ * @param index of the first entries of the history; the others are added to it
+ */
+export function planWithTexts(
+  history: readonly IContent[],
+  config: DensityConfig,
+  index: HistoryIndex = new HistoryIndex(scopeOfPass(config)),
+): PlanWithTexts {
   if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
-  const index = new HistoryIndex(scopeOfPass(config));
-  for (const entry of history) index.append(entry);
+  for (const entry of index.length === 0 ? history : history.slice(index.length)) {
+    index.append(entry);
+  }
   const plan = planIndexed(index, config);
   return withTexts(plan, index);
 }
