@@ -92,7 +92,7 @@ async function playClaude(
     ),
   });
   const fetch: typeof globalThis.fetch = (_, init) => {
-    const body = JSON.parse(String(init?.body)) as { messages: unknown[]; system: string };
+    const body = JSON.parse(init?.body as string) as { messages: unknown[]; system: string };
     const { inputTokens, readTokens } = provider.take(request(body.messages, body.system));
     const usage = {
       ...{ input_tokens: 0, output_tokens: 1, cache_read_input_tokens: readTokens },
@@ -151,7 +151,7 @@ async function playGpt(gapMinutes: number, changesSystem: boolean): Promise<Play
     return { head, ttlMs: 30 * MINUTE, parts: items.map((item) => JSON.stringify(item)) };
   };
   const fetch: typeof globalThis.fetch = (_, init) => {
-    const body = JSON.parse(String(init?.body)) as { input: unknown[]; instructions: string };
+    const body = JSON.parse(init?.body as string) as { input: unknown[]; instructions: string };
     const { inputTokens, readTokens } = provider.take(request(body.input, body.instructions));
     const usage = {
       ...{ input_tokens: inputTokens, output_tokens: 1, total_tokens: inputTokens + 1 },

@@ -61,16 +61,16 @@ describe('a gateway', () => {
             metadata: { user_id: `${CANARY}@x` },
             [CANARY]: 1,
           };
-          await world.send(`${api.path}`, {
+          await world.send(api.path, {
             headers,
             body: bodyOf(api, messages.slice(0, end), besides),
           });
         }
-        await world.send(`${api.path}`, {
+        await world.send(api.path, {
           headers,
           body: `{"messages":[{"role":"tool","${CANARY}":1}],"tools":[1]}`,
         });
-        await world.send(`${api.path}`, { headers, body: `{"messages":[${CANARY}]}` });
+        await world.send(api.path, { headers, body: `{"messages":[${CANARY}]}` });
       }
       await world.send(`/v1/models?key=${CANARY}`, { method: 'GET', headers });
       const said = await Promise.all(

@@ -102,7 +102,7 @@ const script = fc
     ];
     return {
       pieces: places.slice(1).map((to, at) => whole.slice(places[at], to)),
-      ending: ending as Script['ending'],
+      ending: ending,
     };
   });
 
@@ -169,7 +169,9 @@ describe('hostile answers', () => {
         }),
       );
     }
-    closing.push(async () => void (await Promise.all(gateways.map((gateway) => gateway.close()))));
+    closing.push(async () => {
+      await Promise.all(gateways.map((gateway) => gateway.close()));
+    });
     const [api] = API_TALKS;
     const body = bodyOf(api!, talk(api!, 3));
     await fc.assert(

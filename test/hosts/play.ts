@@ -183,9 +183,9 @@ async function run(
       ...env,
     },
   });
-  let isLate = false;
+  const late = new AbortController();
   const timer = setTimeout(() => {
-    isLate = true;
+    late.abort();
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, timeout);
   const ended = new Promise<string>((resolve, reject) => {
@@ -199,6 +199,6 @@ async function run(
   ]);
   clearTimeout(timer);
   if (process.env['SHOW'] !== undefined) process.stderr.write(`${said}\n${complained}\n`);
-  if (isLate) return [`was not done ${Math.round(timeout / 1_000)} s after its start`];
+  if (late.signal.aborted) return [`was not done ${Math.round(timeout / 1_000)} s after its start`];
   return end === '0' ? [] : [`ended with ${end}: ${`${complained}${said}`.slice(-600)}`];
 }

@@ -69,7 +69,7 @@ function lengthOf(block: ContentBlock): number {
   if (block.type !== 'tool_response') return 0;
   return typeof block.result === 'string'
     ? block.result.length
-    : (JSON.stringify(block.result) ?? '').length;
+    : ((JSON.stringify(block.result) as string | undefined)?.length ?? 0);
 }
 
 function divisor(a: number, b: number): number {

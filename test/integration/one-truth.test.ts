@@ -93,7 +93,7 @@ async function adapted(file: string) {
   });
   const messages: never[] = [];
   for (const entry of entries) {
-    const modelName = entry.metadata?.['model'] as string | undefined;
+    const modelName = entry.metadata?.['model'];
     if (entry.speaker === 'ai') await compact(messages, { modelName });
     const message = route?.write(entry);
     if (message !== undefined) messages.push(message as never);

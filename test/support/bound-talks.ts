@@ -42,7 +42,7 @@ export async function playClaude(
   let [requests, broken, landed] = [0, 0, 0];
   let seal = '';
   const fetch: typeof globalThis.fetch = (_, init) => {
-    const { messages } = JSON.parse(String(init?.body)) as { messages: readonly unknown[] };
+    const { messages } = JSON.parse(init?.body as string) as { messages: readonly unknown[] };
     const parts = partsOfMessages(messages);
     requests += 1;
     if (seals.broken(parts).length > 0 || cutsOpenTurn(messages)) broken += 1;
@@ -95,7 +95,7 @@ export async function playGpt(
   let [requests, broken] = [0, 0];
   let seal = '';
   const fetch: typeof globalThis.fetch = (_, init) => {
-    const { input } = JSON.parse(String(init?.body)) as { input: readonly unknown[] };
+    const { input } = JSON.parse(init?.body as string) as { input: readonly unknown[] };
     const parts = partsOfItems(input);
     requests += 1;
     broken += seals.broken(parts).length;

@@ -61,7 +61,11 @@ async function runHere(args: readonly string[], env: Variables): Promise<Outcome
     started += 1;
     // The command is what its file does when it is loaded; what it imports is loaded once.
     await import(`${pathToFileURL(COMMAND).href}?run=${started}`);
-    return { code: Number(process.exitCode ?? 0), stdout: out.end(), stderr: errors.end() };
+    return {
+      code: Number(Reflect.get(process, 'exitCode') ?? 0),
+      stdout: out.end(),
+      stderr: errors.end(),
+    };
   } finally {
     out.release();
     errors.release();

@@ -91,8 +91,8 @@ describe("compression by 'provider' with OpenAI", () => {
     const item = { type: 'compaction', id: 'cmp_x', encrypted_content: 'sealed by xAI' };
     const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = [];
     const fetch: typeof globalThis.fetch = (url, init) => {
-      const body = JSON.parse(String(init?.body)) as Record<string, unknown>;
-      asked.push({ url: String(url), body });
+      const body = JSON.parse(init?.body as string) as Record<string, unknown>;
+      asked.push({ url: url as string, body });
       return Promise.resolve(Response.json(item));
     };
     const client = new OpenAI({ baseURL: 'https://api.x.ai/v1', apiKey: 'key', fetch });

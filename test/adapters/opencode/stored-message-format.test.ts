@@ -123,7 +123,7 @@ describe('storedMessageFormat', () => {
         [
           [{}, {}],
           ['tool', { result: 'short', error: 'short' }],
-        ].map(([, ...rest]) => [expect.anything(), ...rest]),
+        ].map(([, ...rest]) => [expect.anything() as unknown, ...rest]),
       );
     }
   });

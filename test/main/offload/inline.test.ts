@@ -54,7 +54,7 @@ describe('InlineOffload', () => {
     const anyHistory = arbitraryWorkingHistory();
     const anyConfig = fc
       .tuple(arbitraryWorkingConfig(), fc.constantFrom('off', 'lossless', 'default'))
-      .map(([config, shrink]) => ({ ...config, shrink }) as DensityConfig);
+      .map(([config, shrink]) => ({ ...config, shrink }));
     const anyChange = fc.constantFrom('none', 'none', 'rewritten', 'looked at otherwise');
     const anyStep = fc.tuple(fc.nat(12), anyChange, anyConfig);
     await fc.assert(

@@ -124,7 +124,7 @@ describe('withWork', () => {
   const parts = (windowTokens: number): Parameters<typeof withWork>[0] => ({
     carriesWork: true,
     densityOptions: { workspaceRoot: '/w' },
-    gauge: { budget: { windowTokens } } as SessionParts['gauge'],
+    gauge: { budget: { windowTokens } } as unknown as SessionParts['gauge'],
   });
 
   it('splits no call from its response', () => {

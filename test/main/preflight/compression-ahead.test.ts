@@ -346,9 +346,10 @@ describe('compression.ahead', () => {
             running.push(session.performCompression(`c${at}`).catch(() => undefined));
           }
         }
-        let isEnded = false;
-        const ended = Promise.allSettled(running).then(() => (isEnded = true));
-        for (let at = 0; at < 200 && !isEnded; at += 1) {
+        const left = new Set(running);
+        for (const run of running) void run.then(() => left.delete(run));
+        const ended = Promise.allSettled(running);
+        for (let at = 0; at < 200 && left.size > 0; at += 1) {
           await nextTurn();
           requests[0]?.answer();
         }

@@ -19,10 +19,10 @@ function entriesOf(turn: number): IContent[] {
   const parameters = isRead ? { path: 'src/file.ts' } : { path: 'src/file.ts', content: path };
   return [
     { speaker: 'human', blocks: [{ type: 'text', text: `ask ${turn}.` }] },
-    { speaker: 'ai', blocks: [{ type: 'tool_call', id: `c${turn}`, name: name!, parameters }] },
+    { speaker: 'ai', blocks: [{ type: 'tool_call', id: `c${turn}`, name: name, parameters }] },
     {
       speaker: 'tool',
-      blocks: [{ type: 'tool_response', callId: `c${turn}`, toolName: name!, result }],
+      blocks: [{ type: 'tool_response', callId: `c${turn}`, toolName: name, result }],
     },
     { speaker: 'ai', blocks: [{ type: 'text', text: 'done' }] },
   ];

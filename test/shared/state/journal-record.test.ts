@@ -71,7 +71,7 @@ const records = fc
     let at = 0;
     return list.map((each): JournalRecord => {
       if (typeof each === 'string') {
-        return { kind: 'settings', settings: { placeholder: each } as never };
+        return { kind: 'settings', settings: { placeholder: each } };
       }
       at += each[0];
       return { ...each[1], at };
