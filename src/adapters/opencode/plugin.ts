@@ -3,6 +3,7 @@
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { withDeadline } from '../../main/waiting/with-deadline.js';
+import { asError } from '../../shared/errors.js';
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
@@ -39,6 +40,8 @@ class Plugin {
   readonly #options: CompactorOptions;
   /** Made with the first step: only then are the tools known. */
   #host: HostCompactor<OpenCodeMessage> | undefined;
+  /** Why the last list was not compacted before there was a compactor. */
+  #failure: string | undefined;
   /** By tool, about how many tokens its definition takes. */
   readonly #toolTokens = new Map<string, number>();
   /** By model, what OpenCode lets the messages have of its window. */
@@ -103,8 +106,9 @@ class Plugin {
       const call = { sessionId, modelName, contextLimit, ...usageOf(messages) };
       const sent = await this.#hostFor().compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
-    } catch {
-      // A list or options that no compactor takes: OpenCode sends its messages, and `status` says that none was compacted.
+    } catch (thrown) {
+      // A list or options that no compactor takes: OpenCode sends its messages.
+      this.#failure = asError(thrown).message;
     }
   }
 
@@ -119,7 +123,8 @@ class Plugin {
   }
 
   #status(sessionId: string): string {
-    return this.#host?.status(sessionId) ?? 'ctxfold\nNo call of this session was compacted yet.';
+    const nothing = this.#failure ?? 'No call of this session was compacted yet.';
+    return this.#host?.status(sessionId) ?? `ctxfold\n${nothing}`;
   }
 
   /** OpenCode compacts by itself where this ends: ctxfold is to be earlier. */

@@ -2,6 +2,7 @@
 // messages that it was handed, and shows what it saves. A throw would have OpenClaw put the engine aside, so none of these does.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
+import { asError } from '../../shared/errors.js';
 import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
@@ -36,6 +37,8 @@ class Plugin {
   readonly #api: OpenClawPluginApi;
   /** Made with the first call, and anew after OpenClaw's gateway was stopped. */
   #host: HostCompactor<PiMessage> | undefined;
+  /** Why there is no compactor. */
+  #failure: string | undefined;
   /** By session, the messages of its last call, the latest session last. */
   readonly #given = new Map<string, readonly PiMessage[]>();
 
@@ -63,7 +66,9 @@ class Plugin {
       name: 'ctxfold',
       description: 'Show what ctxfold has saved in this session',
       handler: ({ sessionId = '' }) => ({
-        text: this.#host?.status(sessionId) ?? 'ctxfold\nNo model was called yet.',
+        text:
+          this.#host?.status(sessionId) ??
+          `ctxfold\n${this.#failure ?? 'No model was called yet.'}`,
       }),
     });
     api.registerService({
@@ -122,8 +127,9 @@ class Plugin {
         ...usageOf(messages),
       });
       estimatedTokens = this.#host.sentTokens(sessionId) - before;
-    } catch {
-      // Options that no compactor takes: OpenClaw sends its messages, and the command says that none was compacted.
+    } catch (thrown) {
+      // Options that no compactor takes: OpenClaw sends its messages.
+      this.#failure = asError(thrown).message;
     }
     return {
       messages: [...sent] as OpenClawOwn[],

@@ -72,6 +72,7 @@ describe('plugin', () => {
     expect(await sent(hooks, [])).toEqual([]);
     const wrong = await start({ contextLimit: 'much' });
     expect(await sent(wrong, staleRead())).toHaveLength(3);
+    expect(await status(wrong)).toContain('contextLimit');
   });
 
   const LONG = [

@@ -75,7 +75,7 @@ describe('register', () => {
     expect(status()).toContain('was sent as it was');
     const wrong = playedOpenClaw({ contextLimit: 'much' });
     expect((await wrong.assemble(staleRead())).messages).toHaveLength(5);
-    expect(wrong.status()).toContain('No model was called');
+    expect(wrong.status()).toContain('contextLimit');
   });
 
   it('goes on after a stop, and says of a turn that is told twice that it is', async () => {

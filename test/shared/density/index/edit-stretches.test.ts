@@ -3,7 +3,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EntryStretches } from '../../../../src/shared/density/index/stretches.js';
-import { stretchesOfEdit, stretchesOfRewrite } from '../../../../src/shared/density/index/edit-stretches.js';
+import {
+  stretchesOfEdit,
+  stretchesOfRewrite,
+} from '../../../../src/shared/density/index/edit-stretches.js';
 
 /** By entry of the new history, its place in the former one; checks the shifts on the way. */
 function placesOf(entries: EntryStretches): number[] {
