@@ -149,9 +149,12 @@ function placesBefore(
   const kept = new Set(after);
   let from = 0;
   return after.map((block) => {
-    const isIt = (other: ContentBlock): boolean =>
-      other === block || (!kept.has(other) && identityOf(other) === identityOf(block));
-    const place = before.findIndex((other, at) => at >= from && isIt(other));
+    const isIt = (other: ContentBlock | undefined): boolean =>
+      other === block ||
+      (other !== undefined && !kept.has(other) && identityOf(other) === identityOf(block));
+    let place = from;
+    while (place < before.length && !isIt(before[place])) place += 1;
+    if (place === before.length) return -1;
     from = place + 1;
     return place;
   });

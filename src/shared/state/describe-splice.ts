@@ -67,6 +67,8 @@ class OriginsOf {
   readonly #former: readonly IContent[];
   readonly #kept: ReadonlySet<IContent>;
   #byPart: Map<object | string, number[]> | undefined;
+  /** Where the blocks stand of the entry that was looked at last. */
+  #blocks: { readonly of: readonly ContentBlock[]; readonly places: BlockPlaces } | undefined;
 
   constructor(former: readonly IContent[], kept: ReadonlySet<IContent>) {
     this.#former = former;
@@ -84,11 +86,16 @@ class OriginsOf {
       for (const origin of known) {
         const entry = this.#former[origin];
         if (origin < from || entry?.speaker !== speaker || entry.metadata !== metadata) continue;
-        const described = describeBlocks(blocks, entry.blocks);
+        const described = describeBlocks(blocks, this.#placesIn(entry.blocks));
         if (described !== undefined) return { origin, blocks: described };
       }
     }
     return undefined;
+  }
+
+  #placesIn(blocks: readonly ContentBlock[]): BlockPlaces {
+    if (this.#blocks?.of !== blocks) this.#blocks = { of: blocks, places: new BlockPlaces(blocks) };
+    return this.#blocks.places;
   }
 
   #listParts(): Map<object | string, number[]> {
@@ -116,33 +123,48 @@ function answerOf(block: ContentBlock): string | undefined {
 
 function describeBlocks(
   blocks: readonly ContentBlock[],
-  former: readonly ContentBlock[],
+  former: BlockPlaces,
 ): readonly BlockOrigin[] | undefined {
   const described: BlockOrigin[] = [];
   for (const block of blocks) {
-    const one = describeBlock(block, former);
+    const one = former.describe(block);
     if (one === undefined) return undefined;
     described.push(one);
   }
   return described;
 }
 
-function describeBlock(
-  block: ContentBlock,
-  blocks: readonly ContentBlock[],
-): BlockOrigin | undefined {
-  const place = blocks.indexOf(block);
-  if (place !== -1) return place;
-  if (block.type !== 'tool_response') return mayBeWritten(block) ? block : undefined;
-  const { callId, result } = block;
-  if (typeof result !== 'string') return undefined;
-  const text = textOfBlock(block);
-  // Several results may have the id of one call.
-  const answered = blocks.findIndex(
-    (other) =>
-      other.type === 'tool_response' &&
-      other.callId === callId &&
-      textOfBlock(withResult(other, result)) === text,
-  );
-  return answered === -1 ? undefined : [answered, result];
+/** Where the blocks of one entry stand. */
+class BlockPlaces {
+  readonly #blocks: readonly ContentBlock[];
+  readonly #places = new Map<ContentBlock, number>();
+  /** By answered call; several results may have the id of one. */
+  readonly #answers = new Map<string, number[]>();
+
+  constructor(blocks: readonly ContentBlock[]) {
+    this.#blocks = blocks;
+    for (const [place, block] of blocks.entries()) {
+      if (!this.#places.has(block)) this.#places.set(block, place);
+      const answer = answerOf(block);
+      if (answer === undefined) continue;
+      const known = this.#answers.get(answer);
+      if (known === undefined) this.#answers.set(answer, [place]);
+      else known.push(place);
+    }
+  }
+
+  /** How a block is left of these, or written; `undefined` when it is neither. */
+  describe(block: ContentBlock): BlockOrigin | undefined {
+    const place = this.#places.get(block);
+    if (place !== undefined) return place;
+    if (block.type !== 'tool_response') return mayBeWritten(block) ? block : undefined;
+    const { result } = block;
+    if (typeof result !== 'string') return undefined;
+    const text = textOfBlock(block);
+    const answered = this.#answers.get(answerOf(block) ?? '')?.find((at) => {
+      const other = this.#blocks[at];
+      return other?.type === 'tool_response' && textOfBlock(withResult(other, result)) === text;
+    });
+    return answered === undefined ? undefined : [answered, result];
+  }
 }
