@@ -1,6 +1,8 @@
 // Marks that say how far a provider is to cache a prompt. Agents move them to the end with each call, so a
 // message that has one today has none tomorrow, and is the same message all the same.
 
+import { isRecord } from '../shared/json.js';
+import type { JsonRecord } from '../shared/json.js';
 import { isSameValue } from './same-value.js';
 
 /** As Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses and its Agents SDK call them. */
@@ -59,9 +61,14 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
       : depth < MAX_DEPTH && HOLDERS.test(key)
         ? cacheTtlIn(value, depth + 1)
         : (timeOf(ttl) ?? unsaid);
-    if (found !== undefined) longest = Math.max(longest ?? 0, found);
+    longest = longerOf(longest, found);
   }
   return longest;
+}
+
+/** The longer of two times, of which either may not be known. */
+function longerOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
 /** What is looked at of an object: all else is left alone. */
@@ -89,8 +96,7 @@ export function cacheTtlOfMessages(
 ): number | undefined {
   let longest = beside;
   for (const message of messages.slice(-MARKED_MESSAGES)) {
-    const found = isObject(message) ? ttlOfMessage(message) : undefined;
-    if (found !== undefined) longest = Math.max(longest ?? 0, found);
+    if (isRecord(message)) longest = longerOf(longest, ttlOfMessage(message));
   }
   return longest;
 }
@@ -98,20 +104,15 @@ export function cacheTtlOfMessages(
 /** By message: one that is sent again is not looked into. */
 const TTLS = new WeakMap<object, number | 'unsaid'>();
 
-function ttlOfMessage(message: object): number | undefined {
+function ttlOfMessage(message: JsonRecord): number | undefined {
   const known = TTLS.get(message);
   if (known !== undefined) return known === 'unsaid' ? undefined : known;
-  const { content } = message as { readonly content?: unknown };
+  const { content } = message;
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
   let longest: number | undefined;
   for (const holder of [message, ...parts.slice(-MARKED_MESSAGES)]) {
-    const found = cacheTtlIn(holder);
-    if (found !== undefined) longest = Math.max(longest ?? 0, found);
+    longest = longerOf(longest, cacheTtlIn(holder));
   }
   TTLS.set(message, longest ?? 'unsaid');
   return longest;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -2,6 +2,7 @@
 // are those of pi.
 
 import type { PiMessage } from './agent-message.js';
+import type { PiTool } from './extension-api.js';
 
 /** What goes back to OpenClaw is of types of its own: what it gave, or a copy with other content. */
 export type OpenClawOwn = never;
@@ -41,11 +42,7 @@ export interface OpenClawEngine {
 }
 
 /** A tool that a plugin brings. */
-interface OpenClawTool {
-  readonly name: string;
-  readonly label: string;
-  readonly description: string;
-  readonly parameters: object;
+interface OpenClawTool extends Omit<PiTool, 'execute'> {
   execute(
     callId: string,
     input: { readonly id?: unknown },
