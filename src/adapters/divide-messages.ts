@@ -22,8 +22,8 @@ export interface Division<Message> {
 }
 
 /**
- * Returns the most messages that stand for entries before `tailStart` alone, `null` when there are none, or one stands for an
- * entry that the history does not have.
+ * Returns the most messages that stand for entries before `tailStart` alone, `null` when there are none. What stands for
+ * nothing in the history goes along with the messages before it: an answer that says nothing is in none.
  */
 export function divideMessages<Message>(
   places: readonly StandingPlace<Message>[],
@@ -46,10 +46,10 @@ export function divideMessages<Message>(
   for (const place of places) {
     if (place.standing === null) continue;
     const entries = entriesOf(place, indices);
-    if (entries === null) return null;
     const isPinned = !('entry' in place) && place.parts.length === 0;
     const start = Math.min(...entries);
-    const isBoundary = !isPinned && start >= end && before !== undefined && messages.length > 0;
+    const isBoundary =
+      entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
     if (isBoundary && start > tailStart) break;
     if (isBoundary && provider.divides(before as Message, place.standing)) {
       if (moveBeforePairs(start, outline) === start)
@@ -64,12 +64,11 @@ export function divideMessages<Message>(
   return best;
 }
 
-/** The entries that a message stands for; `null` when one of them is not in the history. */
+/** The entries of the history that a message stands for. */
 function entriesOf<Message>(
   place: StandingPlace<Message>,
   indices: ReadonlyMap<object, number>,
-): readonly number[] | null {
+): readonly number[] {
   const parts = 'entry' in place ? [place.entry] : place.left.map(({ origin }) => origin);
-  const found = parts.map((part) => indices.get(part));
-  return found.every((index) => index !== undefined) ? found : null;
+  return parts.flatMap((part) => indices.get(part) ?? []);
 }

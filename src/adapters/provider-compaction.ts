@@ -3,6 +3,7 @@
 
 import { CompressionExecutionError } from '../shared/errors.js';
 import type { IContent } from '../shared/content.js';
+import type { HistoryService } from '../main/history-service.js';
 import type {
   ProviderCompacted,
   ProviderCompactionRequest,
@@ -32,13 +33,20 @@ export function compactionFailed(
   });
 }
 
-/** Has the messages of the first entries compacted. @throws CompressionExecutionError, or the signal's reason. */
+/**
+ * Has the messages of the first entries compacted.
+ *
+ * @param standing the history as it stands: messages do not show yet what the preflight that asks has edited
+ * @throws CompressionExecutionError, or the signal's reason.
+ */
 export async function compactHead<Message>(
   view: MessageView<Message>,
+  standing: Pick<HistoryService, 'getRawHistory'>,
   ask: CompactMessages | undefined,
   { history, tailStart, signal }: ProviderCompactionRequest,
 ): Promise<ProviderCompacted> {
   if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
+  view.follow(standing.getRawHistory());
   const head = view.divide(history, tailStart);
   if (head === null)
     throw compactionFailed('there is no place at which its messages can be divided.');

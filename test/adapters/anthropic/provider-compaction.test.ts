@@ -15,6 +15,7 @@ const LONG = 'lorem ipsum dolor '.repeat(60);
 
 interface Agent {
   readonly provider: CompactingProvider;
+  readonly client: Anthropic;
   readonly events: CompressedEvent[];
   readonly failures: Error[];
   /** Plays turns of an agent: what the user says, a call with its result, thinking. */
@@ -50,6 +51,7 @@ async function startAgent(settings: EphemeralSettings = {}, body: object = {}): 
   let turn = 0;
   return {
     provider,
+    client,
     events,
     failures,
     play: async (turns) => {
@@ -128,6 +130,29 @@ describe("compression by 'provider' with Anthropic", () => {
     for (const message of called) expect(textOf(message)).toContain('"thinking"');
     expect(textOf(kept)).toContain('Record of what was asked');
     expect(textOf(kept)).toContain('Never skip part 0.');
+  });
+
+  it('compacts a long history that comes in one request, without what the same request pruned', async () => {
+    const { provider, client, events } = await startAgent();
+    const messages = Array.from({ length: 24 }, (_, at): Anthropic.MessageParam[] => {
+      const id = `toolu_${at}`;
+      const name = at % 2 === 0 ? 'read_file' : 'write_file';
+      const input = { file_path: `/p${at >> 1}.ts`, content: 'x' };
+      return [
+        { role: 'user', content: `part ${at} ${LONG}` },
+        { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: LONG }] },
+        { role: 'assistant', content: `done ${at}` },
+      ];
+    }).flat();
+    messages.push({ role: 'user', content: 'go on' });
+    await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, messages });
+    expect(events.map((event) => [event.strategy, event.fallbackFrom?.error.message])).toEqual([
+      ['provider', undefined],
+    ]);
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200]);
+    const asked = textOf(provider.requests[0]?.body.messages);
+    expect([asked.includes('"read_file"'), asked.includes('"write_file"')]).toEqual([false, true]);
   });
 
   it('makes it ahead of time where that is not switched off', async () => {

@@ -67,6 +67,40 @@ describe("compression by 'provider' with OpenAI", () => {
     expect(last.some(({ type }) => type === 'reasoning')).toBe(true);
   });
 
+  it('has a long history compacted that comes in one call, without what the same call pruned', async () => {
+    const provider = await startCompactingProvider();
+    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+    const events: CompressedEvent[] = [];
+    const compact = inputCompactor(openCompactor(), {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const items: OpenAI.Responses.ResponseInputItem[] = [];
+    for (let at = 0; at < 24; at += 1) {
+      const [asked, reasoning, , result] = turn(at);
+      const [name, path] = [at % 2 === 0 ? 'read_file' : 'write_file', `/p${at >> 1}.ts`];
+      const call = { type: 'function_call', call_id: `c${at}`, name } as const;
+      const args = JSON.stringify({ file_path: path, content: 'x' });
+      items.push(asked!, reasoning!, { ...call, arguments: args }, result!);
+      items.push({ role: 'user', content: `go on ${at} ${LONG}` });
+      // What says nothing stands in no compaction, and keeps none from being made.
+      items.push({ role: 'assistant', content: '' }, { role: 'user', content: `and ${at}` });
+    }
+    const input = await compact(items, {
+      compactByProvider: providerCompaction(client, 'gpt-6.2-sol'),
+    });
+    expect(events.map((event) => [event.strategy, event.fallbackFrom?.error.message])).toEqual([
+      ['provider', undefined],
+    ]);
+    const asked = provider.requests[0]?.body.input ?? [];
+    expect(asked.length).toBeGreaterThan(20);
+    const names = new Set(asked.map(({ name }) => name));
+    expect([names.has('read_file'), names.has('write_file')]).toEqual([false, true]);
+    expect(input.length).toBeLessThan(items.length);
+    await client.responses.create({ model: 'gpt-6.2-sol', input });
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   it('says where an adapter cannot carry it, and has another strategy take its place', async () => {
     const events: CompressedEvent[] = [];
     const compact = chatCompactor(openCompactor(), {
