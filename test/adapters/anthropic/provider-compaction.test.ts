@@ -22,12 +22,16 @@ interface Agent {
   readonly play: (turns: number) => Promise<void>;
 }
 
-async function startAgent(settings: EphemeralSettings = {}, body: object = {}): Promise<Agent> {
+async function startAgent(
+  settings: EphemeralSettings = {},
+  body: object = {},
+  contextLimit = 6_000,
+): Promise<Agent> {
   const provider = await startCompactingProvider();
   const compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
-    contextLimit: 6_000,
+    contextLimit,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
   onTestFinished(() => compactor.close());
@@ -207,6 +211,50 @@ describe("compression by 'provider' with Anthropic", () => {
       expect(sent.every(({ status }) => status === 200)).toBe(true);
     },
   );
+
+  it('drops what the provider has compacted at a threshold of its own, and adds no beta for that', async () => {
+    const { provider, client, events } = await startAgent(
+      { 'compression.strategy': 'high-density' },
+      {},
+      400_000,
+    );
+    const beta = client.beta.messages;
+    const messages: Anthropic.Beta.BetaMessageParam[] = [];
+    for (let at = 0; at < 12; at += 1) {
+      const id = `toolu_${at}`;
+      messages.push(
+        { role: 'user', content: `Never skip part ${at}. ${LONG.repeat(60)}` },
+        { role: 'assistant', content: [{ type: 'tool_use', id, name: 'ask', input: { at } }] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: id, content: `${at}` }],
+        },
+      );
+      const answer = await beta.create({
+        model: 'claude-opus-5-5',
+        max_tokens: 100,
+        betas: ['compact-2026-01-12'],
+        context_management: {
+          edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }],
+        },
+        messages,
+      });
+      messages.push({ role: 'assistant', content: answer.content });
+    }
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(events.length).toBeGreaterThan(1);
+    expect(events[0]).toMatchObject({
+      strategy: 'provider',
+      outcome: 'applied',
+      llmCallMade: false,
+    });
+    for (const { body, betas } of provider.requests) {
+      const at = body.messages!.findLastIndex((each) => textOf(each).includes('"compaction"'));
+      expect(at).toBeLessThan(1);
+      expect(betas).not.toContain('compact-2026-09-04');
+    }
+    expect(textOf(provider.requests.at(-1)?.body.messages)).toContain('Never skip part 0.');
+  });
 
   it('asks for none beside context editing by the server', async () => {
     const { provider, events, play } = await startAgent({}, { context_management: { edits: [] } });
