@@ -159,6 +159,31 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(4);
   });
 
+  it('looks once at what copies say of messages that it knows', async () => {
+    const conversations = conversationsWith();
+    let looks = 0;
+    const counted = ({ role, parts }: PlainMessage): PlainMessage => ({
+      get role() {
+        looks += 1;
+        return role;
+      },
+      parts,
+    });
+    let given = [user('go'), ...start, ...write];
+    await conversations.compact(structuredClone(given));
+    for (let turn = 0; turn < 3; turn += 1) {
+      const known = given.length;
+      given = [...given, user(`and ${turn}`)];
+      looks = 0;
+      await conversations.compact(
+        given.map((message, at) => (at < known ? counted(message) : message)),
+      );
+      // And at the last of them again, which may have been there for one call only.
+      expect(looks).toBe(known + 1);
+    }
+    expect(conversations.report()).toHaveLength(1);
+  });
+
   it('goes on from copies of copies as from the messages themselves', async () => {
     const conversations = conversationsWith();
     let given = [user('go'), ...start, ...write];
