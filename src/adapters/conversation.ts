@@ -309,7 +309,7 @@ export class Conversation<Message> {
   async #createSession(history: readonly IContent[], { reasoning }: CompactCall): Promise<Session> {
     const { compactor } = this.#parts;
     const options = this.#options;
-    const session = await compactor.createSession({
+    const session: Session = await compactor.createSession({
       edits: options.edits,
       minReclaimTokens: options.minReclaimTokens,
       cacheTtlMs: options.cacheTtlMs,
@@ -321,7 +321,7 @@ export class Conversation<Message> {
       canRecall: options.canRecall,
       compactByProvider:
         this.#parts.format.provider &&
-        ((request) => compactHead(this.#view, this.#askProvider, request)),
+        ((request) => compactHead(this.#view, session.history, this.#askProvider, request)),
       sessionId: this.#sessionId,
       history,
     });

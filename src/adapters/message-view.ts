@@ -15,7 +15,7 @@ import type {
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { writeEntry } from './provider-compaction.js';
+import { withCompactionsApart, writeEntry } from './provider-compaction.js';
 import { isSameList } from './same-list.js';
 
 /** A message that was given. */
@@ -219,7 +219,7 @@ export class MessageView<Message> {
     try {
       const reading = this.#reader.read(messages, this.#records.length);
       for (const entry of reading.entries) assertHoldable(entry);
-      return reading;
+      return { ...reading, entries: withCompactionsApart(reading.entries) };
     } catch (thrown) {
       // It has read a part of them, and may remember calls that were never made.
       this.#reader = this.#readAgain();
