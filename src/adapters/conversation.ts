@@ -196,9 +196,7 @@ export class Conversation<Message> {
       this.#taken = taken;
       await this.#makeReady(session, call, passingTokens);
       this.#isReady = true;
-    } else {
-      this.#taken = taken;
-    }
+    } else this.#taken = taken;
     const standing = areCopies ? this.#view.standingAs(taken, messages) : this.#view.standing;
     return [...standing, ...passing];
   }
