@@ -1,6 +1,7 @@
 // Finds where the messages of a conversation can be divided, so that the first of them are exactly what the first entries of its
 // history stand for. Pure.
 
+import { carriesContent } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
 import { outlineHistory } from '../shared/summarize/history-outline.js';
 import { moveBeforePairs } from '../shared/summarize/tail-boundary.js';
@@ -23,7 +24,7 @@ export interface Division<Message> {
 
 /**
  * Returns the most messages that stand for entries before `tailStart` alone, `null` when there are none, or one stands for an
- * entry that the history does not have.
+ * entry that the history does not have. An answer that says nothing is in none, and goes along with the messages before it.
  */
 export function divideMessages<Message>(
   places: readonly StandingPlace<Message>[],
@@ -49,7 +50,8 @@ export function divideMessages<Message>(
     if (entries === null) return null;
     const isPinned = !('entry' in place) && place.parts.length === 0;
     const start = Math.min(...entries);
-    const isBoundary = !isPinned && start >= end && before !== undefined && messages.length > 0;
+    const isBoundary =
+      entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
     if (isBoundary && start > tailStart) break;
     if (isBoundary && provider.divides(before as Message, place.standing)) {
       if (moveBeforePairs(start, outline) === start)
@@ -64,12 +66,20 @@ export function divideMessages<Message>(
   return best;
 }
 
-/** The entries that a message stands for; `null` when one of them is not in the history. */
+/** The entries that a message stands for; `null` when one that says something is not in the history. */
 function entriesOf<Message>(
   place: StandingPlace<Message>,
   indices: ReadonlyMap<object, number>,
 ): readonly number[] | null {
-  const parts = 'entry' in place ? [place.entry] : place.left.map(({ origin }) => origin);
-  const found = parts.map((part) => indices.get(part));
-  return found.every((index) => index !== undefined) ? found : null;
+  if ('entry' in place) {
+    const index = indices.get(place.entry);
+    return index === undefined ? null : [index];
+  }
+  const found: number[] = [];
+  for (const block of place.left) {
+    const index = indices.get(block.origin);
+    if (index !== undefined) found.push(index);
+    else if (carriesContent(block)) return null;
+  }
+  return found;
 }

@@ -15,7 +15,7 @@ import type {
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { writeEntry } from './provider-compaction.js';
+import { withCompactionsApart, writeEntry } from './provider-compaction.js';
 import { isSameList } from './same-list.js';
 
 /** A message that was given. */
@@ -152,7 +152,8 @@ export class MessageView<Message> {
       const message = now[at];
       if (places[at] !== place || message === undefined || message === messages[at]) continue;
       if (place.standing === messages[at]) standing[position] = message;
-      else if (place.given === messages[at]) {
+      // A message with an edit in each part would come to the same: nothing of the copy's would be left in it.
+      else if (place.given === messages[at] && place.edits?.size !== place.parts.length) {
         standing[position] = this.#rewrite(place, message) ?? message;
       }
     }
@@ -218,7 +219,7 @@ export class MessageView<Message> {
     try {
       const reading = this.#reader.read(messages, this.#records.length);
       for (const entry of reading.entries) assertHoldable(entry);
-      return reading;
+      return { ...reading, entries: withCompactionsApart(reading.entries) };
     } catch (thrown) {
       // It has read a part of them, and may remember calls that were never made.
       this.#reader = this.#readAgain();

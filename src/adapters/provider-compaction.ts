@@ -2,14 +2,21 @@
 // itself: that is what a call of the adapter brings along.
 
 import { CompressionExecutionError } from '../shared/errors.js';
+import { asFilledText } from '../shared/json.js';
+import type { JsonRecord } from '../shared/json.js';
 import type { IContent } from '../shared/content.js';
+import type { HistoryService } from '../main/history-service.js';
 import type {
   ProviderCompacted,
   ProviderCompactionRequest,
 } from '../main/strategies/provider-compaction.js';
-import { isProviderEntry } from '../main/strategies/provider-compaction.js';
+import {
+  COMPACTION_KIND,
+  entryOfProvider,
+  isProviderEntry,
+} from '../main/strategies/provider-compaction.js';
 import { withDeadline } from '../main/waiting/with-deadline.js';
-import type { MessageFormat } from './message-format.js';
+import type { MessageFormat, PlacedBlock, PlacedEntry } from './message-format.js';
 import type { MessageView } from './message-view.js';
 
 /** Asks a provider to compact messages, the first ones of a conversation. Rejects when it refused, or answered with nothing. */
@@ -32,13 +39,20 @@ export function compactionFailed(
   });
 }
 
-/** Has the messages of the first entries compacted. @throws CompressionExecutionError, or the signal's reason. */
+/**
+ * Has the messages of the first entries compacted.
+ *
+ * @param standing the history as it stands: messages do not show yet what the preflight that asks has edited
+ * @throws CompressionExecutionError, or the signal's reason.
+ */
 export async function compactHead<Message>(
   view: MessageView<Message>,
+  standing: Pick<HistoryService, 'getRawHistory'>,
   ask: CompactMessages | undefined,
   { history, tailStart, signal }: ProviderCompactionRequest,
 ): Promise<ProviderCompacted> {
   if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
+  view.follow(standing.getRawHistory());
   const head = view.divide(history, tailStart);
   if (head === null)
     throw compactionFailed('there is no place at which its messages can be divided.');
@@ -49,6 +63,39 @@ export async function compactHead<Message>(
   );
   if (answer.items.length === 0) throw compactionFailed('the provider answered with nothing.');
   return { ...answer, length: head.length };
+}
+
+/** Sets what a provider has compacted at a threshold of its own apart from what stands beside it in a message. */
+export function withCompactionsApart(entries: readonly PlacedEntry[]): readonly PlacedEntry[] {
+  return entries.flatMap((entry) => {
+    if (!entry.blocks.some(isCompaction)) return entry;
+    const apart: PlacedEntry[] = [];
+    let beside: PlacedBlock[] = [];
+    const end = (): void => {
+      if (beside.length > 0) apart.push({ ...entry, blocks: beside });
+      beside = [];
+    };
+    for (const block of entry.blocks) {
+      if (isCompaction(block)) {
+        end();
+        apart.push(entryOfProvider([block]));
+      } else beside.push(block);
+    }
+    end();
+    return apart;
+  });
+}
+
+function isCompaction(block: PlacedBlock): boolean {
+  return block.type === 'opaque' && block.kind === COMPACTION_KIND;
+}
+
+/** Whether a part of a message is a compaction; one that failed holds nothing. */
+export function isCompactionPart(part: JsonRecord): boolean {
+  const { type, content, encrypted_content: sealed } = part;
+  return (
+    type === COMPACTION_KIND && [content, sealed].some((text) => asFilledText(text) !== undefined)
+  );
 }
 
 /** Writes an entry that ctxfold made, or that holds what a provider answered, as a message. */

@@ -24,9 +24,14 @@ export interface CompactingProvider {
   readonly requests: readonly SeenRequest[];
   /** What the next compactions are answered with, in place of a block. */
   readonly refusals: (readonly [status: number, answer: Json])[];
+  /** Whether `/responses/compact` is not there. */
+  lacksEndpoint: boolean;
 }
 
 const BETA = 'compact-2026-09-04';
+const THRESHOLD_BETA = 'compact-2026-01-12';
+/** Anthropic takes no lower one. */
+const LEAST_TRIGGER = 50_000;
 const sign = (content: string): string => createHmac('sha256', 'key').update(content).digest('hex');
 const partsOf = ({ content }: Json): readonly Json[] =>
   Array.isArray(content) ? (content as readonly Json[]) : [];
@@ -43,12 +48,13 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
       response.end(JSON.stringify(body));
     });
   });
+  const provider = { baseURL: '', requests, refusals, lacksEndpoint: false };
   async function answer(request: IncomingMessage): Promise<readonly [number, Json]> {
     const body = JSON.parse(await text(request)) as SeenRequest['body'];
     const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
     const path = request.url ?? '';
     const result = path.includes('/responses')
-      ? answerResponses(path, body, made, refusals)
+      ? answerResponses(path, body, made, provider)
       : answerMessages(body, betas, made, refusals);
     requests.push({ path, betas, body, status: result[0] });
     return result;
@@ -60,8 +66,18 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { baseURL: `http://127.0.0.1:${port}`, requests, refusals };
+  return Object.assign(provider, { baseURL: `http://127.0.0.1:${port}` });
 }
+
+/** What the provider still reads: from the newest compaction on. */
+function readFromNewest(messages: readonly Json[]): readonly Json[] {
+  const holds = (message: Json): boolean =>
+    message['type'] === 'compaction' ||
+    partsOf(message).some((part) => part['type'] === 'compaction' && part['content'] !== null);
+  return messages.slice(Math.max(0, messages.findLastIndex(holds)));
+}
+
+const tokensOf = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4);
 
 function refuse(message: string, code?: string): readonly [number, Json] {
   const details = code === undefined ? {} : { details: { error_code: code } };
@@ -79,6 +95,9 @@ function answerMessages(
       part['type'] === 'compaction' ? [{ part, at, index }] : [],
     ),
   );
+  const managed = body['context_management'] as { edits?: readonly Json[] } | undefined;
+  const edit = managed?.edits?.find(({ type }) => type === 'compact_20260112');
+  if (edit !== undefined) return answerAtThreshold(messages, body, edit, betas, made);
   if ((blocks.length > 0 || body['compaction'] !== undefined) && !betas.includes(BETA)) {
     return refuse(`requires anthropic-beta: ${BETA}`);
   }
@@ -114,6 +133,44 @@ function answerMessages(
   ];
 }
 
+/** The API itself leaves aside what stands before the newest block. */
+function answerAtThreshold(
+  messages: readonly Json[],
+  body: Json,
+  { trigger }: Json,
+  betas: readonly string[],
+  made: Set<string>,
+): readonly [number, Json] {
+  if (!betas.includes(THRESHOLD_BETA)) return refuse(`requires anthropic-beta: ${THRESHOLD_BETA}`);
+  const { value } = trigger as { value: number };
+  if (value < LEAST_TRIGGER) return refuse('trigger.value: at least 50000');
+  const read = readFromNewest(messages);
+  for (const part of read.flatMap(partsOf)) {
+    if (part['type'] === 'compaction' && !made.has(JSON.stringify(part))) return refuse('altered');
+  }
+  if (openCalls(read).size > 0) return refuse('tool_use ids without tool_result blocks');
+  if (hasStray(read)) return refuse('unexpected `tool_use_id` found in `tool_result` blocks');
+  const content: Json[] = [{ type: 'text', text: 'fine' }];
+  if (tokensOf(read) > value) {
+    const summary = `a summary of ${read.length} messages`;
+    const block = { type: 'compaction', content: summary, encrypted_content: sign(summary) };
+    made.add(JSON.stringify(block));
+    content.unshift(block);
+  }
+  const usage = { input_tokens: tokensOf(read), output_tokens: 5 };
+  const reply = { id: 'msg_1', type: 'message', role: 'assistant', model: body['model'] };
+  return [200, { ...reply, content, stop_reason: 'end_turn', usage }];
+}
+
+/** Whether a result answers a call that is not there. */
+function hasStray(messages: readonly Json[]): boolean {
+  const calls = new Set<unknown>();
+  return messages.flatMap(partsOf).some((part) => {
+    if (part['type'] === 'tool_use') calls.add(part['id']);
+    return part['type'] === 'tool_result' && !calls.has(part['tool_use_id']);
+  });
+}
+
 /** Calls that nothing answers. */
 function openCalls(messages: readonly Json[]): ReadonlySet<unknown> {
   const open = new Set<unknown>();
@@ -128,14 +185,33 @@ function answerResponses(
   path: string,
   { input = [], ...body }: SeenRequest['body'],
   made: Set<string>,
-  refusals: (readonly [number, Json])[],
+  { refusals, lacksEndpoint }: CompactingProvider,
 ): readonly [number, Json] {
   for (const item of input) {
     if (item['type'] === 'compaction' && !made.has(JSON.stringify(item))) return refuse('altered');
   }
-  if (!path.endsWith('/compact')) return [200, { id: 'resp_1', object: 'response', output: [] }];
-  if (body['previous_response_id'] !== undefined) return refuse('stateless');
-  const refusal = refusals.shift();
+  const isEndpoint = path.endsWith('/compact');
+  if (isEndpoint && lacksEndpoint) return [404, { error: { message: 'Not Found' } }];
+  const isTriggered = input.at(-1)?.['type'] === 'compaction_trigger';
+  const calls = new Set(
+    input.flatMap(({ type, call_id: id }) => (type === 'function_call' ? [id] : [])),
+  );
+  for (const { type, call_id: id } of input) {
+    if (type === 'function_call_output' && !calls.has(id))
+      return refuse('No tool call found for function call output');
+  }
+  const [managed] = (body['context_management'] ?? []) as readonly Json[];
+  const isDue =
+    managed !== undefined &&
+    tokensOf(readFromNewest(input)) > (managed['compact_threshold'] as number);
+  const response = { id: 'resp_1', object: 'response', status: 'completed' };
+  const message = {
+    ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+    content: [{ type: 'output_text', text: 'fine', annotations: [] }],
+  };
+  if (!isEndpoint && !isTriggered && !isDue) return [200, { ...response, output: [message] }];
+  if (isEndpoint && body['previous_response_id'] !== undefined) return refuse('stateless');
+  const refusal = isDue ? undefined : refusals.shift();
   if (refusal !== undefined) return refusal;
   const users = input.filter((item) => item['role'] === 'user');
   const item = {
@@ -144,5 +220,7 @@ function answerResponses(
     encrypted_content: sign(JSON.stringify(input)),
   };
   made.add(JSON.stringify(item));
+  if (isTriggered) return [200, { ...response, output: [item] }];
+  if (isDue) return [200, { ...response, output: [item, message] }];
   return [200, { id: 'c', object: 'response.compaction', output: [...users, item], usage: {} }];
 }

@@ -69,7 +69,7 @@ function afterSplice(
 ): readonly IContent[] {
   let next = 0;
   return pieces.flatMap((piece): readonly IContent[] => {
-    if (piece.kind === 'written') return [JSON.parse(piece.entry) as IContent];
+    if (piece.kind === 'written') return [piece.entry as IContent];
     const from = next + piece.skipped;
     next = from + (piece.kind === 'stay' ? piece.kept : 1);
     if (piece.kind === 'stay') return list.slice(from, next);

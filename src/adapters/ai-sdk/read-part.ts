@@ -3,9 +3,10 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ContentBlock, ThinkingBlock } from '../../shared/content.js';
+import type { ContentBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { COMPACTION_KIND } from '../../main/strategies/provider-compaction.js';
 import { textIn } from './sdk-message.js';
 import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
@@ -34,7 +35,13 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
   if (!isRecord(part)) throw new TypeError(`Expected a part at ${where}, got ${typeof part}.`);
   switch (textIn(part, 'type', where)) {
     case 'text':
-      return readText(part, where);
+      return isAnthropicCompaction(part)
+        ? { ...opaque(part), kind: COMPACTION_KIND }
+        : readText(part, where);
+    case 'custom':
+      return part['kind'] === 'openai.compaction'
+        ? { ...opaque(part), kind: COMPACTION_KIND }
+        : opaque(part);
     case 'reasoning':
       return role === 'assistant' ? readReasoning(part, where) : opaque(part);
     case 'image':
@@ -51,6 +58,12 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
     default:
       return opaque(part);
   }
+}
+
+/** The SDK has the summary of a compaction at a threshold as a text. */
+function isAnthropicCompaction({ text, providerOptions }: JsonRecord): boolean {
+  const anthropic = isRecord(providerOptions) ? providerOptions['anthropic'] : undefined;
+  return isRecord(anthropic) && anthropic['type'] === 'compaction' && text !== '';
 }
 
 /** An empty text may carry what belongs to the part before it, as Gemini's signature does: it is no text then. */
@@ -127,7 +140,7 @@ function readResult(part: JsonRecord, where: string): ContentBlock {
   };
 }
 
-function opaque(part: JsonRecord, callId?: unknown): ContentBlock {
+function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
   return {
     type: 'opaque',
     kind: String(part['type']),

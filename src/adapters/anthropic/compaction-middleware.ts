@@ -103,7 +103,9 @@ export function compactionMiddleware(
             )
           : undefined,
       });
-      const isCompacted = beginsWithBlock(compacted);
+      // One that the caller's messages hold comes with the caller's own beta.
+      const isCompacted =
+        beginsWithBlock(compacted) && !parsed.messages.includes(compacted[0] as AnthropicMessage);
       return { body: JSON.stringify({ ...parsed, messages: compacted }), isCompacted };
     }
   };

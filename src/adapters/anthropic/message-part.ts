@@ -2,6 +2,7 @@
 // unchecked. Knows which parts belong together; makes no blocks of them.
 
 import { isRecord } from '../../shared/json.js';
+import { isCompactionPart } from '../provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
@@ -32,14 +33,13 @@ export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefin
 }
 
 /**
- * Whether a message has to go back as it came, for what parts it has: the signed summary of a
- * compaction on the server, changes of the tools, a call of a tool on the server whose answer comes in
+ * Whether a message has to go back as it came, for what parts it has: a compaction on the server that failed, changes of the tools, a call of a tool on the server whose answer comes in
  * another message, and calls that such a tool makes.
  */
 export function isUntouchable(parts: readonly MessagePart[]): boolean {
   const answered = new Set(parts.map(answeredIdOf));
   return parts.some((part) => {
-    if (UNTOUCHABLE_TYPES.has(part.type)) return true;
+    if (UNTOUCHABLE_TYPES.has(part.type)) return !isCompactionPart(part);
     if (part.type === 'tool_use') return isCalledByServer(part);
     const id = callIdOf(part);
     return id !== undefined && !answered.has(id);

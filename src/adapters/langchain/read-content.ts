@@ -6,6 +6,8 @@ import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { COMPACTION_KIND } from '../../main/strategies/provider-compaction.js';
+import { isCompactionPart } from '../provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 import { textField } from './message-fields.js';
 
@@ -38,10 +40,15 @@ export function opaqueContent(item: JsonRecord): OpaqueBlock {
   const tokens = estimatePayloadTokens(withoutMedia(item));
   return {
     type: 'opaque',
-    kind: typeof type === 'string' ? type : 'unknown',
+    kind: typeof type === 'string' ? kindOf(type, item) : 'unknown',
     tokens: item['text'] === '' ? 0 : tokens,
     ...(typeof callId === 'string' && { callId }),
   };
+}
+
+/** A compaction that failed stands in for nothing. */
+function kindOf(type: string, item: JsonRecord): string {
+  return type === COMPACTION_KIND && !isCompactionPart(item) ? `failed-${type}` : type;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { spreadable } from '../plain-data.js';
+import { isCompactionPart } from '../provider-compaction.js';
 import { callArguments } from './call-arguments.js';
 import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
 import {
@@ -100,6 +101,7 @@ function readOther(item: JsonRecord, meant: JsonRecord): ItemReading {
   // The provider's own search goes on within what the model produces; the answer to one begins anew.
   const isAnswer = kind === 'tool_search_output' && meant['execution'] === 'client';
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned' };
+  if (isCompactionPart(meant)) return { kind: 'compaction', block: opaqueBlock(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(meant);
   return { kind: 'model', blocks: [opaqueBlock(kind, item)], isPinned };
 }

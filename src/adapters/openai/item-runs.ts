@@ -25,6 +25,8 @@ export type ItemReading =
       /** What media in the result take. */
       readonly mediaTokens: number;
     }
+  /** What the provider made of all that stands before it. */
+  | { readonly kind: 'compaction'; readonly block: ContentBlock }
   | { readonly kind: 'pinned' };
 
 /**
@@ -105,6 +107,8 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     index: number,
   ): PlacedEntry | undefined {
     if (reading.kind === 'pinned') return undefined;
+    if (reading.kind === 'compaction')
+      return { speaker: 'ai', blocks: placedInOrder([reading.block], index) };
     if (reading.kind === 'human')
       return { speaker: 'human', blocks: placedInOrder(reading.blocks, index) };
     const response = this.#calls.answer(reading.callId, reading.result, reading.mediaTokens);

@@ -4,15 +4,18 @@ import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import type { ProviderMessages } from '../message-format.js';
-import { compactionFailed } from '../provider-compaction.js';
+import { compactionFailed, isCompactionPart } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 
-/** What is asked of a client of the `openai` package; of xAI, one with their base URL. */
+type Send = (body: never, options?: { readonly signal?: AbortSignal }) => PromiseLike<unknown>;
+
+/** What is asked of a client of the `openai` package; of xAI, one with their base URL. Either call will do. */
 export interface CompactingClient {
-  readonly responses: {
-    compact(body: never, options?: { readonly signal?: AbortSignal }): PromiseLike<unknown>;
-  };
+  readonly responses: { readonly compact?: Send; readonly create?: Send };
 }
+
+/** Answers of who does not know the endpoint. */
+const UNKNOWN_ENDPOINT: ReadonlySet<unknown> = new Set([404, 405, 501]);
 
 /** Items go back whole and in order; what the system and developers said stays where it is. */
 export const OPENAI_PROVIDER_MESSAGES: ProviderMessages<object> = {
@@ -22,29 +25,37 @@ export const OPENAI_PROVIDER_MESSAGES: ProviderMessages<object> = {
 };
 
 /**
- * Returns what has the items of a conversation compacted by `/responses/compact`, as `compactByProvider` of a call, for the strategy
- * `provider`. Not for requests with `previous_response_id`, whose items the server holds.
+ * Returns what has the items of a conversation compacted, as `compactByProvider` of a call, for the strategy `provider`: by
+ * `/responses/compact`, or where client or server do not know that, by a request that ends in a `compaction_trigger`. Not for
+ * requests with `previous_response_id` or `conversation`, whose items the server holds.
  *
  * @param model the one that the items go to
+ * @param request what requests to it hold besides (`tools`, `instructions`, `store` …), so that the one with the trigger finds the
+ *   cache that they have filled @default nothing
  */
-export function providerCompaction(client: CompactingClient, model: string): CompactMessages {
+export function providerCompaction(
+  client: CompactingClient,
+  model: string,
+  request: Readonly<Record<string, unknown>> = {},
+): CompactMessages {
+  const isHeld = ['previous_response_id', 'conversation'].some((key) => asRecord(request)?.[key]);
   return async (input, signal) => {
-    let answer: JsonRecord | undefined;
-    try {
-      answer = asRecord(await client.responses.compact({ model, input } as never, { signal }));
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const { status } = asRecord(thrown) ?? {};
-      const said = typeof status === 'number' ? ` with status ${status}` : '';
-      // Messages of an SDK may quote what was sent.
-      throw compactionFailed(`the provider refused${said}.`);
-    }
+    if (isHeld) throw compactionFailed('the server holds the items of these requests.');
+    const { responses } = client;
+    const byEndpoint = { model, input };
+    const trigger = { type: 'compaction_trigger' };
+    const byTrigger = { ...request, stream: false, model, input: [...input, trigger] };
+    let answer = await answerTo(() => responses.compact?.(byEndpoint as never, { signal }), signal);
+    const isTriggered = answer === null;
+    answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }), signal);
+    if (answer === null) throw compactionFailed('the provider knows no compaction.');
     // xAI answers with the item alone.
-    const output = answer?.['type'] === 'compaction' ? [answer] : asArray(answer?.['output']);
-    const items = output.map(asRecord);
-    if (!items.some((item) => asText(item?.['type'])?.startsWith('compaction') === true)) {
-      throw compactionFailed('the provider made no compaction.');
-    }
+    const output = answer['type'] === 'compaction' ? [answer] : asArray(answer['output']);
+    const all = output.map(asRecord);
+    const made = all.findLastIndex((item) => item !== undefined && isCompactionPart(item));
+    if (made === -1) throw compactionFailed('the provider made no compaction.');
+    // The endpoint answers with the items to go on with, whole and in order; a response is that of a model.
+    const items = isTriggered ? all.slice(made, made + 1) : all;
     return {
       items: items.map((data) => ({
         kind: asText(data?.['type']) ?? 'message',
@@ -54,4 +65,22 @@ export function providerCompaction(client: CompactingClient, model: string): Com
       keepsReasoning: true,
     };
   };
+}
+
+/** What a provider answers; `null` when it, or its client, does not know what it is asked. */
+async function answerTo(
+  ask: () => PromiseLike<unknown> | undefined,
+  signal: AbortSignal,
+): Promise<JsonRecord | null> {
+  try {
+    const pending = ask();
+    return pending === undefined ? null : (asRecord(await pending) ?? {});
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { status } = asRecord(thrown) ?? {};
+    if (UNKNOWN_ENDPOINT.has(status)) return null;
+    const said = typeof status === 'number' ? ` with status ${status}` : '';
+    // Messages of an SDK may quote what was sent.
+    throw compactionFailed(`the provider refused${said}.`);
+  }
 }

@@ -94,7 +94,7 @@ function placeOfNote(compacted: readonly IContent[], former: readonly IContent[]
 }
 
 /** The nearest boundary at or before one that no call in front of it leaves open, or has answered behind it. */
-function wholeBoundary(history: readonly IContent[], boundary: number): number {
+export function wholeBoundary(history: readonly IContent[], boundary: number): number {
   const { outline } = outlineHistory(history);
   const { callEntries, responseEntries } = outline;
   let start = boundary;

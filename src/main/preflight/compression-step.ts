@@ -49,7 +49,9 @@ export async function runCompressionStep(
       outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
       if (outcome === 'applied') {
         const revisions = { fromRevision: base.revision, toRevision: history.revision };
-        const reclaimedTokens = tokensBefore - tokensAfter;
+        // What the provider has compacted is nobody's saving: it would not have been sent whole without the session either.
+        const reclaimedTokens =
+          made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
         sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
       }
     }

@@ -26,6 +26,8 @@ export interface MadeCompression {
   readonly isAhead?: boolean;
   /** See the result of a strategy. */
   readonly keepsReasoning?: boolean;
+  /** What leaves is of no use to the provider any more, which has compacted by itself. @default false */
+  readonly isProvidersOwn?: boolean;
 }
 
 /**

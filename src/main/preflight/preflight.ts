@@ -17,6 +17,7 @@ import { DensityPruner } from './density-step.js';
 import { fitHistory } from './fit-step.js';
 import { compressionContext, makeCompressionAtAnyRate } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
+import { dropReplaced, replacedEntries } from './provider-drop.js';
 import type { HoldReason } from './progress-guard.js';
 import type {
   CompressedEvent,
@@ -71,6 +72,7 @@ export class Preflight {
   readonly ahead: CompressionAhead;
   readonly #parts: SessionParts;
   readonly #pruner: DensityPruner;
+  #hasLookedForDrops = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -112,6 +114,7 @@ export class Preflight {
     gauge.preflightOpens();
     cacheMisses.preflightOpens();
     await abortable(history.waitForTokenUpdates(), options.signal);
+    const dropped = yield* this.#dropReplaced(options);
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
@@ -125,8 +128,32 @@ export class Preflight {
     cacheMisses.preflightCloses();
     sent.preflightCloses();
     cache.requestCloses();
-    const totalTokens = history.getTotalTokens();
-    return { pruned, compressed, fitted, totalTokens, tokenSource: gauge.countSource };
+    this.#hasLookedForDrops = true;
+    return {
+      pruned,
+      compressed: compressed?.outcome === 'applied' ? compressed : (dropped ?? compressed),
+      fitted,
+      totalTokens: history.getTotalTokens(),
+      tokenSource: gauge.countSource,
+    };
+  }
+
+  /** Takes away what a provider has compacted by itself. Looks at what was never sent alone, but for the first time. */
+  async *#dropReplaced({ signal }: AbortOptions): Steps<CompressedEvent | null> {
+    const { history, sent } = this.#parts;
+    const from = this.#hasLookedForDrops ? sent.intactEntries : 0;
+    const replaced = replacedEntries(history.getRawHistory(), from);
+    if (replaced === 0) return null;
+    const strategy = this.#parts.resolveStrategy('provider');
+    const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
+    try {
+      return yield* this.#land(strategy, make, undefined, signal);
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      // What cannot be recorded stays: the provider leaves it aside itself.
+      if (!isWriteFailure(thrown)) throw thrown;
+      return null;
+    }
   }
 
   /** Prunes a history that is dirty. What cannot be recorded stays, as long as the history fits. */

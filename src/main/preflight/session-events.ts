@@ -42,10 +42,11 @@ export interface CompressedEvent {
   readonly strategy: CompressionStrategyName;
   readonly outcome: CompressionOutcome;
   readonly reason?: HoldReason;
-  /** The configured strategy's failure, when truncation took its place. */
+  /** The configured strategy's failure, when another took its place. */
   readonly fallbackFrom?: { readonly strategy: CompressionStrategyName; readonly error: Error };
   /** Whether it was made in the background, and has landed now. @default false */
   readonly isAhead?: boolean;
+  /** By `provider` without a call: it has compacted at a threshold of its own, and what stands before its block was dropped. */
   readonly llmCallMade: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;

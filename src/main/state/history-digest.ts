@@ -14,6 +14,8 @@ const PLACE_ENTRIES = 64;
 const PLACE_BYTES = 16;
 /** A turn of the event loop is not used for longer than that. */
 const SLICE_MS = 2;
+/** Entries that the hash over all may reach when one leaves: more than one, so that it catches up. */
+const STEPS_PER_LEAVE = 4;
 
 /** What is kept of a history to tell it from others. */
 export interface HistoryDigests {
@@ -51,6 +53,8 @@ export class HistoryDigest {
   #waiting: (IContent | string | undefined)[] = [];
   /** The first of those; what stands before it is `undefined`. */
   #next = 0;
+  /** Hashes among those. */
+  #left = 0;
   /** By entry, where it waits. Made when the first one leaves; many histories are never edited. */
   readonly #waitingAt = new Map<IContent, number>();
   /** Up to here the waiting ones are in it. */
@@ -75,7 +79,15 @@ export class HistoryDigest {
     const at = this.#waitingAt.get(entry);
     if (at === undefined) return;
     this.#waitingAt.delete(entry);
-    if (this.#waiting[at] !== undefined) this.#waiting[at] = this.#digestOf(entry);
+    if (this.#waiting[at] === undefined) return;
+    this.#waiting[at] = this.#digestOf(entry);
+    this.#left += 1;
+    // A session of which nobody asks may go on for ever: of what has left no more waits than of what stands.
+    for (let step = 0; step < STEPS_PER_LEAVE && this.#isMostlyLeft; step += 1) this.#enterNext();
+  }
+
+  get #isMostlyLeft(): boolean {
+    return this.#left > PLACE_ENTRIES && 2 * this.#left > this.#waiting.length - this.#next;
   }
 
   /** What the entries come to. Looks at those that nobody has looked at yet. */
@@ -126,8 +138,23 @@ export class HistoryDigest {
     }
     this.#waiting[this.#next] = undefined;
     this.#next += 1;
+    if (typeof waiting === 'string') this.#left -= 1;
     this.#enter(typeof waiting === 'string' ? waiting : this.#digestOf(waiting));
+    if (this.#next > PLACE_ENTRIES && 2 * this.#next > this.#waiting.length) this.#dropEntered();
     return true;
+  }
+
+  /** Those that the hash has reached are forgotten in bulk, so that each is moved about once. */
+  #dropEntered(): void {
+    const waiting = this.#waiting.slice(this.#next);
+    this.#found = Math.max(0, this.#found - this.#next);
+    this.#next = 0;
+    this.#waiting = waiting;
+    this.#waitingAt.clear();
+    for (let at = 0; at < this.#found; at += 1) {
+      const entry = waiting[at];
+      if (typeof entry === 'object') this.#waitingAt.set(entry, at);
+    }
   }
 
   /** Looks at each waiting one once, however often entries leave. */
@@ -136,8 +163,10 @@ export class HistoryDigest {
       const entry = this.#waiting[this.#found];
       if (entry === undefined || typeof entry === 'string') continue;
       // What was added twice waits at one place only.
-      if (this.#waitingAt.has(entry)) this.#waiting[this.#found] = this.#digestOf(entry);
-      else this.#waitingAt.set(entry, this.#found);
+      if (this.#waitingAt.has(entry)) {
+        this.#waiting[this.#found] = this.#digestOf(entry);
+        this.#left += 1;
+      } else this.#waitingAt.set(entry, this.#found);
     }
   }
 

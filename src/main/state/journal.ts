@@ -91,14 +91,21 @@ export class Journal {
     this.#count += 1;
   }
 
+  /** Notes what stands of a history, after all that landed in it was noted. */
+  noteStanding(entries: readonly IContent[]): void {
+    this.#writer.leaveAllBut(entries);
+  }
+
   /** What has landed, to be adopted by another one; this one is not to be used any more. */
   get records(): JournalRecords {
     return { packed: this.#writer, count: this.#count, settings: this.#settings };
   }
 
   #noteGone(entry: IContent | undefined): void {
+    if (entry === undefined) return;
+    this.#writer.leave(entry);
     // Those that are kept are not gone.
-    if (entry !== undefined && this.added === undefined) this.digest.leave(entry);
+    if (this.added === undefined) this.digest.leave(entry);
   }
 
   #adopt({ packed, count, settings }: JournalRecords): void {

@@ -98,6 +98,7 @@ function* resumeInSlices(
     journal.note(record);
     if (record.kind !== 'settings') at = record.at;
   }
+  journal.noteStanding(fold.entries);
   const followed = journal.count;
   const { entries } = fold;
   const isSame = known === taken && fold.isWhole && !isShort;

@@ -192,16 +192,3 @@ function finite(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError('Expected a number.');
 }
-
-/** About how many bytes a state takes as JSON. */
-export function sizeOfState({ history, journal, tokens }: SessionState): number {
-  const texts = journal.texts.reduce((sum, text) => sum + text.length, 0);
-  return (
-    600 +
-    history.bytes.length +
-    history.places.length +
-    journal.records.length +
-    texts +
-    tokens.length
-  );
-}

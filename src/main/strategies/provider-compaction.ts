@@ -1,6 +1,6 @@
 // The port to a provider's own compaction: what is asked of whoever can make requests, and how the answer stands in a history.
 
-import type { IContent } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
 
 /** What is to be compacted. */
 export interface ProviderCompactionRequest {
@@ -36,12 +36,23 @@ export type CompactByProvider = (request: ProviderCompactionRequest) => Promise<
 
 const REASON = 'provider-compaction';
 
+/** What formats call the block of a compaction that a provider has made. */
+export const COMPACTION_KIND = 'compaction';
+
 /** Returns the entry that holds what a provider answered. Like a summary, it is never taken for what the user asked. */
 export function providerEntry({ kind, data, tokens }: ProviderItem): IContent {
+  const { metadata, ...entry } = entryOfProvider([{ type: 'opaque', kind, tokens }]);
+  return { ...entry, metadata: { ...metadata, providerMetadata: data } };
+}
+
+/** The same of blocks that were read. */
+export function entryOfProvider<Block extends ContentBlock>(
+  blocks: readonly Block[],
+): IContent & { readonly blocks: readonly Block[] } {
   return {
     speaker: 'human',
-    blocks: [{ type: 'opaque', kind, tokens }],
-    metadata: { isSummary: true, synthetic: true, reason: REASON, providerMetadata: data },
+    blocks,
+    metadata: { isSummary: true, synthetic: true, reason: REASON },
   };
 }
 

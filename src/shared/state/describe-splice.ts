@@ -35,7 +35,7 @@ export function describeSplice(
       pieces.push({ kind: 'edited', skipped: edited.origin - next, blocks: edited.blocks });
       next = edited.origin + 1;
     } else if (content.blocks.every(mayBeWritten)) {
-      pieces.push({ kind: 'written', entry: JSON.stringify(content) });
+      pieces.push({ kind: 'written', entry: content });
     } else return { kind: 'unknown', at };
   }
   return { kind: 'splice', at, pieces };

@@ -17,6 +17,7 @@ import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
 import { findPairingViolations } from '../validity.js';
 import { checksumOfResult } from './describe-edit.js';
 import { mayBeWritten } from './describe-splice.js';
+import { MAX_LOST_BLOCKS } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
 
 /** What a history and a journal come to. */
@@ -134,7 +135,7 @@ function follow(
 ): boolean {
   try {
     if (record.kind === 'rows') return followRows(record, list, following);
-    return record.kind === 'splice' && followSplice(record, list);
+    return record.kind === 'splice' && followSplice(record, list, following.late);
   } catch (thrown) {
     // Of a journal that is not this history's, rows and pieces lead nowhere.
     if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
@@ -177,9 +178,14 @@ function followRows(
   return true;
 }
 
-/** Results that are made when all else stands: of those that a later record takes away nobody needs the text. */
+/**
+ * Results that are made when all else stands: of those that a later record takes away nobody needs the text. And written
+ * entries of which the journal does not keep the text, for the same reason.
+ */
 class LateResults {
   readonly #results = new Map<ContentBlock, LateResult>();
+  readonly #lost = new Set<IContent>();
+  #firstLost = Infinity;
   /** The number of the record that is being followed. */
   record = 0;
 
@@ -189,10 +195,26 @@ class LateResults {
     return block;
   }
 
+  /** Returns what stands for a written entry of which nothing is kept but how many blocks it had. */
+  lose(blocks: number): IContent {
+    if (!Number.isInteger(blocks) || blocks < 0 || blocks > MAX_LOST_BLOCKS) {
+      throw new RangeError('Expected a number of blocks.');
+    }
+    const entry: IContent = {
+      speaker: 'human',
+      blocks: Array.from({ length: blocks }, () => ({ type: 'text', text: '' }) as const),
+    };
+    this.#lost.add(entry);
+    this.#firstLost = Math.min(this.#firstLost, this.record);
+    return entry;
+  }
+
   /** Puts the texts into the entries of a list; returns the first record of which one is another than it was, or `Infinity`. */
   *make(list: IContent[]): Generator<void, number, undefined> {
     let failed = Infinity;
     for (const [index, entry] of list.entries()) {
+      // Before the first one was written none stood. Stepping back one by one would fold as often as there are of them.
+      if (this.#lost.has(entry)) failed = Math.min(failed, this.#firstLost);
       if (!entry.blocks.some((block) => this.#results.has(block))) continue;
       const blocks = entry.blocks.map((block) => {
         const made = this.#made(block);
@@ -253,12 +275,14 @@ function shownElsewhere(
 function followSplice(
   { pieces }: JournalRecord & { readonly kind: 'splice' },
   list: IContent[],
+  late: LateResults,
 ): boolean {
   const made: IContent[] = [];
   let next = 0;
   for (const piece of pieces) {
     if (piece.kind === 'written') {
-      made.push(writtenEntry(piece.entry));
+      const { entry } = piece;
+      made.push(typeof entry === 'number' ? late.lose(entry) : writtenEntry(entry));
       continue;
     }
     next += piece.skipped;
@@ -274,8 +298,7 @@ function followSplice(
   return true;
 }
 
-function writtenEntry(json: string): IContent {
-  const entry: unknown = JSON.parse(json);
+function writtenEntry(entry: IContent): IContent {
   assertIngestible(entry, 0);
   if (entry.speaker !== 'tool' && entry.blocks.every(mayBeWritten)) return entry;
   throw new RangeError('Expected an entry that may be written.');

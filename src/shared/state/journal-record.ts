@@ -1,6 +1,7 @@
 // One record of a journal: what landed in a history, and on how many entries that had been added. Type and bytes; makes no
 // entries and reads none.
 
+import type { IContent } from '../content.js';
 import type { PlaceholderForm } from '../density.js';
 import { PlanCursor, ROW_LENGTH } from '../density/plan/plan.js';
 import type { DensityPlan } from '../density/plan/plan.js';
@@ -39,8 +40,8 @@ export type SplicePiece =
       readonly skipped: number;
       readonly blocks: readonly BlockOrigin[];
     }
-  /** An entry that was written: a summary. As JSON. */
-  | { readonly kind: 'written'; readonly entry: string };
+  /** An entry that was written: a summary. Of one that was replaced long ago only the number of its blocks is kept. */
+  | { readonly kind: 'written'; readonly entry: IContent | number };
 
 /** What landed. Entries are those of the history as it stood. */
 export type JournalRecord =
@@ -77,11 +78,25 @@ export interface PackedJournal {
   readonly texts: readonly string[];
 }
 
+/**
+ * Characters of written entries that are kept when they stand no more: for who goes on from before they were replaced. A session
+ * without end would keep all of them.
+ */
+const REPLACED_CHARACTERS = 32_768;
+
+/** So many blocks of a written entry may be told by their number alone. */
+export const MAX_LOST_BLOCKS = 1_000;
+
 /** Adds records to a journal. */
 export class JournalWriter {
   readonly #bytes = new ByteWriter();
   readonly #texts: string[] = [];
   #lastAt = 0;
+  /** Written entries that stand, with the numbers of their texts. */
+  readonly #written = new Map<IContent, number>();
+  /** Of those that were replaced, and of which all is kept. */
+  readonly #replaced: { readonly number: number; readonly blocks: number }[] = [];
+  #replacedCharacters = 0;
 
   get packed(): PackedJournal {
     return { bytes: this.#bytes.view(), texts: this.#texts };
@@ -98,6 +113,29 @@ export class JournalWriter {
     this.#lastAt = record.at;
     if (record.kind === 'rows') this.#addRows(record);
     else if (record.kind === 'splice') this.#addPieces(record.pieces);
+  }
+
+  /** Notes that an entry stands no more. */
+  leave(entry: IContent): void {
+    const number = this.#written.get(entry);
+    if (number === undefined) return;
+    this.#written.delete(entry);
+    const blocks = entry.blocks.length;
+    if (blocks > MAX_LOST_BLOCKS) return;
+    this.#replaced.push({ number, blocks });
+    this.#replacedCharacters += this.#texts[number]?.length ?? 0;
+    while (this.#replacedCharacters > REPLACED_CHARACTERS) {
+      const oldest = this.#replaced.shift();
+      if (oldest === undefined) return;
+      this.#replacedCharacters -= this.#texts[oldest.number]?.length ?? 0;
+      this.#texts[oldest.number] = String(oldest.blocks);
+    }
+  }
+
+  /** Notes that of what was written nothing stands but what is among these entries. */
+  leaveAllBut(entries: readonly IContent[]): void {
+    const standing = new Set(entries);
+    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.leave(entry);
   }
 
   #addRows({ rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' }): void {
@@ -139,7 +177,9 @@ export class JournalWriter {
     for (const piece of pieces) {
       bytes.byte(PIECE[piece.kind]);
       if (piece.kind === 'written') {
-        bytes.number(this.#textNumber(piece.entry));
+        const number = this.#texts.push(JSON.stringify(piece.entry)) - 1;
+        if (typeof piece.entry !== 'number') this.#written.set(piece.entry, number);
+        bytes.number(number);
         continue;
       }
       bytes.number(piece.skipped);
@@ -229,7 +269,7 @@ function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece
   for (let left = countOf(bytes); left > 0; left -= 1) {
     const kind = bytes.byte();
     if (kind === PIECE.written) {
-      pieces.push({ kind: 'written', entry: text() });
+      pieces.push({ kind: 'written', entry: JSON.parse(text()) as IContent | number });
       continue;
     }
     const skipped = bytes.number();

@@ -107,17 +107,15 @@ export function newestAskedOrTold(outline: HistoryOutline): number {
 }
 
 /**
- * Puts last the units of the instructions that a history opens with: the synthetic human entries
- * in front of everything else, as which system prompts come in.
+ * Puts last the units of the instructions that a history opens with: the synthetic human entries in front of everything
+ * else, as which system prompts come in, and what stands for all that was said before.
  */
 export function instructionsLast(
   { length, flags }: HistoryOutline,
   units: readonly (readonly number[])[],
 ): readonly (readonly number[])[] {
-  const { human, summary, synthetic } = ENTRY_FLAG;
-  const end = flags.findIndex(
-    (bits) => (bits & (human | summary | synthetic)) !== (human | synthetic),
-  );
+  const { human, synthetic } = ENTRY_FLAG;
+  const end = flags.findIndex((bits) => (bits & (human | synthetic)) !== (human | synthetic));
   const instructions = end === -1 ? length : end;
   const isInstruction = (unit: readonly number[]): boolean => (unit[0] ?? 0) < instructions;
   return [...units.filter((unit) => !isInstruction(unit)), ...units.filter(isInstruction)];

@@ -225,12 +225,12 @@ describe('MessageParamFormat', () => {
       expect(reading.pinnedTokens).toBeGreaterThan(0);
     });
 
-    it('pins the signed summary of a server, and what answers a call beside it', () => {
+    it('pins a compaction of a server that failed, and what answers a call beside it', () => {
       const messages: BetaMessageParam[] = [
         {
           role: 'assistant',
           content: [
-            { type: 'compaction', content: 'What was.', signature: 's' },
+            { type: 'compaction', content: null },
             { type: 'tool_use', id: 'toolu_9', name: 'search', input: {} },
           ],
         },

@@ -15,18 +15,23 @@ const LONG = 'lorem ipsum dolor '.repeat(60);
 
 interface Agent {
   readonly provider: CompactingProvider;
+  readonly client: Anthropic;
   readonly events: CompressedEvent[];
   readonly failures: Error[];
   /** Plays turns of an agent: what the user says, a call with its result, thinking. */
   readonly play: (turns: number) => Promise<void>;
 }
 
-async function startAgent(settings: EphemeralSettings = {}, body: object = {}): Promise<Agent> {
+async function startAgent(
+  settings: EphemeralSettings = {},
+  body: object = {},
+  contextLimit = 6_000,
+): Promise<Agent> {
   const provider = await startCompactingProvider();
   const compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
-    contextLimit: 6_000,
+    contextLimit,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
   onTestFinished(() => compactor.close());
@@ -50,6 +55,7 @@ async function startAgent(settings: EphemeralSettings = {}, body: object = {}): 
   let turn = 0;
   return {
     provider,
+    client,
     events,
     failures,
     play: async (turns) => {
@@ -130,6 +136,29 @@ describe("compression by 'provider' with Anthropic", () => {
     expect(textOf(kept)).toContain('Never skip part 0.');
   });
 
+  it('compacts a long history that comes in one request, without what the same request pruned', async () => {
+    const { provider, client, events } = await startAgent();
+    const messages = Array.from({ length: 24 }, (_, at): Anthropic.MessageParam[] => {
+      const id = `toolu_${at}`;
+      const name = at % 2 === 0 ? 'read_file' : 'write_file';
+      const input = { file_path: `/p${at >> 1}.ts`, content: 'x' };
+      return [
+        { role: 'user', content: `part ${at} ${LONG}` },
+        { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: LONG }] },
+        { role: 'assistant', content: `done ${at}` },
+      ];
+    }).flat();
+    messages.push({ role: 'user', content: 'go on' });
+    await client.messages.create({ model: 'claude-opus-5-5', max_tokens: 100, messages });
+    expect(events.map((event) => [event.strategy, event.fallbackFrom?.error.message])).toEqual([
+      ['provider', undefined],
+    ]);
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200]);
+    const asked = textOf(provider.requests[0]?.body.messages);
+    expect([asked.includes('"read_file"'), asked.includes('"write_file"')]).toEqual([false, true]);
+  });
+
   it('makes it ahead of time where that is not switched off', async () => {
     const { provider, events, play } = await startAgent({ 'compression.ahead': 0.5 });
     await play(14);
@@ -182,6 +211,50 @@ describe("compression by 'provider' with Anthropic", () => {
       expect(sent.every(({ status }) => status === 200)).toBe(true);
     },
   );
+
+  it('drops what the provider has compacted at a threshold of its own, and adds no beta for that', async () => {
+    const { provider, client, events } = await startAgent(
+      { 'compression.strategy': 'high-density' },
+      {},
+      400_000,
+    );
+    const beta = client.beta.messages;
+    const messages: Anthropic.Beta.BetaMessageParam[] = [];
+    for (let at = 0; at < 12; at += 1) {
+      const id = `toolu_${at}`;
+      messages.push(
+        { role: 'user', content: `Never skip part ${at}. ${LONG.repeat(60)}` },
+        { role: 'assistant', content: [{ type: 'tool_use', id, name: 'ask', input: { at } }] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: id, content: `${at}` }],
+        },
+      );
+      const answer = await beta.create({
+        model: 'claude-opus-5-5',
+        max_tokens: 100,
+        betas: ['compact-2026-01-12'],
+        context_management: {
+          edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }],
+        },
+        messages,
+      });
+      messages.push({ role: 'assistant', content: answer.content });
+    }
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(events.length).toBeGreaterThan(1);
+    expect(events[0]).toMatchObject({
+      strategy: 'provider',
+      outcome: 'applied',
+      llmCallMade: false,
+    });
+    for (const { body, betas } of provider.requests) {
+      const at = body.messages!.findLastIndex((each) => textOf(each).includes('"compaction"'));
+      expect(at).toBeLessThan(1);
+      expect(betas).not.toContain('compact-2026-09-04');
+    }
+    expect(textOf(provider.requests.at(-1)?.body.messages)).toContain('Never skip part 0.');
+  });
 
   it('asks for none beside context editing by the server', async () => {
     const { provider, events, play } = await startAgent({}, { context_management: { edits: [] } });

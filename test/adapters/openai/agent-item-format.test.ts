@@ -105,7 +105,7 @@ describe('agentItemFormat', () => {
   it.each([
     ['a hosted approval', hosted('mcp_approval_request')],
     ['a custom tool call, which the SDK does not know', unknown('custom_tool_call')],
-    ['a compaction', { type: 'compaction', encrypted_content: 'sealed' } as const],
+    ['a compaction that holds nothing', { type: 'compaction', encrypted_content: '' } as const],
     ['a patch', { type: 'apply_patch_call', callId: 'p1' } as AgentInputItem],
   ])('pins %s with its row', (_, item) => {
     expect(read(REASONING, CALL, item, RESULT)).toEqual([]);

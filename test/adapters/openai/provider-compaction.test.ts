@@ -10,16 +10,17 @@ import { providerCompaction } from '../../../src/adapters/openai/provider-compac
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
+import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
 import { startCompactingProvider } from '../../support/compacting-provider.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 
-function openCompactor(): Compactor {
+function openCompactor(settings: EphemeralSettings = {}): Compactor {
   const compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
     contextLimit: 6_000,
-    settings: { 'compression.strategy': 'provider', 'compression.ahead': 1 },
+    settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
   onTestFinished(() => compactor.close());
   return compactor;
@@ -66,6 +67,162 @@ describe("compression by 'provider' with OpenAI", () => {
     expect(last.filter(({ type }) => type === 'compaction')).toHaveLength(1);
     expect(last.some(({ type }) => type === 'reasoning')).toBe(true);
   });
+
+  it('has a long history compacted that comes in one call, without what the same call pruned', async () => {
+    const provider = await startCompactingProvider();
+    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+    const events: CompressedEvent[] = [];
+    const compact = inputCompactor(openCompactor(), {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const items: OpenAI.Responses.ResponseInputItem[] = [];
+    for (let at = 0; at < 24; at += 1) {
+      const [asked, reasoning, , result] = turn(at);
+      const [name, path] = [at % 2 === 0 ? 'read_file' : 'write_file', `/p${at >> 1}.ts`];
+      const call = { type: 'function_call', call_id: `c${at}`, name } as const;
+      const args = JSON.stringify({ file_path: path, content: 'x' });
+      items.push(asked!, reasoning!, { ...call, arguments: args }, result!);
+      items.push({ role: 'user', content: `go on ${at} ${LONG}` });
+      // What says nothing stands in no compaction, and keeps none from being made.
+      items.push({ role: 'assistant', content: '' }, { role: 'user', content: `and ${at}` });
+    }
+    const input = await compact(items, {
+      compactByProvider: providerCompaction(client, 'gpt-6.2-sol'),
+    });
+    expect(events.map((event) => [event.strategy, event.fallbackFrom?.error.message])).toEqual([
+      ['provider', undefined],
+    ]);
+    const asked = provider.requests[0]?.body.input ?? [];
+    expect(asked.length).toBeGreaterThan(20);
+    const names = new Set(asked.map(({ name }) => name));
+    expect([names.has('read_file'), names.has('write_file')]).toEqual([false, true]);
+    expect(input.length).toBeLessThan(items.length);
+    await client.responses.create({ model: 'gpt-6.2-sol', input });
+    expect(provider.requests.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('drops what the provider has compacted at a threshold of its own, and carries its item byte for byte', async () => {
+    const provider = await startCompactingProvider();
+    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+    const events: CompressedEvent[] = [];
+    const compact = inputCompactor(openCompactor({ 'compression.strategy': 'high-density' }), {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const items: OpenAI.Responses.ResponseInputItem[] = [
+      { role: 'developer', content: 'Be brief.' },
+    ];
+    for (let at = 0; at < 24; at += 1) {
+      items.push(...turn(at));
+      const response = await client.responses.create({
+        model: 'gpt-6.2-sol',
+        input: await compact(items),
+        context_management: [{ type: 'compaction', compact_threshold: 2_000 }],
+      });
+      items.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
+    }
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(events.length).toBeGreaterThan(2);
+    expect(events.map(({ strategy, outcome, llmCallMade: isAsked }) => [strategy, outcome, isAsked]))
+      .toEqual(events.map(() => ['provider', 'applied', false])); // prettier-ignore
+    for (const { body } of provider.requests) {
+      const at = body.input!.findIndex(({ type }) => type === 'compaction');
+      if (at !== -1)
+        expect(body.input!.slice(0, at)).toEqual([{ role: 'developer', content: 'Be brief.' }]);
+      expect(body.input!.filter(({ type }) => type === 'compaction').length).toBeLessThan(2);
+    }
+    expect(JSON.stringify(provider.requests.at(-1)?.body.input)).toContain('Never skip part 0.');
+    // It is no saving of ours.
+    const { sentTokens, uncompacted } = compact.report()[0]!.costs;
+    expect(uncompacted.sentTokens / sentTokens).toBeLessThan(1.5);
+  });
+
+  it('keeps what came whole from a request of the host for a compaction', async () => {
+    const compact = inputCompactor(openCompactor({ 'compression.strategy': 'high-density' }));
+    const items = [
+      { role: 'user', content: 'Never skip part 0.' },
+      { role: 'user', content: 'Nor part 1.' },
+      { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' },
+      ...turn(2),
+    ] as OpenAI.Responses.ResponseInputItem[];
+    expect(await compact(items)).toEqual(items);
+  });
+
+  it.each([
+    ['the server', (client: OpenAI) => client],
+    ['the client', ({ responses }: OpenAI) => ({
+      responses: { create: (body: never) => responses.create(body) },
+    })], // prettier-ignore
+  ])('ends the request in a trigger where %s has no endpoint for it', async (_, given) => {
+    const provider = await startCompactingProvider();
+    provider.lacksEndpoint = true;
+    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+    const events: CompressedEvent[] = [];
+    const compact = inputCompactor(openCompactor(), {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const compactByProvider = providerCompaction(given(client), 'gpt-6.2-sol', { store: false });
+    const items: OpenAI.Responses.ResponseInputItem[] = [];
+    for (let at = 0; at < 16; at += 1) {
+      items.push(...turn(at));
+      const input = await compact(items, { compactByProvider });
+      await client.responses.create({ model: 'gpt-6.2-sol', input });
+    }
+    expect(events[0]).toMatchObject({ strategy: 'provider', outcome: 'applied' });
+    const asked = provider.requests.filter(
+      ({ body }) => body.input?.at(-1)?.['type'] === 'compaction_trigger',
+    );
+    expect(asked).toHaveLength(events.length);
+    expect(asked[0]?.body['store']).toBe(false);
+    const sent = provider.requests.filter(({ path }) => !path.endsWith('/compact'));
+    expect(sent.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(sent.at(-1)?.body.input?.[0]?.['type']).toBe('compaction');
+  });
+
+  it.each<
+    [
+      string,
+      Record<string, unknown>,
+      readonly [number, Record<string, unknown>] | undefined,
+      string,
+    ]
+  >([
+    ['are held by the server', { previous_response_id: 'resp_0' }, undefined, 'server holds'],
+    ['are held in a conversation', { conversation: 'conv_0' }, undefined, 'server holds'],
+    ['are refused', {}, [400, { error: { message: 'no' } }], 'refused with status 400'],
+    ['come back as nothing', {}, [200, { output: [] }], 'made no compaction'],
+    [
+      'come back with an empty one',
+      {},
+      [200, { output: [{ type: 'compaction', encrypted_content: '' }] }],
+      'made no compaction',
+    ],
+    ['come back as no object', {}, [200, [] as never], 'made no compaction'],
+  ])(
+    'has another strategy take its place where items %s, and says so once',
+    async (_, request, refusal, words) => {
+      const provider = await startCompactingProvider();
+      if (refusal !== undefined) provider.refusals.push(refusal);
+      const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+      const events: CompressedEvent[] = [];
+      const compact = inputCompactor(openCompactor(), {
+        onError: 'throw',
+        onSession: (session) => session.on('compressed', (event) => events.push(event)),
+      });
+      const compactByProvider = providerCompaction(client, 'gpt-6.2-sol', request);
+      const items: OpenAI.Responses.ResponseInputItem[] = [];
+      for (let at = 0; at < 40 && events.length === 0; at += 1) {
+        items.push(...turn(at));
+        await compact(items, { compactByProvider });
+      }
+      expect(events).toMatchObject([
+        { strategy: 'high-density', fallbackFrom: { strategy: 'provider' } },
+      ]);
+      expect(events[0]?.fallbackFrom?.error.message).toContain(words);
+    },
+  );
 
   it('says where an adapter cannot carry it, and has another strategy take its place', async () => {
     const events: CompressedEvent[] = [];

@@ -156,7 +156,7 @@ describe('responseItemFormat', () => {
     ['a shell call', SHELL],
     ['the output of one', { type: 'shell_call_output', call_id: 's1', output: [] }],
     ['a reference', { id: 'fc_9' }],
-    ['a compaction', { type: 'compaction', encrypted_content: 'sealed' }],
+    ['a compaction that holds nothing', { type: 'compaction', encrypted_content: '' }],
     ['a search for tools', { type: 'tool_search_call', arguments: {} }],
     ['an approval', { type: 'mcp_approval_response', approval_request_id: 'm', approve: true }],
     ['a call by a program', { ...CALL, caller: { type: 'program', caller_id: 'p' } }],

@@ -172,6 +172,31 @@ describe('HistoryDigest', () => {
     );
   });
 
+  it('comes to the same when most of a long history leaves before anybody asks', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(30), fc.nat(30), fc.nat(3)), { minLength: 20, maxLength: 60 }),
+        (rounds) => {
+          const digest = new HistoryDigest();
+          const added: IContent[] = [];
+          let standing: IContent[] = [];
+          for (const [more, from, kept] of rounds) {
+            const twice = standing.at(from);
+            const entries = [...texts(more), ...(twice === undefined ? [] : [twice])];
+            for (const entry of entries) digest.add(entry);
+            added.push(...entries);
+            standing.push(...entries);
+            const left = standing.filter((_, at) => at >= from && at % 4 > kept);
+            for (const entry of left) digest.leave(entry);
+            standing = standing.filter((entry) => !left.includes(entry));
+          }
+          expect({ ...digest.digests, names: digest.names }).toEqual(naiveDigests(added));
+        },
+      ),
+      { numRuns: runs(500) },
+    );
+  });
+
   it('keeps no entry that the history has let go', async () => {
     const history = new HistoryService();
     const gone = [...(await addAndRemove(history)), ...(await addAndRemove(history))];
@@ -180,6 +205,37 @@ describe('HistoryDigest', () => {
     expect(gone.filter((entry) => entry.deref() !== undefined)).toEqual([]);
   });
 });
+
+describe('HistoryDigest.leave', () => {
+  it('keeps nothing of a long history but what stands', async () => {
+    const digest = new HistoryDigest();
+    const standing = texts(3);
+    const gone = leaveMost(digest, standing);
+    await collectGarbage();
+    expect(gone.filter((entry) => entry.deref() !== undefined)).toEqual([]);
+    expect(digest.digests.entries).toBe(3 + gone.length);
+  });
+});
+
+/** Adds entries that leave in another order, some late. */
+function leaveMost(
+  digest: HistoryDigest,
+  standing: readonly IContent[],
+): readonly WeakRef<IContent>[] {
+  const gone: WeakRef<IContent>[] = [];
+  const late: IContent[] = [];
+  for (let round = 0; round < 60; round += 1) {
+    const entries = texts(10);
+    for (const entry of round < 3 ? [...entries, ...standing.slice(round, round + 1)] : entries) {
+      digest.add(entry);
+    }
+    late.push(entries[0] as IContent);
+    for (const entry of entries.slice(1).reverse()) digest.leave(entry);
+    gone.push(...entries.map((entry) => new WeakRef(entry)));
+  }
+  for (const entry of late) digest.leave(entry);
+  return gone;
+}
 
 const STEP = fc.tuple(
   fc.constantFrom('add', 'add', 'edit', 'edit', 'rewrite', 'compress', 'clear', 'turn', 'ask'),

@@ -5,7 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import { sessionDefaults } from '../../../src/main/session-defaults.js';
+import { Journal } from '../../../src/main/state/journal.js';
 import { openState } from '../../../src/main/state/session-state.js';
+import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { runSlices } from '../../../src/shared/slices.js';
 import { foldJournal, isSendable } from '../../../src/shared/state/fold-journal.js';
@@ -126,6 +128,57 @@ describe('foldJournal', () => {
   });
 });
 
+/** A session without end: each time a summary of `size` characters takes the place of the former one and of what came since. */
+function summarizedOver(times: number, size: number) {
+  const journal = new Journal();
+  const raw: IContent[] = [];
+  let list: IContent[] = [];
+  for (let at = 0; at < times; at += 1) {
+    const entries = [humanText(`asked ${at}`), humanText(`answered ${at}`)];
+    for (const entry of entries) journal.add(entry);
+    raw.push(...entries);
+    list.push(...entries);
+    const next = [humanText(`summary ${at} `.padEnd(size, 's')), ...list.slice(-1)];
+    journal.noteRewrite(raw.length, list, next);
+    list = next;
+  }
+  const { bytes, texts } = journal.packed;
+  return { raw, list, texts, records: [...readJournal({ bytes, texts })] };
+}
+
+describe('Journal', () => {
+  it('keeps of summaries that were replaced the newest 32,768 characters', () => {
+    const { raw, list, texts, records } = summarizedOver(500, 1_000);
+    const whole = texts.filter((text) => text.length > 1_000);
+    const characters = whole.slice(0, -1).reduce((sum, text) => sum + text.length, 0);
+    expect(characters).toBeGreaterThan(32_768 - 1_200);
+    expect(characters).toBeLessThanOrEqual(32_768);
+    expect(texts).toHaveLength(500);
+    expect(fold(raw, records)).toMatchObject({ isWhole: true, entries: list });
+  });
+
+  it('goes on from before the first summary that is not kept where a later place is not known', () => {
+    const { raw, records } = summarizedOver(60, 1_000);
+    // Entries that are as they were; the summaries of the first 28 times are not kept.
+    const foldUpTo = (known: number): Fold =>
+      runSlices(foldJournal(raw, known, records, toolCatalog));
+    expect(foldUpTo(2 * 40).followed).toHaveLength(40);
+    expect(foldUpTo(2 * 40).entries).toEqual(foldNaively(raw, records.slice(0, 40), toolCatalog));
+    expect(foldUpTo(2 * 20)).toMatchObject({ isWhole: false, followed: [], entries: raw });
+  });
+
+  it('ends where somebody has forged the number of blocks of a summary that is not kept', () => {
+    const { raw, records } = summarizedOver(3, 10);
+    for (const blocks of [-1, 1e9, 0.5, NaN]) {
+      const forged = records.map((record): JournalRecord => {
+        if (record.kind !== 'splice') return record;
+        return { ...record, pieces: [{ kind: 'written', entry: blocks }] };
+      });
+      expect(fold(raw, forged)).toMatchObject({ isWhole: false, entries: raw });
+    }
+  });
+});
+
 function forge(
   records: readonly JournalRecord[],
   changes: readonly { record: number; row: number; column: number; value: number }[],
@@ -137,10 +190,10 @@ function forge(
       chosen.rows[(row * 6 + column) % chosen.rows.length] = value;
     } else if (chosen?.kind === 'splice' && chosen.pieces.length > 0) {
       const at = row % chosen.pieces.length;
-      const entry = JSON.stringify({
-        speaker: 'ai',
-        blocks: [{ type: 'tool_call', id: 'forged', name: 'run', parameters: {} }],
-      });
+      const entry = {
+        speaker: 'ai' as const,
+        blocks: [{ type: 'tool_call' as const, id: 'forged', name: 'run', parameters: {} }],
+      };
       const pieces = [...chosen.pieces];
       pieces[at] =
         column > 2

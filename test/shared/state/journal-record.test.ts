@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { humanText } from '../../../src/shared/content.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import {
   JournalWriter,
@@ -50,7 +51,13 @@ const piece: fc.Arbitrary<SplicePiece> = fc.oneof(
     skipped: fc.nat(9),
     blocks: fc.array(fc.oneof(fc.nat(4), fc.tuple(fc.nat(4), fc.string())), { maxLength: 3 }),
   }),
-  fc.record({ kind: fc.constant('written' as const), entry: fc.json() }),
+  fc.record({
+    kind: fc.constant('written' as const),
+    entry: fc.oneof(
+      fc.nat(3),
+      fc.string().map((text) => humanText(text)),
+    ),
+  }),
 );
 
 const standing = fc.oneof(

@@ -107,6 +107,12 @@ describe('chooseDrops', () => {
     expect(chooseDrops(truncatable(history), 10)).toEqual([0, 1, 2, 3, 4]);
   });
 
+  it('drops as late what stands for all that was said before', () => {
+    const summary = { ...humanText('what was'), metadata: { synthetic: true, isSummary: true } };
+    const history = [summary, ...historyOf('h:1 a h:2 a h:3')];
+    expect(chooseDrops(truncatable(history), 20)).toEqual([1, 2, 3, 4]);
+  });
+
   it.each([
     ['nothing when all fits', 'h a h a', 40, ''],
     ['nothing of an empty history', '', 0, ''],

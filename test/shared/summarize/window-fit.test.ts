@@ -120,8 +120,7 @@ function fitNaively({ history, tokens, summarizedTokens }: Case, limit: number):
   const unitOf = (entry: number): ReadonlySet<number> =>
     closure([entry], (at) => [...(ties[at] ?? []), ...inTurn(at)]);
   const opening = history.findIndex(
-    ({ speaker, metadata }) =>
-      speaker !== 'human' || metadata?.synthetic !== true || metadata.isSummary === true,
+    ({ speaker, metadata }) => speaker !== 'human' || metadata?.synthetic !== true,
   );
   const instructions = opening === -1 ? history.length : opening;
   const isOpening = (unit: ReadonlySet<number>): boolean => Math.min(...unit) < instructions;

@@ -1,0 +1,71 @@
+// What a provider has compacted at a threshold of its own, in the messages of each SDK that can hold it.
+
+import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
+import type { ModelMessage } from 'ai';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { messageCompactor as sdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
+import { messageCompactor as langchainCompactor } from '../../src/adapters/langchain/message-compactor.js';
+import { callModelInputFilter } from '../../src/adapters/openai/call-model-input-filter.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+
+type Send = (compactor: Compactor, messages: never) => Promise<readonly unknown[]>;
+
+const sdk: Send = (compactor, messages: ModelMessage[]) =>
+  sdkCompactor(compactor, { onError: 'throw' })(messages);
+const langchain: Send = (compactor, messages: BaseMessage[]) =>
+  langchainCompactor(compactor, { onError: 'throw' })(messages);
+const agents: Send = async (compactor, input: object[]) =>
+  (await callModelInputFilter(compactor, { onError: 'throw' })({ modelData: { input } })).input;
+
+const user = (content: string) => ({ role: 'user', content });
+const assistant = (content: unknown) => ({ role: 'assistant', content });
+const anthropic = { providerOptions: { anthropic: { type: 'compaction' } } };
+const custom = {
+  type: 'custom',
+  kind: 'openai.compaction',
+  providerOptions: { openai: { itemId: 'c' } },
+};
+const said = [{ type: 'output_text', text: 'done' }];
+
+const TALKS: readonly (readonly [string, Send, (isWhole: boolean) => readonly unknown[]])[] = [
+  ['the AI SDK with Anthropic', sdk, (isWhole) => [
+    user('one'), assistant('done'), user('two'),
+    assistant([{ type: 'text', text: isWhole ? 'what was' : '', ...anthropic }, { type: 'text', text: 'fine' }]),
+    user('go on'),
+  ]],
+  ['the AI SDK with OpenAI', sdk, (isWhole) => [
+    user('one'), assistant('done'), user('two'),
+    assistant([isWhole ? custom : { ...custom, kind: 'openai.other' }, { type: 'text', text: 'fine' }]),
+    user('go on'),
+  ]],
+  ['LangChain with Anthropic', langchain, (isWhole) => [
+    new HumanMessage('one'), new AIMessage('done'), new HumanMessage('two'),
+    new AIMessage({ content: [{ type: 'compaction', content: isWhole ? 'what was' : null }, { type: 'text', text: 'fine' }] }),
+    new HumanMessage('go on'),
+  ]],
+  ['the Agents SDK', agents, (isWhole) => [
+    user('one'), { type: 'message', role: 'assistant', status: 'completed', content: said }, user('two'),
+    { type: 'compaction', encrypted_content: isWhole ? 'sealed' : '' },
+    user('go on'),
+  ]],
+]; // prettier-ignore
+
+describe("a provider's own compaction", () => {
+  it.each(TALKS)('takes what stands before it out of messages of %s', async (_, send, talk) => {
+    const compactor = createCompactor({
+      offload: 'inline',
+      tokenizer: 'estimate',
+      preset: 'specification',
+    });
+    onTestFinished(() => compactor.close());
+    const whole = talk(true);
+    const sent = await send(compactor, whole as never);
+    expect(sent).toHaveLength(2);
+    expect(sent.every((message) => whole.includes(message))).toBe(true);
+    const failed = talk(false);
+    expect(await send(compactor, failed as never)).toEqual(failed);
+  });
+});
