@@ -31,6 +31,13 @@ export const opencode: Client = {
     { way: 'plugin', api: 'anthropic', ownCompaction: 'after a refusal' },
     { way: 'plugin', api: 'openai-chat', isLong: true, window: 40_000 },
     { way: 'plugin', api: 'openai-responses' },
+    {
+      way: 'none',
+      api: 'openai-chat',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
     { way: 'plugin', api: 'gemini' },
   ],
   tools: {
