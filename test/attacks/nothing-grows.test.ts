@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { runs } from '../support/scale.js';
 
@@ -12,6 +12,7 @@ describe('nothing', () => {
   it('grows with sessions, turns, conversations, threads that die and compactors', async () => {
     const items = String(runs(2_000, 20));
     const child = spawn(process.execPath, ['--expose-gc', 'scripts/soak.js', '--items', items]);
+    onTestFinished(() => void child.kill());
     const closed = once(child, 'close') as Promise<[number | null]>;
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     const [code] = await closed;
@@ -19,5 +20,5 @@ describe('nothing', () => {
     expect(reports.filter((report) => !report.endsWith('"grown":[]}'))).toEqual([]);
     expect(reports).toHaveLength(6);
     expect([code, stderr]).toEqual([0, '']);
-  }, 300_000);
+  }, 900_000);
 });
