@@ -165,7 +165,7 @@ function commonElements(
 }
 
 /** Bytes by which nearly all lists are told from each other that begin with other messages. */
-const SEEN_BYTES = 16;
+const SEEN_BYTES = 64;
 
 /** Whether a list may begin as another one up to there: most others are told by a few bytes. */
 function mayBegin(known: Buffer, start: number, end: number, bytes: Buffer, at: number): boolean {
