@@ -2,7 +2,7 @@
 // and numbers; no content, no header, no key.
 
 import { EventEmitter } from 'node:events';
-import type { RequestTokens } from '../../main/preflight/cost-meter.js';
+import type { RequestTokens } from '../../main/preflight/token-tally.js';
 import { inputCost, modelPrice } from '../../main/models/model-prices.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
