@@ -19,6 +19,7 @@ import { answerOf, nextOf, startProvider } from './provider.js';
 const SERVERS = 4;
 const CLIENTS = 12;
 const KILL_EVERY_MS = 5_000;
+const DAY_MS = 86_400_000;
 const MODEL = 'claude-sonnet-4-5';
 
 const { values } = parseArgs({
@@ -123,7 +124,12 @@ async function checkAgain() {
     offload: 'inline',
     tokenizer: 'estimate',
   });
-  const compact = messageCompactor(compactor, { minReclaimTokens: 1_000, onError: 'throw' });
+  // A conversation that has rested for minutes would be edited now, since no cache holds it any more.
+  const compact = messageCompactor(compactor, {
+    minReclaimTokens: 1_000,
+    cacheTtlMs: DAY_MS,
+    onError: 'throw',
+  });
   const found = [];
   for (const { id, former } of conversations) {
     if (former === undefined) continue;

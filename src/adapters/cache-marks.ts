@@ -95,7 +95,8 @@ export function cacheTtlOfMessages(
   beside: number | undefined,
 ): number | undefined {
   let longest = beside;
-  for (const message of messages.slice(-MARKED_MESSAGES)) {
+  for (let at = Math.max(0, messages.length - MARKED_MESSAGES); at < messages.length; at += 1) {
+    const message = messages[at];
     if (isRecord(message)) longest = longerOf(longest, ttlOfMessage(message));
   }
   return longest;
@@ -107,12 +108,23 @@ const TTLS = new WeakMap<object, number | 'unsaid'>();
 function ttlOfMessage(message: JsonRecord): number | undefined {
   const known = TTLS.get(message);
   if (known !== undefined) return known === 'unsaid' ? undefined : known;
-  const { content } = message;
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  let longest: number | undefined;
-  for (const holder of [message, ...parts.slice(-MARKED_MESSAGES)]) {
-    longest = longerOf(longest, cacheTtlIn(holder));
-  }
+  const longest = readTtl(message);
   TTLS.set(message, longest ?? 'unsaid');
   return longest;
+}
+
+function readTtl(message: JsonRecord): number | undefined {
+  try {
+    const { content } = message;
+    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+    let longest = cacheTtlIn(message);
+    // By index: an array that came from elsewhere need not have the methods of one.
+    for (let at = Math.max(0, parts.length - MARKED_MESSAGES); at < parts.length; at += 1) {
+      longest = longerOf(longest, cacheTtlIn(parts[at]));
+    }
+    return longest;
+  } catch {
+    // What cannot be read asks for nothing, and is carried or refused by who needs it.
+    return undefined;
+  }
 }

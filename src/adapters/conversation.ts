@@ -179,7 +179,9 @@ export class Conversation<Message> {
     const places = [...known.places];
     const fresh = messages.slice(places.length);
     const taken = { messages: areCopies ? withKnown(continuation, messages) : messages, places };
-    if (areCopies && this.#awaited === given) this.#awaited = [...taken.messages, ...passing];
+    // The same list where it can be: what is found out about one is not looked at again.
+    const awaited = passing.length === 0 ? taken.messages : [...taken.messages, ...passing];
+    if (areCopies && this.#awaited === given) this.#awaited = awaited;
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
       this.#isBroken ||= this.#session === undefined;
@@ -194,9 +196,7 @@ export class Conversation<Message> {
       this.#taken = taken;
       await this.#makeReady(session, call, passingTokens);
       this.#isReady = true;
-    } else {
-      this.#taken = taken;
-    }
+    } else this.#taken = taken;
     const standing = areCopies ? this.#view.standingAs(taken, messages) : this.#view.standing;
     return [...standing, ...passing];
   }
@@ -216,8 +216,8 @@ export class Conversation<Message> {
     if (firstOther >= known.places.length) return false;
     const isKept = former !== undefined && messages[former.at] === former.message;
     view.adopt(known, messages, isKept ? known.places.keys() : varied);
-    const message = messages[firstOther];
-    if (!isKept && message !== undefined) this.#copy = { at: firstOther, message };
+    const message = messages[firstOther] as Message;
+    if (!isKept) this.#copy = { at: firstOther, message };
     return !isKept;
   }
 
@@ -228,9 +228,9 @@ export class Conversation<Message> {
     const [passing] = this.#passing;
     const next = given[length];
     const hasStayed = passing !== undefined && next !== undefined && given.length > length + 1;
-    if (hasStayed && (next === passing || format.isSame(next, passing)))
-      this.#hasPassingEnd = false;
-    else if (this.#hasLostEnd(given, this.#taken.messages)) this.#hasPassingEnd = true;
+    const isPassing = !(hasStayed && (next === passing || format.isSame(next, passing)));
+    if (!isPassing || this.#hasLostEnd(given, this.#taken.messages))
+      this.#hasPassingEnd = isPassing;
     return this.#hasPassingEnd ? withoutEnd(format, given) : allSteady(given);
   }
 

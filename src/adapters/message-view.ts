@@ -152,7 +152,8 @@ export class MessageView<Message> {
       const message = now[at];
       if (places[at] !== place || message === undefined || message === messages[at]) continue;
       if (place.standing === messages[at]) standing[position] = message;
-      else if (place.given === messages[at]) {
+      // A message with an edit in each part would come to the same: nothing of the copy's would be left in it.
+      else if (place.given === messages[at] && place.edits?.size !== place.parts.length) {
         standing[position] = this.#rewrite(place, message) ?? message;
       }
     }

@@ -58,7 +58,10 @@ function isCopy(a: unknown, b: unknown, depth: number): boolean {
     valuesLeft -= 1;
     // A member without a value may stand for none.
     if (value === undefined || valuesLeft < 0) return false;
-    if (!isCopy(value, (b as Members)[key], depth - 1)) return false;
+    const other = (b as Members)[key];
+    if (!(typeof value === 'string' && value === other) && !isCopy(value, other, depth - 1)) {
+      return false;
+    }
     unmatched += 1;
   }
   for (const _ in b) unmatched -= 1;

@@ -6,6 +6,8 @@ import type { ContentBlock, Speaker } from './content.js';
 /** Entries in two arrays, in memory that threads share where there is such memory. */
 export interface PackedEntries {
   readonly entries: number;
+  /** Blocks of them all. */
+  readonly blocks: number;
   /** The texts, one after the other. */
   readonly bytes: Uint8Array;
   /**
@@ -13,6 +15,14 @@ export interface PackedEntries {
    * fields: of a text the bytes that it takes, of a number itself.
    */
   readonly numbers: Int32Array;
+}
+
+/** The tokens of packed entries. */
+export interface PackedCounts {
+  /** Of each entry. */
+  readonly tokens: Int32Array;
+  /** Of each block of each entry, all of it, and what of that is the result of a tool; -1 where the entry was counted elsewhere. */
+  readonly blocks: Int32Array;
 }
 
 /** Speakers by their number. */

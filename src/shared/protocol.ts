@@ -4,11 +4,13 @@
 import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
 import type { DensityPlan } from './density/plan/plan.js';
+import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { ResidentOptions } from './resident-protocol.js';
 import type { WireReply } from './wire-reply.js';
 
 /** A job for a worker. */
-export type TaskRequest = OptimizeRequest | CountRequest | OpenRequest | ProbeRequest;
+export type TaskRequest =
+  OptimizeRequest | CountRequest | CountPackedRequest | OpenRequest | ProbeRequest;
 
 /** Runs a density pass on a snapshot of a history. */
 export interface OptimizeRequest {
@@ -22,6 +24,14 @@ export interface OptimizeRequest {
 export interface CountRequest {
   readonly kind: 'count';
   readonly contents: readonly IContent[];
+}
+
+/** The same of entries as bytes, some of which may be counted already: the part of a resident history that any thread can do. */
+export interface CountPackedRequest {
+  readonly kind: 'count-packed';
+  readonly packed: PackedEntries;
+  /** Tokens of each, or -1 for one to be counted. */
+  readonly knownTokens: Int32Array;
 }
 
 /**
@@ -50,6 +60,7 @@ export interface TaskValues {
   };
   /** Tokens, one number per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
+  readonly 'count-packed': PackedCounts;
   readonly open: { readonly threadId: number };
   readonly probe: { readonly threadId: number };
 }

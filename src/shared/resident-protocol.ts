@@ -5,7 +5,7 @@ import type { IContent } from './content.js';
 import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
 import type { IndexedAgent } from './density/index/index-scope.js';
 import type { DensityPlan } from './density/plan/plan.js';
-import type { PackedEntries } from './packed-entries.js';
+import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { WireReply } from './wire-reply.js';
 
 /** What a resident history is opened with. */
@@ -32,6 +32,8 @@ export type DeltaStep =
       readonly kind: 'stage-packed';
       readonly packed: PackedEntries;
       readonly knownTokens: Int32Array;
+      /** What another thread has counted of them; without it, those without tokens are counted where they arrive. */
+      counts?: PackedCounts;
     }
   /** The staged entries follow at the end. */
   | { readonly kind: 'append' }

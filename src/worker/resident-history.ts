@@ -134,7 +134,7 @@ export class ResidentHistory {
         }
         return;
       case 'stage-packed':
-        for (const entry of unpackEntries(step.packed, step.knownTokens, this.#countBytes)) {
+        for (const entry of unpackEntries(step, this.#countBytes)) {
           tokens.push(entry.tokens);
           this.#staged.push(entry);
         }

@@ -4,11 +4,12 @@
 import { kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
 import { planWithTexts } from '../shared/density/plan/optimize.js';
-import type { TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
+import type { CountPackedRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { replyTo } from './reply-to.js';
 import { openResidentLine } from './resident-line.js';
+import { countPacked } from './unpack-entries.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
 
@@ -29,6 +30,8 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
       return { base: request.base, ...planWithTexts(request.history, request.config) };
     case 'count':
       return count(request.contents);
+    case 'count-packed':
+      return countBytesOf(request);
     case 'open':
       openResidentLine(request.port, request.options);
       return { threadId };
@@ -41,6 +44,10 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
 
 async function count(contents: readonly IContent[]): Promise<AnyValue> {
   return { tokens: countEachEntry(contents, (await loadTextCounter()).count) };
+}
+
+async function countBytesOf({ packed, knownTokens }: CountPackedRequest): Promise<AnyValue> {
+  return countPacked(packed, knownTokens, (await loadTextCounter()).countBytes);
 }
 
 function refuse(request: never): never {

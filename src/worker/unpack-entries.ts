@@ -11,8 +11,9 @@ import {
   PAYLOAD_SHIFT,
   SPEAKERS,
 } from '../shared/packed-entries.js';
-import type { PackedEntries } from '../shared/packed-entries.js';
+import type { PackedCounts, PackedEntries } from '../shared/packed-entries.js';
 import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/content-text.js';
+import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
 import type { MeasuredEntry } from './resident-facts.js';
 
 /** Counts the tokens of some UTF-8. */
@@ -32,27 +33,84 @@ export function textOfBytes(bytes: Uint8Array, start: number, end: number): stri
   return start === end ? '' : decoder.decode(bytes.subarray(start, end));
 }
 
+/** Entries on their way in. */
+export interface PackedStage {
+  readonly packed: PackedEntries;
+  /** Tokens of each, or `NONE` for one to be counted. */
+  readonly knownTokens: Int32Array;
+  /** What was counted of them elsewhere. */
+  readonly counts?: PackedCounts;
+}
+
 /**
  * Returns the entries.
  *
- * @param knownTokens tokens of each, or `NONE` for one to be counted
- * @param countBytes counts them; without it nothing is counted
+ * @param countBytes counts those that were not counted yet; without it nothing is counted
  */
 export function unpackEntries(
-  packed: PackedEntries,
-  knownTokens: Int32Array,
+  { packed, knownTokens, counts }: PackedStage,
   countBytes: CountBytes | undefined,
 ): readonly MeasuredEntry[] {
   const reader = new PackedReader(packed);
+  let blocks = 0;
   return Array.from({ length: packed.entries }, (_, at) => {
-    const tokens = knownTokens[at] ?? NONE;
-    return reader.next(tokens, tokens === NONE ? countBytes : undefined);
+    const known = knownTokens[at] ?? NONE;
+    const isOpen = known === NONE;
+    const entry = reader.next(isOpen && counts === undefined ? countBytes : undefined);
+    const { content, measure } = entry;
+    const first = 2 * blocks;
+    blocks += content.blocks.length;
+    if (measure !== undefined) return { content, tokens: measure.tokens, measure };
+    if (!isOpen || counts === undefined) return { content, tokens: known, measure: undefined };
+    const tokens = counts.tokens[at] ?? NONE;
+    return { content, tokens, measure: measureAt(counts, tokens, first, 2 * blocks) };
   });
+}
+
+/** Counts entries that stay where they are: no text of theirs is made a string. */
+export function countPacked(
+  packed: PackedEntries,
+  knownTokens: Int32Array,
+  countBytes: CountBytes,
+): PackedCounts {
+  const reader = new PackedReader(packed, true);
+  const tokens = Int32Array.from(knownTokens);
+  const blocks = new Int32Array(2 * packed.blocks).fill(NONE);
+  let next = 0;
+  for (let at = 0; at < packed.entries; at += 1) {
+    const isOpen = tokens[at] === NONE;
+    const { content, measure } = reader.next(isOpen ? countBytes : undefined);
+    if (measure === undefined) {
+      next += 2 * content.blocks.length;
+      continue;
+    }
+    tokens[at] = measure.tokens;
+    for (let block = 0; block < measure.blocks.length; block += 1) {
+      blocks[next++] = measure.blocks[block] ?? 0;
+      blocks[next++] = measure.results[block] ?? 0;
+    }
+  }
+  return { tokens, blocks };
+}
+
+function measureAt(
+  { blocks }: PackedCounts,
+  tokens: number,
+  start: number,
+  end: number,
+): EntryMeasure {
+  const [all, results]: [number[], number[]] = [[], []];
+  for (let at = start; at < end; at += 2) {
+    all.push(blocks[at] ?? NONE);
+    results.push(blocks[at + 1] ?? NONE);
+  }
+  return { tokens, blocks: all, results };
 }
 
 class PackedReader {
   readonly #bytes: Uint8Array;
   readonly #numbers: Int32Array;
+  readonly #isCountedOnly: boolean;
   #number = 0;
   #start = 0;
   #countBytes: CountBytes | undefined;
@@ -62,12 +120,14 @@ class PackedReader {
   /** Whether somebody looks at the words of the entry. */
   #isRead = false;
 
-  constructor({ bytes, numbers }: PackedEntries) {
+  /** @param isCountedOnly whether nobody reads the texts: none is made */
+  constructor({ bytes, numbers }: PackedEntries, isCountedOnly: boolean = false) {
     this.#bytes = bytes;
     this.#numbers = numbers;
+    this.#isCountedOnly = isCountedOnly;
   }
 
-  next(knownTokens: number, countBytes: CountBytes | undefined): MeasuredEntry {
+  next(countBytes: CountBytes | undefined): Omit<MeasuredEntry, 'tokens'> {
     this.#countBytes = countBytes;
     const head = this.#integer();
     const speaker = SPEAKERS[head & 3] ?? 'human';
@@ -93,9 +153,8 @@ class PackedReader {
     const synthetic = (head & ENTRY_BIT.synthetic) !== 0;
     const metadata = { ...(isSummary && { isSummary }), ...(synthetic && { synthetic }) };
     const content: IContent = { speaker, blocks, ...((isSummary || synthetic) && { metadata }) };
-    return countBytes === undefined
-      ? { content, tokens: knownTokens, measure: undefined }
-      : { content, tokens, measure: { tokens, blocks: tokensOf, results } };
+    const measure = countBytes && { tokens, blocks: tokensOf, results };
+    return { content, measure };
   }
 
   #block(): ContentBlock {
@@ -134,7 +193,8 @@ class PackedReader {
         };
       }
       case 'media': {
-        const mimeType = this.#uncounted();
+        // What a medium weighs depends on it.
+        const mimeType = this.#uncounted(true);
         const caption = this.#optional(has(BLOCK_BIT.second));
         const filename = this.#optional(has(BLOCK_BIT.third));
         const encoding = has(BLOCK_BIT.sealed) ? 'base64' : 'url';
@@ -168,7 +228,7 @@ class PackedReader {
       case PAYLOAD.one:
         return 1n;
       case PAYLOAD.json:
-        return JSON.parse(this.#text()) as unknown;
+        return this.#isCountedOnly ? this.#text() : (JSON.parse(this.#text()) as unknown);
       default:
         return this.#text();
     }
@@ -176,7 +236,7 @@ class PackedReader {
 
   /** What the index may not look at. */
   #words(): string {
-    if (this.#isRead) return this.#text();
+    if (this.#isRead || this.#isCountedOnly) return this.#text();
     const start = this.#start;
     const end = this.#skip();
     this.#count(start, end);
@@ -195,12 +255,13 @@ class PackedReader {
     const start = this.#start;
     const end = this.#skip();
     this.#count(start, end);
-    return textOfBytes(this.#bytes, start, end);
+    return this.#isCountedOnly ? '' : textOfBytes(this.#bytes, start, end);
   }
 
-  #uncounted(): string {
+  #uncounted(isKept: boolean = !this.#isCountedOnly): string {
     const start = this.#start;
-    return textOfBytes(this.#bytes, start, this.#skip());
+    const end = this.#skip();
+    return isKept ? textOfBytes(this.#bytes, start, end) : '';
   }
 
   #skip(): number {

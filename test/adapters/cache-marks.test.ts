@@ -87,6 +87,14 @@ describe('cacheTtlOfMessages', () => {
     expect(cacheTtlOfMessages([null, 'b'], undefined)).toBeUndefined();
   });
 
+  it('leaves out what cannot be read, whoever made it', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const foreign: unknown = Object.setPrototypeOf([part('1h')], null);
+    expect(cacheTtlOfMessages([{ content: foreign }], undefined)).toBe(HOUR);
+    expect(cacheTtlOfMessages([{ content: proxy }, message(part())], undefined)).toBe(5 * MINUTE);
+  });
+
   it('looks at the last messages alone, however many there are', () => {
     const rest = Array.from({ length: 100 }, () => message({ type: 'text', text: 'b' }));
     expect(cacheTtlOfMessages([message(part('1h')), ...rest], undefined)).toBeUndefined();

@@ -159,6 +159,26 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(4);
   });
 
+  it('looks once at what copies say of messages that it knows', async () => {
+    const conversations = conversationsWith();
+    let looks = 0;
+    const counted = ({ role, parts }: PlainMessage): PlainMessage => {
+      const get = () => ((looks += 1), role);
+      return Object.defineProperty({ role, parts }, 'role', { get });
+    };
+    let given = [user('go'), ...start, ...write];
+    await conversations.compact(structuredClone(given));
+    for (let turn = 0; turn < 3; turn += 1) {
+      const next = user(`and ${turn}`);
+      looks = 0;
+      await conversations.compact([...given.map(counted), next]);
+      // And at the last of them again, which may have been there for one call only.
+      expect(looks).toBe(given.length + 1);
+      given = [...given, next];
+    }
+    expect(conversations.report()).toHaveLength(1);
+  });
+
   it('goes on from copies of copies as from the messages themselves', async () => {
     const conversations = conversationsWith();
     let given = [user('go'), ...start, ...write];

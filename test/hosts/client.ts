@@ -25,6 +25,7 @@ export interface ClientSetup {
   /** Its home, empty at first. */
   readonly home: string;
   readonly workspace: string;
+  readonly way: ClientPlay['way'];
   /** Of the provider, or of a gateway to it, without a path. */
   readonly url: string;
   readonly api: ProviderApi;

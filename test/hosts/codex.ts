@@ -5,6 +5,9 @@ import { join } from 'node:path';
 
 import type { Client } from './client.js';
 
+/** It fills this one, and summarizes. */
+const SMALL_WINDOW = 40_000;
+
 export const codex: Client = {
   name: 'codex',
   thinks: true,
@@ -16,7 +19,7 @@ export const codex: Client = {
       way: 'gateway',
       api: 'openai-responses',
       isLong: true,
-      window: 40_000,
+      window: SMALL_WINDOW,
       ownCompaction: 'once or more',
     },
   ],
@@ -28,21 +31,27 @@ export const codex: Client = {
     }),
     run: (cmd) => ({ name: 'exec_command', input: { cmd } }),
   },
-  configure({ home, url, contextWindow }) {
+  configure({ home, url, way, contextWindow }) {
     const folder = join(home, '.codex');
     mkdirSync(folder, { recursive: true });
-    const lines = [
-      'model = "scripted"',
-      'model_provider = "loopback"',
-      `model_context_window = ${contextWindow}`,
-      '[analytics]',
-      'enabled = false',
-      '[model_providers.loopback]',
-      'name = "loopback"',
-      `base_url = "${url}/v1"`,
-      'env_key = "MADE_UP_KEY"',
-      'wire_api = "responses"',
-    ];
+    const lines = ['model = "scripted"', `model_context_window = ${contextWindow}`];
+    // Its own provider, which it asks for a WebSocket first: the gateway has to have it go on over HTTP. There it would have
+    // the provider compact, which the scripted one does not do.
+    if (way === 'gateway' && contextWindow > SMALL_WINDOW) {
+      lines.push(`openai_base_url = "${url}/v1"`, '[analytics]', 'enabled = false');
+      writeFileSync(join(folder, 'auth.json'), JSON.stringify({ OPENAI_API_KEY: 'made-up' }));
+    } else {
+      lines.push(
+        'model_provider = "loopback"',
+        '[analytics]',
+        'enabled = false',
+        '[model_providers.loopback]',
+        'name = "loopback"',
+        `base_url = "${url}/v1"`,
+        'env_key = "MADE_UP_KEY"',
+        'wire_api = "responses"',
+      );
+    }
     writeFileSync(join(folder, 'config.toml'), `${lines.join('\n')}\n`);
   },
   run({ installed }, prompt, goesOn) {

@@ -73,6 +73,7 @@ export async function playSession(
     installed: stage.installed,
     node: stage.node,
     api: play.api,
+    way: play.way,
     contextWindow: play.window ?? WINDOW,
     plugin: play.way === 'plugin' ? stage.package : undefined,
     url: gateway?.url ?? provider.url,

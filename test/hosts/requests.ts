@@ -39,7 +39,7 @@ export function measureRequests(requests: readonly AnsweredRequest[]): RequestFi
     }
     before = now;
   }
-  const tokens = own.map(({ body }) => Math.ceil(JSON.stringify(body).length / 4));
+  const tokens = own.map(({ body }) => Math.ceil(JSON.stringify(body, withoutMetadata).length / 4));
   return {
     requests: own.length,
     refused: own.filter(({ status }) => status === 400).length,
@@ -63,6 +63,13 @@ function messagesOf(body: AnsweredRequest['body']): readonly string[] {
   return asArray(messages)
     .map((message) => JSON.stringify(message, withoutMarks))
     .filter((message) => !message.includes(PASSING));
+}
+
+/** What Codex tells its own provider of each item beside what a model reads. */
+const METADATA = 'internal_chat_message_metadata_passthrough';
+
+function withoutMetadata(key: string, value: unknown): unknown {
+  return key === METADATA ? undefined : value;
 }
 
 function withoutMarks(_key: string, value: unknown): unknown {

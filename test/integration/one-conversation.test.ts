@@ -1,13 +1,19 @@
-// A conversation that goes through many processes is sent as one long-lived process sends it. Processes are stood in for by
-// compactors that share nothing but a store; `npm run example:fleet -- --proof` has real ones.
+// A conversation that goes through many processes is sent as one long-lived process sends it. Under each policy and strategy
+// compactors that share nothing but a store stand in for processes; of some the processes are real.
 
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createCompactor } from 'ctxfold';
 import type { Compactor, CompactorOptions, IContent } from 'ctxfold';
 import { memoryStore } from 'ctxfold/state';
 import type { StateStore } from 'ctxfold/state';
 import { validate } from 'ctxfold/validate';
 import { describe, expect, it } from 'vitest';
-import { TEST_SCALE } from '../support/scale.js';
+import { PLAYS_ALL, sample, TEST_SCALE } from '../support/scale.js';
 
 const REQUESTS = TEST_SCALE === 1 ? 40 : 14;
 const POLICIES = ['auto', 'append-only', 'batched', 'at-birth', 'every-turn'] as const;
@@ -95,4 +101,53 @@ describe('a conversation that goes through processes with a store', () => {
       }
     });
   });
+});
+
+const SERVE = fileURLToPath(new URL('../support/serve-request.js', import.meta.url));
+
+/** What a process of its own sends for each request, with a directory between them. */
+async function playedByProcesses(
+  edits: (typeof POLICIES)[number],
+  options: CompactorOptions,
+  requests: number,
+): Promise<string[]> {
+  const store = await mkdtemp(join(tmpdir(), 'ctxfold-processes-'));
+  try {
+    const given: IContent[] = [];
+    const sent: string[] = [];
+    for (const [turn, entries] of turns().slice(0, requests).entries()) {
+      given.push(...entries);
+      const child = promisify(execFile)(process.execPath, [SERVE], { timeout: 30_000 });
+      child.child.stdin?.end(JSON.stringify({ options, store, edits, turn, history: given }));
+      sent.push((await child).stdout);
+    }
+    return sent;
+  } finally {
+    await rm(store, { recursive: true, force: true });
+  }
+}
+
+describe('a conversation of which each request has a process of its own', () => {
+  // A function cannot be handed to a process: strategies that ask a model are played by compactors, above.
+  const plays = POLICIES.flatMap((edits) =>
+    (['high-density', 'top-down-truncation'] as const).map(
+      (strategy) => [edits, strategy] as const,
+    ),
+  );
+
+  it.each(sample(plays, 1))(
+    'is sent as by one process, with edits: %s, by %s',
+    async (edits, strategy) => {
+      const options: CompactorOptions = {
+        contextLimit: 3_000,
+        tokenizer: 'estimate',
+        settings: { 'compression.strategy': strategy },
+      };
+      const requests = PLAYS_ALL ? REQUESTS : 8;
+      const expected = await playedBy(1)(edits, options);
+      const sent = await playedByProcesses(edits, options, requests);
+      expect(sent).toEqual(expected.slice(0, requests));
+    },
+    120_000,
+  );
 });

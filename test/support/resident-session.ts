@@ -10,10 +10,11 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { NO_EDITS } from '../../src/shared/density.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
-import type { DeltaValue, ResidentOptions } from '../../src/shared/resident-protocol.js';
+import type { DeltaStep, DeltaValue, ResidentOptions } from '../../src/shared/resident-protocol.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
+import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
 import { arbitraryDensityConfig, WORKSPACE_ROOT } from './arbitrary-history.js';
 import { arbitraryWorkingConfig, WORKING_TOOLS } from './arbitrary-working-history.js';
 
@@ -124,6 +125,7 @@ export class ResidentSession {
   readonly #entriesAt: Map<number, readonly IContent[]> = new Map();
   #queue: DeltaQueue | undefined;
   #next = 0;
+  #isCountedApart = false;
 
   constructor(options: ResidentSessionOptions) {
     const { countText, isCloned } = options;
@@ -150,13 +152,7 @@ export class ResidentSession {
     const { length } = state.base;
     if (length < this.#options.minEntries) return;
     const before = change.kind === 'append' ? length - change.contents.length : length;
-    this.#queue = new DeltaQueue(
-      state,
-      before,
-      this.#options.countText !== undefined,
-      undefined,
-      PACK_FROM,
-    );
+    this.#queue = new DeltaQueue(state, before, this.#options.countText !== undefined);
     if (change.kind === 'append') this.#queue.push(change, state);
   }
 
@@ -215,13 +211,28 @@ export class ResidentSession {
   /** Posts all that has gathered. */
   *deliver(): Generator<Delivery, void, undefined> {
     const { isCloned } = this.#options;
-    for (let parcel = this.#queue?.take(); parcel !== undefined; parcel = this.#queue?.take()) {
+    const take = (): Parcel | undefined => this.#queue?.take(PACK_FROM);
+    for (let parcel = take(); parcel !== undefined; parcel = take()) {
       this.#noteStaged(parcel);
-      const value = this.resident.receive(isCloned ? structuredClone(parcel.delta) : parcel.delta);
+      const steps = parcel.delta.steps.map((step) => this.#countedApart(step));
+      const delta = { ...parcel.delta, steps };
+      const value = this.resident.receive(isCloned ? structuredClone(delta) : delta);
       const { revision, length } = parcel.delta.after;
       const entries = this.#entriesAt.get(revision)?.slice(0, length) ?? [];
       yield { parcel, value: isCloned ? structuredClone(value) : value, entries };
     }
+  }
+
+  /** Every other step with entries as bytes with their counts, as if another thread had counted them. */
+  #countedApart(step: DeltaStep): DeltaStep {
+    const { countText } = this.#options;
+    if (step.kind !== 'stage-packed' || countText === undefined) return step;
+    this.#isCountedApart = !this.#isCountedApart;
+    if (!this.#isCountedApart) return step;
+    const counts = countPacked(step.packed, step.knownTokens, (bytes, start, end) =>
+      countText(textOfBytes(bytes, start, end)),
+    );
+    return { ...step, counts };
   }
 
   /** Entries that the supply has next; once it is at its end, copies of what came before. */

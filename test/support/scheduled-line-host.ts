@@ -17,6 +17,8 @@ import type {
   ResidentOptions,
 } from '../../src/shared/resident-protocol.js';
 import { entryCharacters } from '../../src/shared/tokens/estimate.js';
+import type { PackedCounts, PackedEntries } from '../../src/shared/packed-entries.js';
+import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { countThirds } from './piece-counters.js';
 
@@ -25,6 +27,9 @@ export interface LineTraffic {
   openings: number;
   refusals: number;
   deltas: number;
+  /** Parcels that were counted before the line had them. */
+  counts: number;
+  lostCounts: number;
   /** Deltas that asked for a pass. */
   passes: number;
   plans: number;
@@ -43,6 +48,8 @@ export class ScheduledLineHost implements LineHost {
       openings: 0,
       refusals: 0,
       deltas: 0,
+      counts: 0,
+      lostCounts: 0,
       passes: 0,
       plans: 0,
       mostPlans: 0,
@@ -52,6 +59,12 @@ export class ScheduledLineHost implements LineHost {
   };
   /** Openings that will be refused, before one is not. */
   refusalsAhead = 0;
+  /** Of the parcels to be counted, by their place from 1 on, those whose counts will be lost. */
+  readonly lostCounts: number[] = [];
+  /** Who asked for counts may end that. */
+  readonly countSignals: AbortSignal[] = [];
+  readonly countingThreads = 2;
+  countsFrom = 3;
   readonly #scheduler: fc.Scheduler;
   readonly #lines: ScheduledLine[] = [];
 
@@ -79,6 +92,24 @@ export class ScheduledLineHost implements LineHost {
 
   touch(): void {
     // Nothing is evicted here.
+  }
+
+  async count(
+    packed: PackedEntries,
+    knownTokens: Int32Array,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PackedCounts>> {
+    this.countSignals.push(signal);
+    const isLost = this.lostCounts.includes(this.countSignals.length);
+    // Read once somebody has the turn for it, as a thread does.
+    await this.#scheduler.schedule(Promise.resolve(), 'count');
+    if (isLost) this.traffic.lostCounts += 1;
+    if (isLost) throw new WorkerPoolError('A thread that counted has died.', 'WORKER_DIED');
+    this.traffic.counts += 1;
+    const value = countPacked(packed, knownTokens, (bytes, start, end) =>
+      countThirds(textOfBytes(bytes, start, end)),
+    );
+    return { value, runMs: 0 };
   }
 }
 

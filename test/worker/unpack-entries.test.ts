@@ -9,7 +9,8 @@ import { carriesContent, humanText } from '../../src/shared/content.js';
 import { NONE } from '../../src/shared/density/index/history-columns.js';
 import type { PackedEntries } from '../../src/shared/packed-entries.js';
 import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
-import { textOfBytes, unpackEntries } from '../../src/worker/unpack-entries.js';
+import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
+import { countPacked, textOfBytes, unpackEntries } from '../../src/worker/unpack-entries.js';
 import { runs } from '../support/scale.js';
 
 /** Weighs a text by what it says, and by where in it that stands. */
@@ -79,6 +80,11 @@ function packed(contents: readonly IContent[]): PackedEntries {
   return made!;
 }
 
+/** The entries of what is packed, of which nothing is counted. */
+function uncounted(from: PackedEntries): readonly MeasuredEntry[] {
+  return unpackEntries({ packed: from, knownTokens: new Int32Array(from.entries) }, undefined);
+}
+
 /** An entry without the words that nobody looks at. */
 function looked({ speaker, blocks, ...others }: IContent): unknown {
   const seen = blocks.map((made) => {
@@ -95,7 +101,7 @@ describe('unpackEntries', () => {
       fc.property(fc.array(entry, { maxLength: 6 }), (contents) => {
         const bytes = packed(contents);
         const unknown = new Int32Array(contents.length).fill(NONE);
-        const unpacked = unpackEntries(bytes, unknown, countBytes);
+        const unpacked = unpackEntries({ packed: bytes, knownTokens: unknown }, countBytes);
         releasePacked(bytes);
         const parts = contents.map(countablePart).map(throughJson);
         expect(unpacked.map(({ content }) => looked(content))).toEqual(parts.map(looked));
@@ -113,17 +119,38 @@ describe('unpackEntries', () => {
       fc.property(fc.array(entry, { maxLength: 4 }), (contents) => {
         const parts = contents.map(indexablePart);
         const known = Int32Array.from(contents, (_, at) => at);
-        const unpacked = unpackEntries(packed(parts), known, countBytes);
+        const unpacked = unpackEntries({ packed: packed(parts), knownTokens: known }, countBytes);
         expect(unpacked.map(({ tokens }) => tokens)).toEqual([...known]);
         expect(unpacked.every(({ measure }) => measure === undefined)).toBe(true);
         expect(unpacked.map(({ content }) => looked(content))).toEqual(
           parts.map(throughJson).map(looked),
         );
         known.fill(NONE);
-        const uncounted = unpackEntries(packed(parts), known, undefined);
+        const uncounted = unpackEntries({ packed: packed(parts), knownTokens: known }, undefined);
         expect(uncounted.every(({ tokens }) => tokens === NONE)).toBe(true);
       }),
       { numRuns: runs(1_000) },
+    );
+  });
+});
+
+describe('countPacked', () => {
+  it('counts what is counted where the entries arrive, of those that have no tokens yet', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(entry, fc.boolean()), { maxLength: 6 }), (given) => {
+        const isKnown = given.map(([, known]) => known);
+        const made = packed(
+          given.map(([content, known]) => (known ? indexablePart(content) : content)),
+        );
+        const knownTokens = Int32Array.from(isKnown, (known, at) => (known ? at : NONE));
+        const stage = { packed: made, knownTokens };
+        const counts = countPacked(made, knownTokens, countBytes);
+        const there = unpackEntries(stage, countBytes);
+        expect([...counts.tokens]).toEqual(there.map(({ tokens }) => tokens));
+        // Whoever gets them counts nothing.
+        expect(unpackEntries({ ...stage, counts }, () => NaN)).toEqual(there);
+      }),
+      { numRuns: runs(2_000) },
     );
   });
 });
@@ -146,9 +173,7 @@ describe('packEntries', () => {
     const call = { type: 'tool_call', id: '1', name: 'x', parameters: circle } as const;
     expect(packEntries([humanText('a'), { speaker: 'ai', blocks: [call] }])).toBeUndefined();
     expect(packEntries([humanText(1 as unknown as string)])).toBeUndefined();
-    expect(unpackEntries(packed([humanText('b')]), new Int32Array(1), undefined)).toMatchObject([
-      { content: humanText('b') },
-    ]);
+    expect(uncounted(packed([humanText('b')]))).toMatchObject([{ content: humanText('b') }]);
   });
 
   it('packs the same where no memory is shared between threads, for a copy', () => {
@@ -160,7 +185,7 @@ describe('packEntries', () => {
       releasePacked(made!);
       const next = packEntries([humanText('third'), humanText('other')]);
       expect(next?.bytes.buffer).not.toBe(made?.bytes.buffer);
-      const unpacked = unpackEntries(made!, new Int32Array(2), undefined);
+      const unpacked = uncounted(made!);
       expect(unpacked.map(({ content }) => content)).toEqual([
         humanText('first'),
         humanText('second'),
@@ -174,7 +199,7 @@ describe('packEntries', () => {
     const texts = ['x'.repeat(300), '\u20AC'.repeat(2 ** 20), 'y'.repeat(2 ** 21), 'z'];
     const all = [...texts, ...texts].map((said) => packed([humanText('a'), humanText(said)]));
     all.forEach((made, at) => {
-      const [first, last] = unpackEntries(made, new Int32Array(2), undefined);
+      const [first, last] = uncounted(made);
       expect(first?.content).toEqual(humanText('a'));
       expect(last?.content).toEqual(humanText(texts[at % texts.length]!));
     });
@@ -186,9 +211,7 @@ describe('packEntries', () => {
     releasePacked(given);
     const next = packed([humanText('after')]);
     expect(next.bytes.buffer).toBe(given.bytes.buffer);
-    expect(unpackEntries(held, new Int32Array(1), undefined)[0]?.content).toEqual(
-      humanText('held'),
-    );
+    expect(uncounted(held)[0]?.content).toEqual(humanText('held'));
   });
 });
 

@@ -45,10 +45,12 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
       return edit?.type === 'text' ? { ...message, content: edit.text } : message;
     }
     const content: SdkPart[] = [];
+    let at = 0;
     // A loop, as all that was ever edited is written anew when an SDK builds its messages anew.
-    for (const [at, part] of message.content.entries()) {
+    for (const part of message.content) {
       const edit = edits.get(at);
       if (edit !== null) content.push(edit === undefined ? part : rewritePart(part, edit));
+      at += 1;
     }
     return { ...message, content };
   }

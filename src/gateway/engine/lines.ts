@@ -22,6 +22,8 @@ export interface Line {
 
 /** What a body begins with that came before. */
 export interface KnownStart {
+  /** The line that it came in last. */
+  readonly line: Line | undefined;
   /** Messages that are the same bytes, as they were parsed. */
   readonly messages: readonly object[];
   /** Their places in the new body. */
@@ -57,23 +59,31 @@ export class Lines {
       best = line;
       bestCount = count;
     }
-    if (best === undefined) return { messages: [], elements: [] };
+    if (best === undefined) return { line: undefined, messages: [], elements: [] };
     const moved = start - best.list.start;
+    const elements = best.list.elements.slice(0, bestCount);
     return {
+      line: best,
       messages: best.messages.slice(0, bestCount),
-      elements: best.list.elements
-        .slice(0, bestCount)
-        .map(({ start: from, end }) => ({ start: from + moved, end: end + moved })),
+      elements:
+        moved === 0
+          ? elements
+          : elements.map(({ start: from, end }) => ({ start: from + moved, end: end + moved })),
     };
   }
 
-  /** Takes a list in: as the next one of the line that it goes on with, or as the first of another. */
+  /**
+   * Takes a list in: as the next one of the line that it goes on with, or as the first of another.
+   *
+   * @param start what it was found to begin with
+   */
   take(
     about: Pick<Line, 'scope' | 'api' | 'name'>,
     list: ListInBody,
     messages: readonly object[],
+    start: KnownStart,
   ): { readonly line: Line; readonly isNew: boolean } {
-    const known = this.#lineOf(about, messages);
+    const known = this.#lineOf(about, messages, start);
     const line = known ?? { ...about, id: this.#idOf(about, messages), list, messages };
     line.list = list;
     line.messages = messages;
@@ -86,11 +96,16 @@ export class Lines {
   #lineOf(
     { scope, api, name }: Pick<Line, 'scope' | 'api' | 'name'>,
     messages: readonly object[],
+    { line: likely, messages: known }: KnownStart,
   ): Line | undefined {
+    const isOf = (line: Line): boolean =>
+      line.scope === scope && line.api === api && line.name === name;
+    // All of it stands there to the byte: no other one has more in common.
+    if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
     let bestLength = 0;
     for (const line of this.#lines) {
-      if (line.scope !== scope || line.api !== api || line.name !== name) continue;
+      if (!isOf(line)) continue;
       const length = commonLength(line.messages, messages);
       if (length < bestLength || !goesOn(line.messages, messages, length)) continue;
       best = line;
@@ -134,6 +149,8 @@ function commonElements(
   bytes: Buffer,
   at: number,
 ): number {
+  const [first] = elements;
+  if (first === undefined || !mayBegin(known, start, first.end, bytes, at)) return 0;
   const common = start + commonPrefixLength(known, start, bytes, at);
   let low = 0;
   let high = elements.length;
@@ -145,6 +162,18 @@ function commonElements(
   // Where the last one is no object, it might go on in the new list.
   const last = elements[low - 1]?.end;
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
+}
+
+/** Bytes by which nearly all lists are told from each other that begin with other messages. */
+const SEEN_BYTES = 64;
+
+/** Whether a list may begin as another one up to there: most others are told by a few bytes. */
+function mayBegin(known: Buffer, start: number, end: number, bytes: Buffer, at: number): boolean {
+  const step = Math.ceil((end - start) / SEEN_BYTES);
+  for (let place = start + step - 1; place < end; place += step) {
+    if (known[place] !== bytes[at + place - start]) return false;
+  }
+  return true;
 }
 
 /** How many messages say the same at the beginning; nearly all are the same objects. */

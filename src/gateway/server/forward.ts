@@ -40,8 +40,10 @@ export class Forwarder {
   ): void {
     const outgoing = this.#open(request, route, body?.length);
     let isAnswered = false;
+    let isCut = false;
     const fail = (error: NodeJS.ErrnoException): void => {
-      // What has been said is piped still, and where that is cut off the client is told by `pipeAnswer`.
+      // What has been said is piped still, and then the client is told that it is cut off.
+      isCut = true;
       if (isAnswered || response.destroyed) return;
       const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && body !== undefined;
       if (isStale) {
@@ -62,7 +64,7 @@ export class Forwarder {
     outgoing.on('response', (answer) => {
       isAnswered = true;
       answer.on('error', fail);
-      pipeAnswer(answer, response);
+      pipeAnswer(answer, response, () => isCut);
       events.onAnswer?.(answer);
     });
     response.once('close', () => {
@@ -148,7 +150,7 @@ function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
   });
 }
 
-function pipeAnswer(answer: IncomingMessage, response: ServerResponse): void {
+function pipeAnswer(answer: IncomingMessage, response: ServerResponse, isCut: () => boolean): void {
   if (response.destroyed) return void answer.destroy();
   response.sendDate = false;
   try {
@@ -160,7 +162,12 @@ function pipeAnswer(answer: IncomingMessage, response: ServerResponse): void {
   }
   response.flushHeaders();
   answer.pipe(response, { end: false });
+  // An answer without a length ends with its connection: Node takes it for complete even when that was reset.
+  const hasNoLength =
+    answer.headers['content-length'] === undefined &&
+    answer.headers['transfer-encoding'] === undefined;
   answer.once('end', () => {
+    if (hasNoLength && isCut()) return void response.destroy();
     if (answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
     response.end();
   });

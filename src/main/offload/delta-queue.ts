@@ -34,7 +34,6 @@ const CLEAR: DeltaStep = { kind: 'clear' };
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
-  readonly #packFrom: number;
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are in parcels already. */
   #drawn = 0;
@@ -46,19 +45,16 @@ export class DeltaQueue {
    * @param state the history that the line opens with: it is the first change
    * @param length entries of it that belong to the opening; the others are told as changes
    * @param sendsResults whether results are shrunk there, and so come with their texts, counted or not
-   * @param packFrom how many entries are sent as bytes; fewer are cloned
    */
   constructor(
     state: HistoryState,
     length: number,
     countsTokens: boolean,
     sendsResults: () => boolean = () => false,
-    packFrom: number = Infinity,
   ) {
     const { revision } = state.base;
     this.#countsTokens = countsTokens;
     this.#sendsResults = sendsResults;
-    this.#packFrom = packFrom;
     this.#countedTokens = state.countedTokens;
     this.#base = { revision, length: 0 };
     const contents = state.entries.slice(0, length);
@@ -113,8 +109,12 @@ export class DeltaQueue {
     }
   }
 
-  /** Takes as many changes, or as much of one, as a message may hold; `undefined` when there are none. */
-  take(): Parcel | undefined {
+  /**
+   * Takes as many changes, or as much of one, as a message may hold; `undefined` when there are none.
+   *
+   * @param packFrom how many entries are sent as bytes; fewer are cloned
+   */
+  take(packFrom: number = Infinity): Parcel | undefined {
     if (this.isEmpty) return undefined;
     const before = this.#base;
     const steps: DeltaStep[] = [];
@@ -133,7 +133,7 @@ export class DeltaQueue {
         characters += length;
       }
       const drawn = change.contents.slice(from, this.#drawn);
-      if (drawn.length > 0) steps.push(this.#stage(drawn));
+      if (drawn.length > 0) steps.push(this.#stage(drawn, packFrom));
       const isDone = this.#drawn === change.contents.length;
       if (change.edit === undefined && drawn.length > 0) {
         steps.push(APPEND);
@@ -153,14 +153,14 @@ export class DeltaQueue {
     return { delta, staged, characters };
   }
 
-  #stage(contents: readonly IContent[]): DeltaStep {
+  #stage(contents: readonly IContent[], packFrom: number): DeltaStep {
     const knownTokens = Int32Array.from(contents, (entry) => this.#countedTokens(entry) ?? -1);
     const sendsResults = this.#sendsResults();
     const isRead = (entry: IContent, at: number): boolean => {
       const isCounted = this.#countsTokens && knownTokens[at] === -1;
       return isCounted || (sendsResults && entry.speaker === 'tool');
     };
-    if (contents.length >= this.#packFrom) {
+    if (contents.length >= packFrom) {
       // What is packed of an entry is what is posted of it: of one that is read, no part has to be made for that.
       const parts = contents.map((entry, at) => (isRead(entry, at) ? entry : indexablePart(entry)));
       const packed = packEntries(parts);

@@ -27,6 +27,7 @@ let bytes: Uint8Array = new Uint8Array(0);
 let used = 0;
 let numbers = new Int32Array(FIRST_NUMBERS);
 let count = 0;
+let blockCount = 0;
 
 /**
  * Packs entries, each of which is one of `posted-entry.ts`, or of whose fields those are a part; `undefined` where one says
@@ -36,6 +37,7 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
   bytes = free.pop() ?? newBuffer(BUFFER_BYTES);
   used = 0;
   count = 0;
+  blockCount = 0;
   const isPacked = areAllPacked(contents);
   const written = bytes;
   bytes = NO_BYTES;
@@ -45,6 +47,7 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
   }
   return {
     entries: contents.length,
+    blocks: blockCount,
     bytes: isShared(written) ? written.subarray(0, used) : written.slice(0, used),
     numbers: numbers.slice(0, count),
   };
@@ -89,6 +92,7 @@ function packEntry({ speaker, blocks, metadata }: IContent): boolean {
   const synthetic = metadata?.synthetic === true ? ENTRY_BIT.synthetic : 0;
   push(SPEAKERS.indexOf(speaker) | summary | synthetic);
   push(blocks.length);
+  blockCount += blocks.length;
   return blocks.every(packBlock);
 }
 

@@ -10,6 +10,7 @@ import type { WireError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type {
+  CountPackedRequest,
   CountRequest,
   OptimizeRequest,
   TaskRequest,
@@ -61,6 +62,8 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
       return findPlanProblem(request, value);
     case 'count':
       return findCountProblem(request, value);
+    case 'count-packed':
+      return findPackedProblem(request, value);
     case 'open':
     case 'probe':
       return Number.isInteger(value.threadId) ? undefined : 'no thread id';
@@ -103,6 +106,17 @@ function findCountProblem(request: CountRequest, value: JsonRecord): string | un
   const { tokens } = value;
   if (!(tokens instanceof Int32Array) || tokens.length !== request.contents.length) {
     return 'not one count per entry';
+  }
+  return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
+}
+
+function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): string | undefined {
+  const { tokens, blocks } = value;
+  if (!(tokens instanceof Int32Array) || tokens.length !== packed.entries) {
+    return 'not one count per entry';
+  }
+  if (!(blocks instanceof Int32Array) || blocks.length !== 2 * packed.blocks) {
+    return 'not two counts per block';
   }
   return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
 }

@@ -18,7 +18,8 @@ import type { HistoryChange, HistoryState } from '../history-change.js';
 import { clearImmediate, setImmediate } from '../waiting/immediate.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { DeltaQueue } from './delta-queue.js';
-import type { Parcel } from './delta-queue.js';
+import { DrawnParcels } from './drawn-parcels.js';
+import type { CountingThreads, DrawnParcel } from './drawn-parcels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
@@ -40,8 +41,11 @@ export interface ResidenceOptions {
   readonly meter: OffloadMeter;
   /** Opens the line. */
   readonly open: (options: ResidentOptions) => Promise<SessionLine>;
+  readonly counting: CountingThreads;
   /** Told whenever something is posted. */
   readonly onPost: () => void;
+  /** Told whenever the worker has answered. */
+  readonly onAnswer: () => void;
   /** Told of the counts of entries that came in. */
   readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
   /** Told once when the residence has failed. */
@@ -50,9 +54,6 @@ export interface ResidenceOptions {
 
 /** Text that is posted and not acknowledged: beyond it, the rest waits in the queue, where it costs no memory. */
 const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
-
-/** Entries that are sent as bytes when so many come in at once; fewer are cloned sooner. */
-const MIN_PACKED = 32;
 
 interface StandingPass {
   readonly settings: PassSettings;
@@ -73,6 +74,9 @@ export class Residence {
   #line: SessionLine | undefined;
   #hasEnded = false;
   #unacknowledgedCharacters = 0;
+  readonly #drawn: DrawnParcels;
+  /** Who wait for a plan. */
+  #waiting = 0;
   /** Ends when the newest delta is answered, or everything is lost. Never rejects. */
   #newest: Promise<void>;
   #standing: StandingPass | undefined;
@@ -82,20 +86,26 @@ export class Residence {
   /** @param length entries of the history that are told by the opening; others will be pushed */
   constructor(options: ResidenceOptions, state: HistoryState, length: number) {
     this.#options = options;
-    const { countsTokens, passSettings } = options;
+    const { countsTokens, passSettings, meter, counting, onArrival } = options;
     this.#queue = new DeltaQueue(
       state,
       length,
       countsTokens,
       () => shrinkSettingsOf(passSettings().shrink) !== undefined,
-      MIN_PACKED,
     );
+    this.#drawn = new DrawnParcels({
+      ...{ queue: this.#queue, meter, onArrival },
+      threads: countsTokens ? counting : undefined,
+      onChange: () => {
+        this.#schedule();
+      },
+    });
     this.#newest = this.#open(state.base.length);
   }
 
   /** Whether nothing is under way, so that it could end now without loss. */
   get isIdle(): boolean {
-    return this.#line !== undefined && !this.#line.isBusy && this.#queue.isEmpty;
+    return this.#line !== undefined && !this.#line.isBusy && this.#isAllPosted;
   }
 
   /** Finds out whether the line died while nothing was under way, which nobody was told of then. */
@@ -115,13 +125,10 @@ export class Residence {
   postQueued(): void {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
-    if (this.#hasEnded || this.#line === undefined) return;
-    if (this.#unacknowledgedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS) return;
-    const parcel = this.#queue.take();
-    if (parcel === undefined) return;
-    this.#options.onPost();
-    this.#newest = this.#post(this.#line, parcel);
-    if (!this.#queue.isEmpty) this.#schedule();
+    if (this.#hasEnded) return;
+    const isDrawn = this.#drawn.draw(this.#mayPost);
+    const isPosted = this.#postNext();
+    if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
   }
 
   /** The pass on the state of a base, if it is here. */
@@ -138,6 +145,7 @@ export class Residence {
   async passOn(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
+    await this.#whenDrawnArePosted();
     await this.#newest;
     const found = this.standingPass(base, settings);
     if (found !== undefined) return found;
@@ -158,7 +166,7 @@ export class Residence {
   ): Promise<PlannedCompression | undefined> {
     this.postQueued();
     // With everything posted, the worker will be where the history is when it reads the question.
-    if (this.#line === undefined || !this.#queue.isEmpty) return undefined;
+    if (this.#line === undefined || !this.#isAllPosted) return undefined;
     if (!isSameBase(this.#queue.base, base)) return undefined;
     const startedAt = performance.now();
     try {
@@ -176,6 +184,7 @@ export class Residence {
   /** Ends the stay; the worker lets go of what it holds. */
   end(): void {
     this.#hasEnded = true;
+    this.#drawn.end();
     clearImmediate(this.#scheduled);
     this.#line?.close();
     this.#line = undefined;
@@ -200,13 +209,50 @@ export class Residence {
       this.#lose(thrown);
       return;
     }
+    const opening = this.#newest;
     this.postQueued();
-    await this.#newest;
+    // It is this promise itself until something was posted.
+    if (this.#newest !== opening) await this.#newest;
   }
 
   /** The line, if what was posted on it leads to that state; asked for another one, the worker would fail. */
   #lineAt(base: DensityBase): SessionLine | undefined {
-    return isSameBase(this.#queue.base, base) ? this.#line : undefined;
+    const isThere = this.#drawn.first === undefined && isSameBase(this.#queue.base, base);
+    return isThere ? this.#line : undefined;
+  }
+
+  get #isAllPosted(): boolean {
+    return this.#queue.isEmpty && this.#drawn.first === undefined;
+  }
+
+  get #mayPost(): boolean {
+    const isFull = this.#unacknowledgedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS;
+    return this.#line !== undefined && !isFull;
+  }
+
+  /** Posts the parcel whose turn it is. Returns whether it did. */
+  #postNext(): boolean {
+    if (this.#line === undefined || !this.#mayPost) return false;
+    const next = this.#drawn.take(this.#waiting > 0);
+    if (next === undefined) return false;
+    this.#options.onPost();
+    this.#newest = this.#post(this.#line, next);
+    return true;
+  }
+
+  /** Ends once the line has all that was drawn, or the residence has ended. */
+  async #whenDrawnArePosted(): Promise<void> {
+    this.#waiting += 1;
+    for (
+      let { first } = this.#drawn;
+      first !== undefined && !this.#hasEnded;
+      { first } = this.#drawn
+    ) {
+      this.postQueued();
+      if (this.#drawn.first === first) await (first.counting ?? this.#newest);
+    }
+    this.#waiting -= 1;
+    this.postQueued();
   }
 
   #schedule(): void {
@@ -216,11 +262,12 @@ export class Residence {
   }
 
   /** Posts before it returns its promise, which never rejects. */
-  async #post(line: SessionLine, { delta, staged, characters }: Parcel): Promise<void> {
+  async #post(line: SessionLine, parcel: DrawnParcel): Promise<void> {
+    const { delta, staged, characters, isCounted } = parcel;
     this.#unacknowledgedCharacters += characters;
     try {
       // A plan is of use only when nothing follows that would change it.
-      const pass = this.#queue.isEmpty ? this.#options.passSettings() : undefined;
+      const pass = this.#isAllPosted ? this.#options.passSettings() : undefined;
       const startedAt = performance.now();
       const receiving = line.receive(pass === undefined ? delta : { ...delta, pass });
       const postedAt = performance.now();
@@ -229,15 +276,17 @@ export class Residence {
       if (this.#hasEnded) return;
       const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
       const times = { startedAt, postedAt, queueMs: 0, runMs };
-      this.#options.meter.addPosted({ ...work, bytesSent: characters }, times);
+      this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
       this.#unacknowledgedCharacters -= characters;
+      this.#drawn.noteAnswer(parcel);
       this.#standing =
         pass === undefined || value.pass === undefined
           ? undefined
           : { settings: pass, pass: value.pass };
-      this.#options.onArrival(staged, value.tokens);
+      this.#options.onAnswer();
+      if (!isCounted) this.#options.onArrival(staged, value.tokens);
       // Several answers may be read in one turn of the event loop; what they make room for takes turns.
-      if (!this.#queue.isEmpty) this.#schedule();
+      if (!this.#isAllPosted) this.#schedule();
     } catch (thrown) {
       this.#lose(thrown);
     }

@@ -1,7 +1,9 @@
 // The lines of all sessions of a compactor: opens them on the pool's threads, closes the least
 // recently used ones when there are too many, and knows which threads are alive.
 
+import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
+import type { ReadReply } from './reply.js';
 import type { ResidentLine, ResidentLineOptions } from './resident-line.js';
 import type { LineHost } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -26,6 +28,7 @@ export interface ResidentHostStats {
 
 /** Opens lines and keeps their number in bounds. */
 export class ResidentHost implements LineHost {
+  readonly countsFrom: number = 128;
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
   /** The least recently used first: a map keeps the order of insertion. */
@@ -70,6 +73,24 @@ export class ResidentHost implements LineHost {
       port1.close();
       throw error;
     }
+  }
+
+  get countingThreads(): number {
+    return this.#pool.threads;
+  }
+
+  /**
+   * Has entries counted on whichever thread is free.
+   *
+   * @throws WorkerPoolError as `WorkerPool.run` does.
+   */
+  async count(
+    packed: PackedEntries,
+    knownTokens: Int32Array,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PackedCounts>> {
+    const request = { kind: 'count-packed', packed, knownTokens } as const;
+    return this.#pool.run(request, { signal });
   }
 
   /** Notes that a guest uses its line now. */

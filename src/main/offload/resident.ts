@@ -20,11 +20,12 @@ import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
+import type { CountingThreads } from './drawn-parcels.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
 import type { ResidentGuest } from './resident-host.js';
 
-/** Where lines come from. */
-export interface LineHost {
+/** Where lines come from, and who counts what is to go over one. */
+export interface LineHost extends CountingThreads {
   open(guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine>;
   /** Notes that a guest uses its line now. */
   touch(guest: ResidentGuest): void;
@@ -209,11 +210,14 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
       passSettings,
       meter: this.#meter,
       open: (asked) => host.open(this, asked),
+      counting: host,
       onPost: () => {
         host.touch(this);
       },
-      onArrival: (staged, tokens) => {
+      onAnswer: () => {
         this.#breaker.report(permit, 'success');
+      },
+      onArrival: (staged, tokens) => {
         if (countsTokens) this.#arrivals.arrive(staged, tokens);
       },
       onLoss: (error) => {

@@ -13,13 +13,15 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** The former sessions of a compactor. The one that was let go first makes way. */
 export class FormerSessions {
   /** As JSON, a third of what the objects take. */
-  readonly #states = new Map<string, string>();
+  readonly #states = new Map<number, string>();
   #characters = 0;
 
   /** Keeps a session that was let go. */
   keep({ key }: HistoryTrace, state: SessionState): void {
     this.#delete(key);
     const json = JSON.stringify(state);
+    // Has V8 put the pieces that it came in into one.
+    json.charCodeAt(0);
     this.#states.set(key, json);
     this.#characters += json.length;
     for (const oldest of this.#states.keys()) {
@@ -46,7 +48,7 @@ export class FormerSessions {
     return found === undefined ? undefined : (JSON.parse(found) as SessionState);
   }
 
-  #delete(key: string): void {
+  #delete(key: number): void {
     const state = this.#states.get(key);
     if (state !== undefined) this.#characters -= state.length;
     this.#states.delete(key);

@@ -17,9 +17,9 @@ export class HistoryTrace {
     return this.#length;
   }
 
-  /** Equal for histories that began with the same entries. */
-  get key(): string {
-    return `${this.#length}:${this.#hash}`;
+  /** Equal for histories that began with the same entries. A number, since thousands of them are kept. */
+  get key(): number {
+    return this.#length * 2 ** 32 + (this.#hash >>> 0);
   }
 
   add({ speaker, blocks }: IContent): void {

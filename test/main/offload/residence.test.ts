@@ -9,6 +9,8 @@ import {
   DEFAULT_WORKING_SET,
   WORKING_SET_RULE_NAMES,
 } from '../../../src/shared/density/rules/working-set-rules.js';
+import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
+import { countThirds } from '../../support/piece-counters.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
 
 const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };
@@ -110,6 +112,7 @@ describe('Residence', () => {
   it('posts a long text history bit by bit, and never much that is not answered', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 12);
+      bench.host.countsFrom = Infinity;
       const contents = Array.from({ length: 12 }, (_, at) => humanText('x'.repeat(900_000 + at)));
       for (const content of contents) bench.history.addAll([content]);
       const { host } = bench;
@@ -124,5 +127,57 @@ describe('Residence', () => {
       expect(traffic.mostCharacters).toBeLessThanOrEqual(5 * MAX_BATCH_CHARACTERS);
       expect((await asks(bench, SETTINGS)).tokensAfter).toBeDefined();
     }, 3);
+  });
+
+  it('has a long history counted by several at once, and tells the total before the line has it all', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      const { host, history, pool } = bench;
+      const contents = Array.from({ length: 1_000 }, (_, at) => humanText(`entry ${at}`));
+      // The second and the fourth are lost on their way.
+      host.lostCounts.push(2, 4);
+      history.addAll(contents);
+      await drain(scheduler);
+      expect(host.traffic).toMatchObject({ deltas: 4, counts: 2, lostCounts: 2, passes: 1 });
+      expect(host.traffic.complaints).toEqual([]);
+      expect(pool.counted).toBe(0);
+      expect(history.isCounted).toBe(true);
+      const tokens = countEachEntry(contents, countThirds).reduce((sum, count) => sum + count, 0);
+      expect(history.getTotalTokens()).toBe(tokens);
+      const asked = asks(bench, SETTINGS);
+      expect((await asked).tokensAfter).toBeDefined();
+      expect(host.traffic.plans).toBe(0);
+    }, 30);
+  });
+
+  it('posts what is counted when somebody waits for a plan, though others are counted still', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      const { host, history } = bench;
+      history.addAll(Array.from({ length: 600 }, (_, at) => humanText(`entry ${at}`)));
+      await nextTurn();
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+      const asked = asks(bench, SETTINGS);
+      await drain(scheduler);
+      expect((await asked).base.length).toBe(600);
+      expect(host.traffic.complaints).toEqual([]);
+    }, 30);
+  });
+
+  it('has nobody count for it once it has ended', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      const { host, history, offload, pool } = bench;
+      history.addAll(Array.from({ length: 600 }, (_, at) => humanText(`entry ${at}`)));
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      expect(host.countSignals.length).toBeGreaterThan(0);
+      offload.letGo();
+      expect(host.countSignals.every(({ aborted }) => aborted)).toBe(true);
+      await drain(scheduler);
+      // The pool has counted what the ledger was waiting for.
+      expect(history.isCounted).toBe(true);
+      expect(pool.counted).toBe(600);
+      expect(host.traffic.deltas).toBe(0);
+    }, 10);
   });
 });

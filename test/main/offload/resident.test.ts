@@ -34,7 +34,7 @@ type Happening =
       readonly isApplied: boolean;
     }
   | { readonly kind: 'count' }
-  | { readonly kind: 'refuse'; readonly times: number }
+  | { readonly kind: 'refuse' | 'loseCounts'; readonly times: number }
   | {
       readonly kind:
         'prune' | 'rewrite' | 'clear' | 'settings' | 'abort' | 'lose' | 'letGo' | 'turn' | 'answer';
@@ -60,9 +60,9 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constant({ kind: 'count' as const }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
-      kind: fc.constant('refuse' as const),
+      kind: fc.constantFrom('refuse' as const, 'loseCounts' as const),
       times: fc.constantFrom(1, 2, 4),
     }),
   },
@@ -81,7 +81,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 /** What the interleavings have been through. */
 const seen = {
   ...{ runs: 0, openings: 0, refusals: 0, losses: 0, lettingsGo: 0, planned: 0, asked: 0 },
-  ...{ applied: 0, stale: 0, aborted: 0, residentCounts: 0 },
+  ...{ applied: 0, stale: 0, aborted: 0, residentCounts: 0, apart: 0, lostCounts: 0 },
 };
 
 let clockMs = 0;
@@ -151,6 +151,9 @@ class Play {
       }
       case 'refuse':
         host.refusalsAhead = event.times;
+        return;
+      case 'loseCounts':
+        host.lostCounts.push(host.countSignals.length + event.times);
         return;
       case 'prune':
         this.#settled.push(
@@ -267,6 +270,8 @@ describe('ResidentOffload', () => {
           seen.openings += host.traffic.openings;
           seen.refusals += host.traffic.refusals;
           seen.asked += host.traffic.plans;
+          seen.apart += host.traffic.counts;
+          seen.lostCounts += host.traffic.lostCounts;
           seen.residentCounts += pool.counted < history.additions ? 1 : 0;
         },
       ),

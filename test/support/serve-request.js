@@ -1,0 +1,13 @@
+// Serves one request of a conversation and ends: reads from stdin what the request holds, and writes what is sent to stdout.
+
+import { text } from 'node:stream/consumers';
+import { createCompactor } from 'ctxfold';
+import { directoryStore } from 'ctxfold/state';
+
+const { options, store, edits, turn, history } = JSON.parse(await text(process.stdin));
+const compactor = createCompactor({ ...options, store: directoryStore(store), offload: 'inline' });
+const session = await compactor.createSession({ sessionId: 'one', edits, history });
+await session.ensureCompressionBeforeSend(`request ${turn}`, 0, 'test');
+const sent = session.history.getRawHistory().map(({ speaker, blocks }) => ({ speaker, blocks }));
+await compactor.close();
+process.stdout.write(JSON.stringify(sent));
