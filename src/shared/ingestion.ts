@@ -6,6 +6,7 @@ import { types } from 'node:util';
 import type { IContent } from './content.js';
 import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
 import { asObject, elementAt, isArray, kindOf, refuse } from './misuse.js';
+import { isSurelyIngestible } from './sure-ingestion.js';
 
 /** How deep and how large an entry may be. */
 export interface IngestionLimits {
@@ -37,6 +38,7 @@ export function assertIngestible(
   position: number,
   limits: IngestionLimits = DEFAULT_INGESTION_LIMITS,
 ): asserts content is IContent {
+  if (isSurelyIngestible(content, limits)) return;
   const where = `entry ${position}`;
   const walk = new PlainDataWalk(limits, where);
   const entry = asObject(content, where, 'an entry { speaker, blocks }');
