@@ -11,6 +11,7 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
+import type { CostMeter } from './cost-meter.js';
 import { BatchPoints, EditGate } from './edit-policy.js';
 import type { Admission, LandingPoint } from './edit-policy.js';
 import { findHere, PlannedEdit } from './found-edit.js';
@@ -44,10 +45,15 @@ export class DensityPruner {
   /** The history's additions that the last pass has settled: more of them make it dirty. */
   #settledAdditions = -1;
 
-  constructor(parts: SessionParts) {
+  /** @param costs what the requests of the session have come to */
+  constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable'>) {
     const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
-    this.#gate = new EditGate({ ...gateOptions(parts), history, logger, sent });
+    this.#gate = new EditGate({
+      ...gateOptions(parts),
+      ...{ history, logger, sent },
+      spendable: costs && (() => costs.spendable),
+    });
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);

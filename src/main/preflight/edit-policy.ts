@@ -120,6 +120,8 @@ export interface EditGateOptions extends CompleteEditOptions {
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   /** What requests to the model cost. */
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
+  /** What an edit may cost ahead of what it saves; see `PricedEdit`. @default anything */
+  readonly spendable?: (() => number) | undefined;
   /** Whether the model binds reasoning to all that stands before it. @default it does not */
   readonly bindsReasoning?: (() => boolean) | undefined;
   /** Whether nobody has said what is to become of reasoning. @default false */
@@ -174,7 +176,7 @@ export class EditGate {
         // Where no batch may land, nobody need know: the entries of a held edit are not made.
         isBatchPoint ? tokensOf(bound.result) - tokensOf(shrinking.result) : 0,
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
-      worthwhileFrom: () => worthwhileFrom(priced()),
+      worthwhileFrom: () => worthwhileFrom({ ...priced(), spendable: this.#options.spendable?.() }),
     });
     if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
     const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;

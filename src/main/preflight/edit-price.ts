@@ -24,6 +24,8 @@ export interface PricedEdit {
   readonly countedTokens: CountedTokens;
   /** Those of the model. */
   readonly prices: CachePrices;
+  /** What it may cost more than it saves in the next request, in the unit of the prices for a token. @default Infinity */
+  readonly spendable?: number | undefined;
 }
 
 /**
@@ -33,16 +35,20 @@ export interface PricedEdit {
  * it has to be written anew once. How many calls come nobody knows; as many
  * as a session of an agent usually has are expected, and more where it has gone on for long already. Of
  * all places the one with the highest gain is taken: results near the end leave soon, as little stands behind
- * them, and those far ahead wait until enough of them has come together.
+ * them, and those far ahead wait until enough of them has come together. Where that costs more than may be spent, it waits: a
+ * lesser one would only put it off.
  */
 export function worthwhileFrom(edit: PricedEdit): number {
-  const expectedCalls = paybackCallsAt(usualCalls(edit.history), edit.prices);
-  let [gain, from] = [0, Infinity];
+  const { prices, spendable = Infinity } = edit;
+  const expectedCalls = paybackCallsAt(usualCalls(edit.history), prices);
+  let [gain, from, cost] = [0, Infinity, 0];
   for (const { at, reclaimed, behind } of placesOf(edit)) {
     const net = reclaimed - (behind === 0 ? 0 : staleTokensNeeded(behind, expectedCalls));
-    if (net > gain) [gain, from] = [net, at];
+    if (net <= gain) continue;
+    [gain, from] = [net, at];
+    cost = (prices.write - prices.read) * behind - prices.read * reclaimed;
   }
-  return from;
+  return cost > spendable ? Infinity : from;
 }
 
 /**

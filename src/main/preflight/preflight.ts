@@ -76,8 +76,8 @@ export class Preflight {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#pruner = new DensityPruner(parts);
     this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
+    this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = new CompressionAhead(parts);
   }
 

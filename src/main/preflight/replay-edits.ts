@@ -16,6 +16,7 @@ import { findHere } from './found-edit.js';
 import { ReplayedPasses } from './replayed-passes.js';
 import { currentDensityConfig, currentStrategy, gateOptions, stepAbove } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { spendable, TokenTally } from './token-tally.js';
 import { isBatching } from './edit-options.js';
 
 export interface ReplayOptions {
@@ -69,7 +70,14 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
   const passes = isDocumented ? new ReplayedPasses(currentDensityConfig(parts), copy) : undefined;
   const sent = { intactEntries: 0, isCacheCold: false };
-  const gate = new EditGate({ ...gateOptions(parts), sent, history: copy, logger: SILENT_LOGGER });
+  const [tally, unedited] = [new TokenTally(), new TokenTally()];
+  const fullTokens = (): number => copy.tokens + copy.reclaimedTokens;
+  const { prices } = parts.cache;
+  const gate = new EditGate({
+    ...gateOptions(parts),
+    ...{ sent, history: copy, logger: SILENT_LOGGER },
+    spendable: () => spendable(tally, copy.tokens, unedited, fullTokens(), prices),
+  });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
   const admit = (isFree: boolean, point: LandingPoint): Admission => {
@@ -112,6 +120,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       isCompressed = copy.tokens >= thresholdTokens;
       scanned += copy.length;
     }
+    tally.add(copy.tokens, !sent.isCacheCold, copy.takeIntactTokens());
+    unedited.add(fullTokens(), !sent.isCacheCold, Infinity);
     sent.intactEntries = copy.length;
     if (scanned > ENTRIES_PER_TURN) {
       scanned = 0;

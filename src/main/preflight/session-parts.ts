@@ -126,7 +126,7 @@ export function createParts(init: SessionInit): SessionParts {
 /** What a gate of edits goes by besides the history that they are edits of. */
 export function gateOptions(
   parts: SessionParts,
-): Omit<EditGateOptions, 'history' | 'logger' | 'sent'> {
+): Omit<EditGateOptions, 'history' | 'logger' | 'sent' | 'spendable'> {
   return {
     ...parts.edits,
     cache: parts.cache,
