@@ -65,6 +65,31 @@ describe("edits: 'auto'", () => {
   });
 });
 
+describe('an edit of what was too short to be cached', () => {
+  it.each([
+    ['claude-opus-4-6', true],
+    ['claude-fable-5-2', false],
+  ])('costs nothing: %s, %s', async (modelName, isFree) => {
+    open();
+    const session = await compactor.createSession({
+      density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
+    });
+    session.history.nameModel(modelName);
+    const reasons: string[] = [];
+    // Some 3,000 tokens: of them 300 are stale, and 600 behind them would be written anew.
+    const entries = workingHistory('read(z.ts)=1000 read(a.ts)=100 write(a.ts)=1 read(b.ts)=600 a');
+    for (const entry of entries) {
+      if (entry.speaker === 'ai') {
+        const { pruned } = await session.ensureCompressionBeforeSend('p');
+        reasons.push(pruned?.reason ?? 'held');
+      }
+      session.history.add(entry);
+    }
+    await session.ensureCompressionBeforeSend('p');
+    expect(reasons.includes('cache-cold')).toBe(isFree);
+  });
+});
+
 describe('the cost of a session', () => {
   it('is at no time much above that of sending everything, whatever the rules would pay for', async () => {
     // What has to fit is not put off.

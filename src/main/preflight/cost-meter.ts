@@ -51,7 +51,7 @@ export interface CostMeterOptions {
   >;
   readonly sent: Pick<
     SentHistory,
-    'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
+    'intactEntries' | 'isRewritten' | 'isExpired' | 'reclaimedTokens'
   >;
   /** What requests cost to the model that the session talks to. */
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
@@ -72,6 +72,7 @@ export class CostMeter {
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
+  #toBeCached = 0;
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
   constructor({ history, sent, cache, former }: CostMeterOptions) {
@@ -128,29 +129,32 @@ export class CostMeter {
   get spendable(): number {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
-    return spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, this.#cache.prices);
+    const terms = { ...this.#cache.prices, toBeCached: this.#toBeCached };
+    return spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms);
   }
 
   /**
    * Adds the request that the history makes as it stands; to be told before what was sent last is forgotten.
    *
    * @param tokensBelowStep those that the history may have below a step of the price
+   * @param toBeCached those that it has to have to be cached
    */
-  preflightCloses(tokensBelowStep: number): void {
-    const { isRewritten, isCacheCold, intactEntries, reclaimedTokens } = this.#sent;
+  preflightCloses(tokensBelowStep: number, toBeCached: number = 0): void {
+    const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
+    this.#toBeCached = toBeCached;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
     if (isRewritten) this.#rewrites += 1;
     this.#prefixes.keep(intactEntries);
-    const isRead = !isCacheCold;
+    const isRead = !isExpired;
     const readTokens =
       isRead && isRewritten
         ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
         : Infinity;
-    const read = this.#compacted.add(totalTokens, isRead, readTokens);
+    const read = this.#compacted.add(totalTokens, isRead, readTokens, toBeCached);
     const fullTokens = totalTokens + reclaimedTokens;
     const addedTokens = fullTokens - this.#uncompacted.lastTokens;
-    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity);
+    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, toBeCached);
     if (reclaimedTokens === 0) this.#ruleSavings.startOver();
     const { price: known } = this.#cache;
     if (known === undefined) {
@@ -158,9 +162,11 @@ export class CostMeter {
     } else if (this.#dollars !== null) {
       // What a request holds besides counts towards the step as well.
       const { above } = known;
-      const price = above
-        ? { ...known, above: { ...above, promptTokens: tokensBelowStep } }
-        : known;
+      const price = {
+        ...known,
+        leastCachedTokens: toBeCached,
+        ...(above && { above: { ...above, promptTokens: tokensBelowStep } }),
+      };
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),
         without: this.#dollars.without + inputCost(price, fullTokens, fullRead),

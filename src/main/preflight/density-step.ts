@@ -21,7 +21,13 @@ import type { PrunedEvent } from './session-events.js';
 import type { HistoryTrace } from '../state/history-trace.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-memory.js';
-import { currentStrategy, currentDensityConfig, gateOptions, stepAbove } from './session-parts.js';
+import {
+  currentStrategy,
+  currentDensityConfig,
+  gateOptions,
+  stepAbove,
+  tokensToBeCached,
+} from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
@@ -119,7 +125,8 @@ export class DensityPruner {
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
-    const point = { isForced, isBatchPoint };
+    const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
+    const point = { isForced, isBatchPoint, toBeCached };
     const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
     if (limit !== undefined) {
       const toStep = { ...point, tokensBelowStep: limit };

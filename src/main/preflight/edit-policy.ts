@@ -112,6 +112,8 @@ export interface LandingPoint {
   readonly isBatchPoint: boolean;
   /** Counted tokens of the largest history below a step of the price, where nothing else is to land than what leads there. */
   readonly tokensBelowStep?: number | undefined;
+  /** Counted tokens that a prefix has to have to be cached. @default 0 */
+  readonly toBeCached?: number | undefined;
 }
 
 export interface EditGateOptions extends CompleteEditOptions {
@@ -149,7 +151,8 @@ export class EditGate {
     return admission;
   }
 
-  #admit(found: FoundEdit, { isForced, isBatchPoint, tokensBelowStep }: LandingPoint): Admission {
+  #admit(found: FoundEdit, point: LandingPoint): Admission {
+    const { isForced, isBatchPoint, tokensBelowStep, toBeCached } = point;
     const { edits, sent, minReclaimTokens, history, cache } = this.#options;
     const bound = this.#withoutBreakingReasoning(found, isForced);
     if (bound.firstEntry === Infinity) return HELD;
@@ -158,7 +161,7 @@ export class EditGate {
     const shrinking = bound.shrinkingFrom(sentEntries);
     const priced = (): PricedEdit => ({
       ...{ result: bound.result, history: history.getRawHistory() },
-      ...{ sentEntries, countedTokens, prices: cache.prices },
+      ...{ sentEntries, countedTokens, prices: cache.prices, toBeCached },
     });
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);

@@ -26,6 +26,8 @@ export interface PricedEdit {
   readonly prices: CachePrices;
   /** What it may cost more than it saves in the next request, in the unit of the prices for a token. @default Infinity */
   readonly spendable?: number | undefined;
+  /** Tokens that a prefix has to have to be cached. @default 0 */
+  readonly toBeCached?: number | undefined;
 }
 
 /**
@@ -64,7 +66,7 @@ export function belowStepFrom(
   above: CachePrices,
 ): number {
   const { history, prices, countedTokens } = edit;
-  const tokens = history.reduce((sum, entry) => sum + tokensOf(entry, countedTokens), 0);
+  const tokens = sum(history, countedTokens);
   const growth = Math.max(1, tokens / Math.max(1, callsIn(history)));
   let [gain, from] = [0, Infinity];
   for (const { at, reclaimed, behind } of placesOf(edit)) {
@@ -76,6 +78,10 @@ export function belowStepFrom(
     if (net > gain) [gain, from] = [net, at];
   }
   return from;
+}
+
+function sum(history: readonly IContent[], countedTokens: CountedTokens): number {
+  return history.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
 }
 
 /** How many calls are to be expected of a session. */
@@ -101,9 +107,12 @@ function* placesOf({
   history,
   sentEntries,
   countedTokens,
+  toBeCached = 0,
 }: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
   let [reclaimed, behind] = [0, 0];
+  // A prefix that is too short to be cached is written anew as well.
+  let before = toBeCached > 0 ? sum(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry === undefined) continue;
@@ -113,6 +122,9 @@ function* placesOf({
     const left = removed.has(at) ? 0 : kept;
     reclaimed += tokens - left;
     if (at < sentEntries) behind += left;
-    if (removed.has(at) || after !== undefined) yield { at, reclaimed, behind };
+    before -= tokens;
+    if (!removed.has(at) && after === undefined) continue;
+    const isShort = toBeCached > 0 && behind > 0 && before < toBeCached;
+    yield { at, reclaimed, behind: isShort ? behind + before : behind };
   }
 }

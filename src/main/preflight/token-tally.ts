@@ -16,6 +16,9 @@ export interface RequestTokens {
   readonly cacheWriteTokens: number;
 }
 
+/** What caching costs, and what a prefix has to have for it. @default all are cached */
+type CachingTerms = CachePrices & { readonly toBeCached?: number };
+
 /** Sums of one way of sending. */
 export class TokenTally {
   #sentTokens: number;
@@ -45,9 +48,15 @@ export class TokenTally {
     };
   }
 
-  /** Returns what is read. @param readTokens the most that can be read from a cache, if anything */
-  add(tokens: number, isRead: boolean, readTokens: number): number {
-    const read = isRead ? Math.min(readTokens, this.#lastTokens, tokens) : 0;
+  /**
+   * Returns what is read.
+   *
+   * @param readTokens the most that can be read from a cache, if anything
+   * @param toBeCached what a prefix has to have to be cached
+   */
+  add(tokens: number, isRead: boolean, readTokens: number, toBeCached: number = 0): number {
+    const prefix = Math.min(readTokens, this.#lastTokens, tokens);
+    const read = isRead && prefix >= toBeCached ? prefix : 0;
     this.#readTokens += read;
     this.#sentTokens += tokens;
     this.#lastTokens = tokens;
@@ -55,9 +64,9 @@ export class TokenTally {
   }
 
   /** What all requests have cost and one more that goes on from the last, in the unit of the prices for a token. */
-  costWith(tokens: number, { read, write }: CachePrices): number {
-    const readNow = Math.min(this.#lastTokens, tokens);
-    const readTokens = this.#readTokens + readNow;
+  costWith(tokens: number, { read, write, toBeCached = 0 }: CachingTerms): number {
+    const prefix = Math.min(this.#lastTokens, tokens);
+    const readTokens = this.#readTokens + (prefix >= toBeCached ? prefix : 0);
     return read * readTokens + write * (this.#sentTokens + tokens - readTokens);
   }
 }
@@ -78,7 +87,7 @@ export function spendable(
   tokens: number,
   unedited: TokenTally,
   fullTokens: number,
-  prices: CachePrices,
+  prices: CachingTerms,
 ): number {
   return MOST_COST * unedited.costWith(fullTokens, prices) - sent.costWith(tokens, prices);
 }

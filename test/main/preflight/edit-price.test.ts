@@ -14,6 +14,7 @@ function from(
   sentEntries: number,
   tokens = 1_000,
   spendableNow?: number,
+  toBeCached?: number,
 ): number {
   const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
   return worthwhileFrom({
@@ -21,6 +22,7 @@ function from(
     history: HISTORY,
     sentEntries,
     spendable: spendableNow,
+    toBeCached,
     prices: { read: 0.1, write: 1.25 },
     countedTokens: (entry) => (HISTORY.indexOf(entry) < 5 ? tokens : 10 * tokens),
   });
@@ -42,6 +44,16 @@ describe('worthwhileFrom', () => {
     expect(from([0, 4], 5)).toBe(0);
     expect(from([0, 5], 6)).toBe(5);
     expect(from([], 6)).toBe(Infinity);
+  });
+});
+
+describe('worthwhileFrom, of prompts that are hardly cached', () => {
+  it('counts what stands before as written anew where that is too short', () => {
+    // 1,000 tokens for 40 calls at 0.1 are 4,000, and 3,000 behind them cost 3,450; with the 1,000 before, 4,600.
+    const at = (toBeCached: number): number => from([1], 5, 1_000, undefined, toBeCached);
+    expect([at(0), at(1_000), at(1_001)]).toEqual([1, 1, Infinity]);
+    // Where nothing that was sent stands behind, nothing is written anew.
+    expect(from([4], 5, 1_000, undefined, 100_000)).toBe(4);
   });
 });
 
