@@ -191,6 +191,7 @@ export class KnownStretches {
   /** Moves what is noted together, to where there is room for so many rows more. */
   #rebuild(rows: number): void {
     const [numbers, lines] = [this.#numbers, this.#lines];
+    // In their order, for each to begin its chains.
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
     const room = Math.max(FIRST_ROWS, needed + (needed >> 2));
