@@ -2,7 +2,7 @@
 // and numbers; no content, no header, no key.
 
 import { EventEmitter } from 'node:events';
-import type { RequestTokens } from '../../main/preflight/cost-meter.js';
+import type { RequestTokens } from '../../main/preflight/token-tally.js';
 import { judgeCacheRead } from '../../main/preflight/cache-misses.js';
 import type { CacheMissCause } from '../../main/preflight/cache-misses.js';
 import { CacheTerms } from '../../main/models/cache-terms.js';
