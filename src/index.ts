@@ -12,7 +12,8 @@ export type {
   UsageReport,
   UsageReportOutcome,
 } from './main/preflight/context-gauge.js';
-export type { CostReport, RequestTokens } from './main/preflight/cost-meter.js';
+export type { CostReport } from './main/preflight/cost-meter.js';
+export type { RequestTokens } from './main/preflight/token-tally.js';
 export type { EditOptions } from './main/preflight/edit-options.js';
 export type { EditPolicy, LandingReason } from './main/preflight/edit-policy.js';
 export type { HoldReason } from './main/preflight/progress-guard.js';

@@ -23,10 +23,11 @@ import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
 import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
+import { spendable, TokenTally } from '../../src/main/preflight/token-tally.js';
 import { USUAL_PRICES } from '../../src/shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../src/shared/density/rules/rewrite-price.js';
 import { atPrices, withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
-import { CACHE_LIFETIME_MS } from './context-meter.js';
+import { CACHE_LIFETIME_MS, ContextMeter, entryTokens } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
 import type { NeedKind } from './needs/need.js';
@@ -155,12 +156,16 @@ export function batched(
       const points = new BatchPoints();
       const sent = { intactEntries: 0, isCacheCold: true };
       let history: readonly IContent[] = [];
+      const [tally, unedited] = [new TokenTally(), new TokenTally()];
+      const meter = new ContextMeter();
+      let addedTokens = 0;
       const gate = new EditGate({
         ...edits,
         sent,
         logger: SILENT_LOGGER,
         cache: { prices, price: undefined },
         history: { getRawHistory: () => history, countedTokens: () => undefined },
+        spendable: () => spendable(tally, tokensOf(history), unedited, addedTokens, prices),
       });
       let call = -1;
       let added = 0;
@@ -174,13 +179,23 @@ export function batched(
       return (entries) => {
         call += 1;
         added += entries.length;
+        addedTokens += tokensOf(entries);
         sent.isCacheCold = call === 0 || (session.gapsMs[call] ?? 0) > CACHE_LIFETIME_MS;
         const context = send(entries);
+        const { warmTokens } = meter.figures;
+        meter.send(context);
+        const isRead = !sent.isCacheCold;
+        tally.add(meter.lastTokens, isRead, meter.figures.warmTokens - warmTokens);
+        unedited.add(addedTokens, isRead, Infinity);
         sent.intactEntries = context.length;
         return context;
       };
     },
   };
+}
+
+function tokensOf(entries: readonly IContent[]): number {
+  return entries.reduce((sum, entry) => sum + entryTokens(entry), 0);
 }
 
 function configOf({ transcript }: RecordedSession, rules: WorkingSetRules): DensityConfig {

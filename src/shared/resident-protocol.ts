@@ -51,6 +51,12 @@ export interface HistoryDelta {
   /** Where the steps lead; entries that are staged and not taken yet do not count. */
   readonly after: DensityBase;
   readonly steps: readonly DeltaStep[];
+  /**
+   * Whether so many results and an answer follow in the next deltas that nothing of these is looked for in later ones.
+   *
+   * @default false
+   */
+  readonly isFar?: boolean;
   /** The settings of the pass to plan once the steps are made; without them none is planned. */
   readonly pass?: PassSettings;
 }

@@ -69,7 +69,7 @@ export class ResidentHistory {
     this.#assertFollows(delta);
     this.#sequence = delta.sequence;
     const tokens: number[] = [];
-    for (const step of delta.steps) this.#take(step, tokens);
+    for (const step of delta.steps) this.#take(step, tokens, delta.isFar);
     const { revision, length } = delta.after;
     if (this.#index.length !== length) {
       throw outOfStep(`holds ${this.#index.length} entries where the session has ${length}`);
@@ -124,7 +124,7 @@ export class ResidentHistory {
     return { base, ...planned, tokensAfter, runMs: performance.now() - startedAt };
   }
 
-  #take(step: DeltaStep, tokens: number[]): void {
+  #take(step: DeltaStep, tokens: number[], isFar?: boolean): void {
     switch (step.kind) {
       case 'stage':
         for (const [at, content] of step.contents.entries()) {
@@ -140,7 +140,7 @@ export class ResidentHistory {
         }
         return;
       case 'append':
-        this.#appendStaged();
+        this.#appendStaged(isFar);
         return;
       case 'edit':
         this.#choose(stretchesOfEdit(this.#index.length, step.removals, step.replaced));
@@ -173,9 +173,9 @@ export class ResidentHistory {
     this.#index = chosen.index;
   }
 
-  #appendStaged(): void {
+  #appendStaged(isFar?: boolean): void {
     for (const entry of this.#staged) {
-      this.#index.append(entry.content);
+      this.#index.append(entry.content, isFar);
       this.#facts.append(this.#index, entry);
     }
     this.#staged = [];

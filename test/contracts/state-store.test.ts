@@ -191,15 +191,37 @@ for (const { name, command, open } of KINDS) {
       expect(await brief.save(key, 'another', null)).toBeTypeOf('number');
     });
 
+    it('lets nobody save who knows a state that was forgotten since, whatever came after it', async () => {
+      const key = newKey();
+      const known = await store.save(key, 'former', null);
+      for (const next of ['another', 'a third']) {
+        await store.delete(key);
+        expect(await store.save(key, 'of before', known as number)).toBe('conflict');
+        expect(await store.load(key)).toBeNull();
+        const version = await store.save(key, next, null);
+        // It would take the place of what another conversation has saved under the same beginning.
+        expect(await store.save(key, 'of before', known as number)).toBe('conflict');
+        expect(await store.save(key, 'of nobody', null)).toBe('conflict');
+        expect(await store.load(key)).toEqual({ state: next, version });
+      }
+    });
+
     it('comes to what one after the other would, however two writers take turns', async () => {
-      const step = fc.record({ writer: fc.nat(1), isSave: fc.boolean() });
+      const doing = fc.constantFrom('load', 'load', 'save', 'save', 'delete');
+      const step = fc.record({ writer: fc.nat(1), does: doing });
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           const key = newKey();
+          const versions = new Set<number>();
           const known: (number | null)[] = [null, null];
           let model: { state: string; version: number } | null = null;
-          for (const [at, { writer, isSave }] of steps.entries()) {
-            if (!isSave) {
+          for (const [at, { writer, does }] of steps.entries()) {
+            if (does === 'delete') {
+              await store.delete(key);
+              model = null;
+              continue;
+            }
+            if (does === 'load') {
               const loaded = await store.load(key);
               expect(loaded).toEqual(model);
               known[writer] = loaded?.version ?? null;
@@ -209,6 +231,8 @@ for (const { name, command, open } of KINDS) {
             const outcome = await store.save(key, `step ${at}`, expected);
             expect(outcome === 'conflict').toBe(expected !== (model?.version ?? null));
             if (outcome === 'conflict') continue;
+            expect(versions.has(outcome)).toBe(false);
+            versions.add(outcome);
             model = { state: `step ${at}`, version: outcome };
             known[writer] = outcome;
           }

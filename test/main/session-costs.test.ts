@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { CostReport, RequestTokens } from '../../src/main/preflight/cost-meter.js';
+import type { CostReport } from '../../src/main/preflight/cost-meter.js';
+import type { RequestTokens } from '../../src/main/preflight/token-tally.js';
 import { firstDifference } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';

@@ -1,5 +1,6 @@
 // What a session's requests cost in dollars, and how edits follow the price of the model.
 
+import fc from 'fast-check';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
@@ -13,15 +14,17 @@ import {
   ModelPrices,
 } from '../../src/main/models/model-prices.js';
 import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
+import { runs } from '../support/scale.js';
 import { workingHistory } from '../support/working-notation.js';
 
 let compactor: Compactor;
 
 afterEach(() => compactor.close());
 
-function open(prices?: CompactorOptions['prices']): Compactor {
+function open(prices?: CompactorOptions['prices'], contextLimit?: number): Compactor {
   compactor = createCompactor({
     ...{ offload: 'inline', tokenizer: 'estimate', workspaceRoot: '/work', prices },
+    contextLimit,
   });
   return compactor;
 }
@@ -59,6 +62,73 @@ describe("edits: 'auto'", () => {
     expect(await leavesAt('some-model')).toBe(unknown);
     expect(await leavesAt('cheap')).toBeLessThanOrEqual(unknown);
     expect(await leavesAt('local')).toBe(Infinity);
+  });
+});
+
+describe('an edit of what was too short to be cached', () => {
+  it.each([
+    ['claude-opus-4-6', true],
+    ['claude-fable-5-2', false],
+  ])('costs nothing: %s, %s', async (modelName, isFree) => {
+    open();
+    const session = await compactor.createSession({
+      density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
+    });
+    session.history.nameModel(modelName);
+    const reasons: string[] = [];
+    // Some 3,000 tokens: of them 300 are stale, and 600 behind them would be written anew.
+    const entries = workingHistory('read(z.ts)=1000 read(a.ts)=100 write(a.ts)=1 read(b.ts)=600 a');
+    for (const entry of entries) {
+      if (entry.speaker === 'ai') {
+        const { pruned } = await session.ensureCompressionBeforeSend('p');
+        reasons.push(pruned?.reason ?? 'held');
+      }
+      session.history.add(entry);
+    }
+    await session.ensureCompressionBeforeSend('p');
+    expect(reasons.includes('cache-cold')).toBe(isFree);
+  });
+});
+
+describe('the cost of a session', () => {
+  it('is at no time much above that of sending everything, whatever the rules would pay for', async () => {
+    // What has to fit is not put off.
+    open(undefined, 100_000_000);
+    const result = fc.tuple(fc.constantFrom('run', 'read'), fc.constantFrom(20, 300, 2_000, 9_000));
+    const model = fc.constantFrom('claude-sonnet-4-5', 'claude-opus-5-5', 'claude-fable-5-2');
+    let landings = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(result, { minLength: 10, maxLength: 40 }),
+        model,
+        async (results, modelName) => {
+          const rash = {
+            ...DEFAULT_WORKING_SET,
+            outputCalls: 8,
+            paybackCalls: 1_000,
+            freeTokens: 0,
+          };
+          const session = await compactor.createSession({
+            density: { shrink: 'off', workingSet: rash },
+            edits: 'auto',
+          });
+          session.history.nameModel(modelName);
+          const calls = results.map(([kind, tokens], at) => `${kind}(${at})=${tokens}`);
+          for (const entry of workingHistory([...calls, 'a'].join(' '))) {
+            if (entry.speaker === 'ai') {
+              const { pruned } = await session.ensureCompressionBeforeSend('p');
+              if (pruned?.reason === 'reclaims-enough') landings += 1;
+              const { with: paid, without } = session.costs().dollars!;
+              expect(paid).toBeLessThanOrEqual(1.05 * without + 1e-9);
+            }
+            session.history.add(entry);
+          }
+          await session.close();
+        },
+      ),
+      { numRuns: runs(1_000) },
+    );
+    expect(landings).toBeGreaterThan(0);
   });
 });
 

@@ -1,16 +1,19 @@
 // What may enter a history, and how each refusal says where the fault is.
 
+import { types } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { HistoryService } from '../../src/main/history-service.js';
-import { assertIngestible } from '../../src/shared/ingestion.js';
+import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../../src/shared/ingestion.js';
 import type { IngestionLimits } from '../../src/shared/ingestion.js';
 import type { IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
+import { isSurelyIngestible } from '../../src/shared/sure-ingestion.js';
+import { generateHistory } from '../../bench/support/generate-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
-import { runs } from '../support/scale.js';
+import { runs, sightings } from '../support/scale.js';
 import { hostilePlacements, hostileValue } from '../support/hostile-values.js';
 import { busyMs } from '../support/busy-time.js';
 
@@ -336,5 +339,93 @@ describe('HistoryService', () => {
     expect(history.getAll()).toEqual([humanText('before')]);
     expect(history.getTotalTokens()).toBe(tokens);
     expect(history.additions).toBe(1);
+  });
+});
+
+/** The same entry beside a value that is deeper than anybody is sure of, which changes nothing about the rest. */
+function besideSomethingDeep(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || types.isProxy(content)) return content;
+  const made: object = Object.create(
+    Object.getPrototypeOf(content) as object | null,
+    Object.getOwnPropertyDescriptors(content),
+  );
+  return Object.defineProperty(made, 'deep', { value: nested(20), enumerable: true });
+}
+
+describe('isSurelyIngestible', () => {
+  const limits = { maxDepth: 256, maxCharacters: 2_000, maxValues: 200 };
+
+  it('is sure of nothing that would be refused by a closer look', () => {
+    const seen = { sure: 0, refused: 0 };
+    const anything = fc.oneof(
+      fc.anything({ withBigInt: true, withDate: true, withMap: true, withSparseArray: true }),
+      fc.string({ maxLength: 3_000 }),
+    );
+    const block = fc.oneof(
+      anything.map(call),
+      fc.record(
+        { type: fc.constantFrom('text', 'code', 'opaque'), text: anything, tokens: anything },
+        { requiredKeys: ['type'] },
+      ),
+      anything,
+    );
+    const entry = fc.record(
+      {
+        speaker: fc.oneof({ weight: 9, arbitrary: fc.constant('ai') }, anything),
+        blocks: fc.oneof({ weight: 9, arbitrary: fc.array(block, { maxLength: 3 }) }, anything),
+        metadata: anything,
+        other: anything,
+      },
+      { requiredKeys: ['speaker', 'blocks'] },
+    );
+    fc.assert(
+      fc.property(entry, (content) => {
+        const isRefused = refusal(besideSomethingDeep(content), {
+          ...{ maxDepth: 256, maxCharacters: 2_004, maxValues: 221 },
+        });
+        const isSure = isSurelyIngestible(content, limits);
+        seen.sure += isSure ? 1 : 0;
+        seen.refused += isRefused === undefined ? 0 : 1;
+        if (isSure) expect(isRefused).toBeUndefined();
+      }),
+      { numRuns: runs(20_000) },
+    );
+    expect(seen.sure).toBeGreaterThan(sightings(500));
+    expect(seen.refused).toBeGreaterThan(sightings(500));
+    for (const { name, make } of hostilePlacements(() => withParameters({ inner: ['x'] }))) {
+      if (!isSurelyIngestible(make(), DEFAULT_INGESTION_LIMITS)) continue;
+      expect([name, refusal(besideSomethingDeep(make()))]).toEqual([name, undefined]);
+    }
+  });
+
+  it('is sure of what agents say', () => {
+    for (const entry of generateHistory({ entries: 200 })) {
+      expect(isSurelyIngestible(entry, DEFAULT_INGESTION_LIMITS)).toBe(true);
+    }
+  });
+
+  it('runs no code of an entry', () => {
+    let ran = 0;
+    const getter = { enumerable: true, get: () => (ran += 1) };
+    const trap = new Proxy(
+      {},
+      { get: () => (ran += 1), getPrototypeOf: () => null, ownKeys: () => [] },
+    );
+    for (const spoiled of [
+      Object.defineProperty({ blocks: [] }, 'speaker', getter),
+      Object.defineProperty({ speaker: 'ai' }, 'blocks', getter),
+      Object.defineProperty({ blocks: [] }, 'speaker', { ...getter, enumerable: false }),
+      withParameters(Object.defineProperty({}, 'a', getter)),
+      withParameters(Object.defineProperty([1], 0, getter)),
+      withParameters(trap),
+      { speaker: 'ai', blocks: [trap] },
+      { speaker: 'ai', blocks: trap },
+      trap,
+    ]) {
+      expect(isSurelyIngestible(spoiled, DEFAULT_INGESTION_LIMITS)).toBe(false);
+    }
+    const setter = Object.defineProperty({}, 'a', { enumerable: true, set: () => (ran += 1) });
+    expect(isSurelyIngestible(withParameters(setter), DEFAULT_INGESTION_LIMITS)).toBe(false);
+    expect(ran).toBe(0);
   });
 });

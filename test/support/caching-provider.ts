@@ -2,7 +2,6 @@
 // length, and usage as they report it. They bill by the table of prices, and know why a request missed; they answer nothing themselves.
 
 import { createHash } from 'node:crypto';
-import { inputCost } from '../../src/main/models/model-prices.js';
 import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import { atLifetime } from '../../src/main/models/model-prices.js';
 
@@ -60,7 +59,9 @@ export class CachingProvider {
     for (const prefix of prefixes)
       this.#cached.set(prefix, { expiresMs: atMs + request.ttlMs, ttlMs: request.ttlMs });
     const price = atLifetime(this.#price, request.ttlMs);
-    const dollars = inputCost(price, tokens, readTokens);
+    const terms = price.above && tokens > price.above.promptTokens ? price.above : price;
+    const fresh = tokens < leastCachedTokens ? terms.input : terms.cacheWrite;
+    const dollars = (readTokens * terms.cacheRead + (tokens - readTokens) * fresh) / 1e6;
     const billed = {
       ...{ inputTokens: tokens, readTokens, dollars },
       missed: this.#missed(request, atMs, tokens, readTokens),
@@ -90,6 +91,7 @@ export class CachingProvider {
 const FRAME =
   /"(?:type|role|content|text|id|name|input|tool_use_id|call_id|output|arguments)":|\\(?=.)/g;
 
-function tokensOf(part: string): number {
+/** Tokens of a part, as the provider counts. */
+export function tokensOf(part: string): number {
   return Math.ceil(part.replace(FRAME, '').length / 4);
 }

@@ -22,7 +22,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** Where it goes wrong: tasks of the pool by kind. */
-export const TASK_PLACES = ['optimize', 'count', 'open'] as const;
+export const TASK_PLACES = ['optimize', 'count', 'count-packed', 'open'] as const;
 
 /** Calls on lines by name; `moveIn` is a delta of many entries. */
 export const LINE_PLACES = ['receive', 'moveIn', 'plan', 'compress'] as const;

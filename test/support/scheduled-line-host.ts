@@ -30,6 +30,8 @@ export interface LineTraffic {
   /** Parcels that were counted before the line had them. */
   counts: number;
   lostCounts: number;
+  /** Deltas so far from the end that of their results nothing is looked for. */
+  farDeltas: number;
   /** Deltas that asked for a pass. */
   passes: number;
   plans: number;
@@ -48,6 +50,7 @@ export class ScheduledLineHost implements LineHost {
       openings: 0,
       refusals: 0,
       deltas: 0,
+      farDeltas: 0,
       counts: 0,
       lostCounts: 0,
       passes: 0,
@@ -148,6 +151,7 @@ export class ScheduledLine implements SessionLine {
       );
     this.#traffic.deltas += 1;
     if (delta.pass !== undefined) this.#traffic.passes += 1;
+    if (delta.isFar === true) this.#traffic.farDeltas += 1;
     this.#characters += characters;
     this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);
     const posted = structuredClone(delta);

@@ -28,8 +28,8 @@ export function piecesOf(
   compacted: readonly object[],
   written: WeakMap<object, WrittenMessage>,
 ): (ByteRange | Uint8Array)[] | undefined {
-  const places = stayingPlaces(messages, compacted);
-  const isStaying = new Set(compacted);
+  const places = stayingPlaces(messages, compacted, written);
+  let staying: ReadonlySet<object> | undefined;
   if (compacted.length === messages.length && places.every((place, at) => place === at))
     return undefined;
   const pieces: (ByteRange | Uint8Array)[] = [{ start: 0, end: start + 1 }];
@@ -40,15 +40,24 @@ export function piecesOf(
     const element = elements[place];
     if (element !== undefined && place > 0 && places[at - 1] === place - 1) {
       // With what stands between them.
-      pieces.push({ start: elements[place - 1]?.end ?? element.start, end: element.end });
+      addRange(elements[place - 1]?.end ?? element.start, element.end);
     } else {
       if (at > 0) pieces.push(COMMA);
-      pieces.push(element ?? textOf(message));
+      if (element === undefined) pieces.push(textOf(message));
+      else addRange(element.start, element.end);
     }
     if (place !== -1) next = place + 1;
   }
-  pieces.push({ start: end - 1, end: bytes.length });
-  return joined(pieces);
+  addRange(end - 1, bytes.length);
+  return pieces;
+
+  /** Ranges that follow each other are one. */
+  function addRange(from: number, to: number): void {
+    const last = pieces.at(-1);
+    if (last !== undefined && 'end' in last && last.end === from) {
+      pieces[pieces.length - 1] = { start: last.start, end: to };
+    } else pieces.push({ start: from, end: to });
+  }
 
   function textOf(message: object): Buffer {
     const known = written.get(message);
@@ -64,8 +73,9 @@ export function piecesOf(
 
   /** What a message may have been made of: the next ones that share something with it, or the next of its role. */
   function sourcesOf(message: object): ParsedValue[] {
+    const stays = (staying ??= new Set(compacted));
     const isSource = (value: object | undefined): boolean =>
-      value !== undefined && !isStaying.has(value) && isKin(message, value);
+      value !== undefined && !stays.has(value) && isKin(message, value);
     let first = next;
     while (first < messages.length && !isSource(messages[first])) first += 1;
     let last = first;
@@ -87,23 +97,29 @@ export function piecesOf(
   }
 }
 
-/** Makes ranges that follow each other one. */
-function joined(pieces: readonly (ByteRange | Uint8Array)[]): (ByteRange | Uint8Array)[] {
-  const all: (ByteRange | Uint8Array)[] = [];
-  for (const piece of pieces) {
-    const last = all.at(-1);
-    const goesOn =
-      last !== undefined && 'end' in last && 'start' in piece && last.end === piece.start;
-    if (goesOn) all[all.length - 1] = { start: last.start, end: piece.end };
-    else all.push(piece);
-  }
-  return all;
-}
+/** So many messages are searched for one by one: few are written in a turn, and nearly all stand where they are expected. */
+const MAX_SEARCHES = 16;
 
 /** For each compacted message, the place of the given one that it is, or -1. */
-function stayingPlaces(messages: readonly object[], compacted: readonly object[]): number[] {
-  const places = new Map(messages.map((message, at) => [message, at]));
-  return compacted.map((message) => places.get(message) ?? -1);
+function stayingPlaces(
+  messages: readonly object[],
+  compacted: readonly object[],
+  written: WeakMap<object, unknown>,
+): number[] {
+  let next = 0;
+  let searches = 0;
+  let all: ReadonlyMap<object, number> | undefined;
+  return compacted.map((message) => {
+    let place = next;
+    if (messages[place] !== message) {
+      if (written.has(message)) return -1;
+      if (searches >= MAX_SEARCHES) all ??= new Map(messages.map((given, at) => [given, at]));
+      place = all === undefined ? messages.indexOf(message, next) : (all.get(message) ?? -1);
+      if (place === -1) searches += 1;
+    }
+    if (place !== -1) next = place + 1;
+    return place;
+  });
 }
 
 type Fields = Readonly<Record<string, unknown>>;

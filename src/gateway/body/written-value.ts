@@ -3,7 +3,7 @@
 
 import { isRecord } from '../../shared/json.js';
 import { members, readElements, skipSpace } from './json-scan.js';
-import type { ByteRange } from './json-scan.js';
+import type { ByteRange, MemberRange } from './json-scan.js';
 
 /** A value that was parsed, and its text. */
 export interface ParsedValue {
@@ -46,10 +46,20 @@ function partsOf(value: object, bytes: Buffer, at: number): Part[] {
     readElements(bytes, at, elements);
     return elements.map((range, index) => ({ value: value[index] as unknown, range }));
   }
-  return Array.from(members(bytes, at), ({ key, value: range }) => {
-    const name = JSON.parse(bytes.toString('utf8', key.start, key.end)) as string;
-    return { value: (value as Readonly<Record<string, unknown>>)[name], range };
-  });
+  return Array.from(membersByName(bytes, at), ([name, { value: range }]) => ({
+    value: (value as Readonly<Record<string, unknown>>)[name],
+    range,
+  }));
+}
+
+/** Where a key stands twice, the last one counts. */
+function membersByName(bytes: Buffer, at: number): ReadonlyMap<string, MemberRange> {
+  const byName = new Map<string, MemberRange>();
+  for (const member of members(bytes, at)) {
+    const { start, end } = member.key;
+    byName.set(JSON.parse(bytes.toString('utf8', start, end)) as string, member);
+  }
+  return byName;
 }
 
 function write(value: unknown, source: ParsedValue | undefined, ranges: Ranges): string {
@@ -108,10 +118,9 @@ function writeObject(value: object, source: ParsedValue | undefined, ranges: Ran
   const { bytes } = source;
   const left = new Map(Object.entries(value).filter(([, member]) => member !== undefined));
   const texts: string[] = [];
-  for (const { key, value: range } of members(bytes, skipSpace(bytes, 0))) {
-    const keyText = bytes.toString('utf8', key.start, key.end);
-    const name = JSON.parse(keyText) as string;
+  for (const [name, { key, value: range }] of membersByName(bytes, skipSpace(bytes, 0))) {
     if (!left.has(name)) continue;
+    const keyText = bytes.toString('utf8', key.start, key.end);
     const former = { value: source.value[name], bytes: bytes.subarray(range.start, range.end) };
     texts.push(`${keyText}:${write(left.get(name), former, ranges)}`);
     left.delete(name);

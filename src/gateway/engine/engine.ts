@@ -6,7 +6,7 @@ import { messageCompactor } from '../../adapters/anthropic/message-compactor.js'
 import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
 import { reasoningOfRequest } from '../../adapters/anthropic/reasoning-of-request.js';
 import type { CompactCall } from '../../adapters/adapter-options.js';
-import { cacheTtlIn } from '../../adapters/cache-marks.js';
+import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
 import { reportedSum } from '../../adapters/call-arguments.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
@@ -153,13 +153,14 @@ class LocalEngine implements Engine {
     const { scope } = call;
     const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
     // What stands beside the messages is of no use later.
-    const { line, isNew } = this.#lines.take(about, { ...list, fields: {} }, messages);
+    const { line, isNew } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
+    const asked = cacheTtlIn(list.fields);
     const compacted = await this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,
       ...this.#reported.get(line.id),
-      cacheTtlMs: cacheTtlIn(list.fields),
+      cacheTtlMs: asked,
       reasoning: api.name === 'anthropic' ? reasoningOfRequest(list.fields['thinking']) : undefined,
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);
@@ -167,7 +168,10 @@ class LocalEngine implements Engine {
     return {
       outcome: isEdited ? 'edited' : 'unchanged',
       body: isEdited ? bodyOf(bytes, pieces) : undefined,
-      line: this.#reportOf(line, messages, compacted, { model, isNew }),
+      line: this.#reportOf(line, messages, compacted, {
+        ...{ model, isNew },
+        cacheTtlMs: cacheTtlOfMessages(messages, asked),
+      }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
     };
   }
@@ -218,7 +222,7 @@ class LocalEngine implements Engine {
     { id, name, api }: Line,
     given: readonly object[],
     sent: readonly object[],
-    about: Pick<LineReport, 'model' | 'isNew'>,
+    about: Pick<LineReport, 'model' | 'isNew' | 'cacheTtlMs'>,
   ): LineReport | undefined {
     const session = this.#watched.get(id)?.session;
     if (session === undefined) return undefined;

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { isSameButForCacheMarks } from '../../adapters/cache-marks.js';
 import { commonPrefixLength } from '../body/common-prefix.js';
+import { skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { isFromModel, isFromUser } from './apis.js';
@@ -17,17 +18,22 @@ export interface Line {
   readonly name: string | undefined;
   /** The list as it came last, and what was parsed of it. */
   list: ListInBody;
+  /** Equal for lists that begin with the same message. */
+  firstKey: number;
   messages: readonly object[];
 }
 
 /** What a body begins with that came before. */
 export interface KnownStart {
+  /** The line that it came in last. */
+  readonly line: Line | undefined;
   /** Messages that are the same bytes, as they were parsed. */
   readonly messages: readonly object[];
   /** Their places in the new body. */
   readonly elements: readonly ByteRange[];
 }
 
+const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 /** All bodies that are kept together may have so many bytes, whatever their number. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
@@ -50,32 +56,45 @@ export class Lines {
   knownStart(scope: string, bytes: Buffer, start: number): KnownStart {
     let best: Line | undefined;
     let bestCount = 0;
+    const first = skipSpace(bytes, start + 1);
+    const isEmpty = bytes[first] === CLOSE_LIST;
+    const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
     for (const line of this.#lines) {
-      if (line.scope !== scope) continue;
+      if (line.firstKey !== key || line.scope !== scope) continue;
       const count = commonElements(line.list, bytes, start);
       if (count < bestCount || count === 0) continue;
       best = line;
       bestCount = count;
     }
-    if (best === undefined) return { messages: [], elements: [] };
+    if (best === undefined) return { line: undefined, messages: [], elements: [] };
     const moved = start - best.list.start;
+    const elements = best.list.elements.slice(0, bestCount);
     return {
+      line: best,
       messages: best.messages.slice(0, bestCount),
-      elements: best.list.elements
-        .slice(0, bestCount)
-        .map(({ start: from, end }) => ({ start: from + moved, end: end + moved })),
+      elements:
+        moved === 0
+          ? elements
+          : elements.map(({ start: from, end }) => ({ start: from + moved, end: end + moved })),
     };
   }
 
-  /** Takes a list in: as the next one of the line that it goes on with, or as the first of another. */
+  /**
+   * Takes a list in: as the next one of the line that it goes on with, or as the first of another.
+   *
+   * @param start what it was found to begin with
+   */
   take(
     about: Pick<Line, 'scope' | 'api' | 'name'>,
     list: ListInBody,
     messages: readonly object[],
+    start: KnownStart,
   ): { readonly line: Line; readonly isNew: boolean } {
-    const known = this.#lineOf(about, messages);
-    const line = known ?? { ...about, id: this.#idOf(about, messages), list, messages };
+    const known = this.#lineOf(about, messages, start);
+    const firstKey = keyOf(list.bytes, list.elements[0]);
+    const line = known ?? { ...about, id: this.#idOf(about, messages), list, firstKey, messages };
     line.list = list;
+    line.firstKey = firstKey;
     line.messages = messages;
     this.#lines.delete(line);
     this.#lines.add(line);
@@ -86,11 +105,16 @@ export class Lines {
   #lineOf(
     { scope, api, name }: Pick<Line, 'scope' | 'api' | 'name'>,
     messages: readonly object[],
+    { line: likely, messages: known }: KnownStart,
   ): Line | undefined {
+    const isOf = (line: Line): boolean =>
+      line.scope === scope && line.api === api && line.name === name;
+    // All of it stands there to the byte: no other one has more in common.
+    if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
     let bestLength = 0;
     for (const line of this.#lines) {
-      if (line.scope !== scope || line.api !== api || line.name !== name) continue;
+      if (!isOf(line)) continue;
       const length = commonLength(line.messages, messages);
       if (length < bestLength || !goesOn(line.messages, messages, length)) continue;
       best = line;
@@ -146,6 +170,21 @@ function commonElements(
   const last = elements[low - 1]?.end;
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
+
+/** Bytes of a message by which nearly all are told from each other. */
+const SEEN_BYTES = 64;
+
+/** A number by which most messages are told from each other, without a look at the body that another one stands in. */
+function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
+  const step = Math.ceil((end - start) / SEEN_BYTES);
+  let key = end - start;
+  for (let at = end - 1; at >= start; at -= step) {
+    key = Math.imul(key ^ (bytes[at] ?? 0), 0x01000193);
+  }
+  return key;
+}
+
+const NOTHING: ByteRange = { start: 0, end: 0 };
 
 /** How many messages say the same at the beginning; nearly all are the same objects. */
 function commonLength(known: readonly object[], messages: readonly object[]): number {

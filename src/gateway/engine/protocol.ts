@@ -45,6 +45,8 @@ export interface LineReport {
   /** Tokens by estimate, with edits and without. */
   readonly costs: CostReport;
   readonly contextLimit: number;
+  /** How long the request asks its provider to keep it, in milliseconds; `undefined` when it does not say. */
+  readonly cacheTtlMs: number | undefined;
   /** Whether this call began it. */
   readonly isNew: boolean;
 }

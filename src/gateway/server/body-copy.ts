@@ -50,7 +50,8 @@ export class BodyCopy {
   }
 
   #grow(length: number): void {
-    const size = Math.max(length, this.#announced, this.#bytes.length * 2, FIRST_BYTES);
+    // What was said to come is all that there is room for: nobody frees such memory before it is short.
+    const size = Math.max(length, this.#announced || Math.max(this.#bytes.length * 2, FIRST_BYTES));
     const larger = Buffer.from(new SharedArrayBuffer(Math.min(this.#maxBytes, size)));
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;

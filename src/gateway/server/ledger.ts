@@ -2,7 +2,10 @@
 // and numbers; no content, no header, no key.
 
 import { EventEmitter } from 'node:events';
-import type { RequestTokens } from '../../main/preflight/cost-meter.js';
+import type { RequestTokens } from '../../main/preflight/token-tally.js';
+import { judgeCacheRead } from '../../main/preflight/cache-misses.js';
+import type { CacheMissCause } from '../../main/preflight/cache-misses.js';
+import { CacheTerms } from '../../main/models/cache-terms.js';
 import { inputCost, modelPrice } from '../../main/models/model-prices.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
@@ -65,7 +68,9 @@ interface Conversation {
   readonly recent: CallRecord[];
   readonly edits: EditReport[];
   usage: AnsweredUsage;
+  /** What was reported last has left so many tokens in the provider's cache, for so long. */
   promptTokens: number;
+  cacheTtlMs: number;
   dollars: InputDollars | undefined;
 }
 
@@ -73,8 +78,6 @@ const MAX_RECENT_CALLS = 50;
 const MAX_EDITS = 200;
 const MAX_FAILURES = 20;
 const MAX_REASONS = 64;
-/** As long as providers keep a prompt by default. */
-const CACHE_TTL_MS = 300_000;
 const NO_USAGE = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
 /** Events by what has changed; of a conversation its id. */
@@ -163,8 +166,8 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     if (usage !== undefined) {
       const miss = missOf(conversation, call, usage);
       if (miss !== undefined) call.miss = miss;
-      conversation.promptTokens =
-        usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+      conversation.promptTokens = promptOf(usage);
+      conversation.cacheTtlMs = termsOf(conversation.line).ttlMs;
       conversation.usage = sumOf(conversation.usage, usage);
     }
     this.emit('conversation', id);
@@ -203,7 +206,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   conversation(id: string): ConversationRecord | undefined {
     const conversation = this.#conversations.get(id);
     if (conversation === undefined) return undefined;
-    const { own: _, promptTokens: _tokens, ...record } = conversation;
+    const { own: _, promptTokens: _tokens, cacheTtlMs: _ttl, ...record } = conversation;
     return { ...record, mode: this.modeOf(conversation.line) };
   }
 
@@ -212,7 +215,14 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#conversations.delete(line.id);
     const conversation = known ?? {
       ...{ line, own: undefined, since: Date.now(), calls: 0, bytes: 0, compactedBytes: 0 },
-      ...{ recent: [], edits: [], usage: NO_USAGE, promptTokens: 0, dollars: undefined },
+      ...{
+        recent: [],
+        edits: [],
+        usage: NO_USAGE,
+        promptTokens: 0,
+        cacheTtlMs: 0,
+        dollars: undefined,
+      },
     };
     this.#conversations.set(line.id, conversation);
     const [oldest] = this.#conversations.keys();
@@ -242,18 +252,40 @@ function addDollars(
   };
 }
 
-/** Less than half of what was sent before came from the cache: why. */
+const CAUSES: Readonly<Record<CacheMissCause, CacheMiss>> = {
+  expired: 'idle',
+  edit: 'edited',
+  'changed-request': 'unknown',
+};
+
+/** Why a prompt was not read from a cache; `undefined` when it was, as far as there was one. */
 function missOf(
-  { recent, promptTokens }: Conversation,
+  { line, recent, promptTokens, cacheTtlMs }: Conversation,
   call: CallRecord,
   usage: AnsweredUsage,
 ): CacheMiss | undefined {
   const before = recent.at(-2);
   if (before === undefined) return 'first call';
-  if (usage.cacheReadTokens >= promptTokens / 2) return undefined;
-  if (call.at - before.at > CACHE_TTL_MS) return 'idle';
-  if (call.mode === 'compact' && call.edits > 0) return 'edited';
-  return call.bytes < before.bytes ? 'changed by the host' : 'unknown';
+  const missed = judgeCacheRead({
+    formerTokens: promptTokens,
+    inputTokens: promptOf(usage),
+    readTokens: usage.cacheReadTokens,
+    elapsedMs: call.at - before.at,
+    ttlMs: cacheTtlMs,
+    isRewritten: call.mode === 'compact' && call.edits > 0,
+    price: termsOf(line).price,
+  });
+  if (missed === null) return undefined;
+  const cause = CAUSES[missed.cause];
+  return cause === 'unknown' && call.bytes < before.bytes ? 'changed by the host' : cause;
+}
+
+function termsOf({ model, cacheTtlMs }: LineReport): CacheTerms {
+  return new CacheTerms(cacheTtlMs, () => modelPrice(model ?? ''));
+}
+
+function promptOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: AnsweredUsage): number {
+  return inputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
 function sumOf(a: AnsweredUsage, b: AnsweredUsage): AnsweredUsage {

@@ -26,7 +26,7 @@ export interface GatewayOptions {
   readonly upstreams?: Readonly<Record<string, string>> | undefined;
   /** Names or ids of conversations that are only observed, whatever the mode. @default none */
   readonly dry?: readonly string[] | undefined;
-  /** Conversations that are remembered; the least recently used one makes way. @default 128 */
+  /** Conversations that are remembered; the least recently used one makes way. @default 1_000 */
   readonly maxConversations?: number | undefined;
   /** Requests whose bodies are larger pass as they come. @default 33_554_432, 32 MB */
   readonly maxBodyBytes?: number | undefined;
@@ -110,7 +110,7 @@ const SCHEMA = z.strictObject({
     .default({})
     .transform((given) => ({ ...UPSTREAMS, ...given })),
   dry: z.array(z.string().min(1)).default([]),
-  maxConversations: z.number().int().min(1).max(100_000).default(128),
+  maxConversations: z.number().int().min(1).max(100_000).default(1_000),
   maxBodyBytes: z
     .number()
     .int()

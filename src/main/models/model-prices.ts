@@ -236,7 +236,8 @@ export function cachePrices(price: TokenPrice | undefined): CachePrices {
 }
 
 /**
- * Returns what the input of one request costs, in dollars. What the cache does not answer is written to it.
+ * Returns what the input of one request costs, in dollars. What the cache does not answer is written to it, but for a prompt that is
+ * too short to be cached.
  *
  * @throws TypeError or RangeError for what is no price or no number of tokens.
  */
@@ -246,6 +247,7 @@ export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens
   assertNumber('cacheWrite', price.cacheWrite);
   assertTokens('sentTokens', sentTokens);
   assertTokens('cacheReadTokens', cacheReadTokens);
-  const { cacheRead, cacheWrite } = priceAt(price, sentTokens);
-  return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * cacheWrite) / 1e6;
+  const { input, cacheRead, cacheWrite } = priceAt(price, sentTokens);
+  const fresh = sentTokens < (price.leastCachedTokens ?? 0) ? input : cacheWrite;
+  return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * fresh) / 1e6;
 }

@@ -13,7 +13,7 @@ import { sourcesOfRewrite } from './rewrite-sources.js';
 
 /** A delta that is ready to be posted, without the settings of a pass. */
 export interface Parcel {
-  readonly delta: Omit<HistoryDelta, 'pass'>;
+  readonly delta: Omit<HistoryDelta, 'pass' | 'isFar'>;
   /** The entries that it stages, as the history holds them. */
   readonly staged: readonly IContent[];
   /** UTF-16 units of text in it, about. */

@@ -2,6 +2,7 @@
 // gets them in theirs. What those threads fail at is left to the line's own.
 
 import type { IContent } from '../../shared/content.js';
+import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import { MAX_BATCH_CHARACTERS } from './count-batches.js';
 import type { DeltaQueue, Parcel } from './delta-queue.js';
@@ -27,6 +28,10 @@ export interface DrawnParcel extends Parcel {
   counting?: Promise<void> | undefined;
   /** Whether they have. */
   isCounted: boolean;
+  /** How many results are in it, once somebody has asked. */
+  results?: number;
+  /** Whether nothing of its results will be looked for once the line has those behind it. */
+  isFar?: boolean;
 }
 
 export interface DrawnParcelsOptions {
@@ -44,7 +49,7 @@ export interface DrawnParcelsOptions {
  * Text that waits for the line at most once it was counted. Until then the line's thread counts with the others, and takes in
  * what was counted when all is: a total is waited for sooner than a plan.
  */
-const MAX_HELD_CHARACTERS = 16 * MAX_BATCH_CHARACTERS;
+const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 
 /** Entries that are sent as bytes when so many come in at once; fewer are cloned sooner. */
 const MIN_PACKED = 32;
@@ -101,7 +106,25 @@ export class DrawnParcels {
     const { first } = this;
     if (first === undefined || first.counting !== undefined) return undefined;
     const isHeld = this.#counting > 0 && !isHurried && this.#characters < MAX_HELD_CHARACTERS;
-    return isHeld ? undefined : this.#waiting.shift();
+    if (isHeld) return undefined;
+    this.#waiting.shift();
+    if (this.#areEnoughBehind) first.isFar = true;
+    return first;
+  }
+
+  get #areEnoughBehind(): boolean {
+    let results = 0;
+    let isAnswered = false;
+    for (const parcel of this.#waiting) {
+      // An edit may take away what is counted on.
+      if (parcel.delta.steps.some(({ kind }) => kind === 'edit' || kind === 'rewrite'))
+        return false;
+      parcel.results ??= resultsIn(parcel.staged);
+      results += parcel.results;
+      isAnswered ||= parcel.staged.some(({ speaker }) => speaker === 'ai');
+      if (isAnswered && results >= FAR_RESULTS) return true;
+    }
+    return false;
   }
 
   /** Notes that the line has answered one. */
@@ -150,4 +173,14 @@ export class DrawnParcels {
       },
     );
   }
+}
+
+function resultsIn(entries: readonly IContent[]): number {
+  let results = 0;
+  for (const { speaker, blocks } of entries) {
+    for (const block of speaker === 'tool' ? blocks : []) {
+      if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
+    }
+  }
+  return results;
 }

@@ -263,7 +263,8 @@ export class Residence {
 
   /** Posts before it returns its promise, which never rejects. */
   async #post(line: SessionLine, parcel: DrawnParcel): Promise<void> {
-    const { delta, staged, characters, isCounted } = parcel;
+    const { staged, characters, isCounted, isFar } = parcel;
+    const delta = isFar === true ? { ...parcel.delta, isFar } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
     try {
       // A plan is of use only when nothing follows that would change it.

@@ -7,24 +7,14 @@ import type { CacheTerms } from '../models/cache-terms.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
 import { RuleSavings } from './rule-savings.js';
 import type { PrunedEvent } from './session-events.js';
-import type { CostMemory, DollarMemory, TallyMemory } from '../state/session-memory.js';
+import type { CostMemory, DollarMemory } from '../state/session-memory.js';
 import type { SentHistory } from './sent-history.js';
+import { spendable, TokenTally } from './token-tally.js';
+import type { RequestTokens } from './token-tally.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
-
-/** Counted tokens of a history, summed over requests; overhead and pending tokens are not among them. */
-export interface RequestTokens {
-  readonly sentTokens: number;
-  /**
-   * What a provider's prompt cache is likely to have answered: the part that the request before began
-   * with, too, when that was less than `cacheTtlMs` ago.
-   */
-  readonly cacheReadTokens: number;
-  /** The rest of what was sent. */
-  readonly cacheWriteTokens: number;
-}
 
 /** What the input of a session's requests costs, in dollars, by the prices of the models that they went to. */
 export interface InputDollars {
@@ -61,10 +51,10 @@ export interface CostMeterOptions {
   >;
   readonly sent: Pick<
     SentHistory,
-    'intactEntries' | 'isRewritten' | 'isCacheCold' | 'reclaimedTokens'
+    'intactEntries' | 'isRewritten' | 'isExpired' | 'reclaimedTokens'
   >;
   /** What requests cost to the model that the session talks to. */
-  readonly cache: Pick<CacheTerms, 'price'>;
+  readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
   /** What the requests of a former session of the history came to. @default nothing */
   readonly former?: CostMemory | undefined;
 }
@@ -82,6 +72,7 @@ export class CostMeter {
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
+  #toBeCached = 0;
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
   constructor({ history, sent, cache, former }: CostMeterOptions) {
@@ -134,26 +125,36 @@ export class CostMeter {
     };
   }
 
+  /** What an edit of what was sent may cost more than it saves in the request that is about to be made. See `spendable`. */
+  get spendable(): number {
+    const tokens = this.#history.getTotalTokens();
+    const uncompacted = tokens + this.#sent.reclaimedTokens;
+    const terms = { ...this.#cache.prices, toBeCached: this.#toBeCached };
+    return spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms);
+  }
+
   /**
    * Adds the request that the history makes as it stands; to be told before what was sent last is forgotten.
    *
    * @param tokensBelowStep those that the history may have below a step of the price
+   * @param toBeCached those that it has to have to be cached
    */
-  preflightCloses(tokensBelowStep: number): void {
-    const { isRewritten, isCacheCold, intactEntries, reclaimedTokens } = this.#sent;
+  preflightCloses(tokensBelowStep: number, toBeCached: number = 0): void {
+    const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
+    this.#toBeCached = toBeCached;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
     if (isRewritten) this.#rewrites += 1;
     this.#prefixes.keep(intactEntries);
-    const isRead = !isCacheCold;
+    const isRead = !isExpired;
     const readTokens =
       isRead && isRewritten
         ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
         : Infinity;
-    const read = this.#compacted.add(totalTokens, isRead, readTokens);
+    const read = this.#compacted.add(totalTokens, isRead, readTokens, toBeCached);
     const fullTokens = totalTokens + reclaimedTokens;
     const addedTokens = fullTokens - this.#uncompacted.lastTokens;
-    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity);
+    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, toBeCached);
     if (reclaimedTokens === 0) this.#ruleSavings.startOver();
     const { price: known } = this.#cache;
     if (known === undefined) {
@@ -161,9 +162,11 @@ export class CostMeter {
     } else if (this.#dollars !== null) {
       // What a request holds besides counts towards the step as well.
       const { above } = known;
-      const price = above
-        ? { ...known, above: { ...above, promptTokens: tokensBelowStep } }
-        : known;
+      const price = {
+        ...known,
+        leastCachedTokens: toBeCached,
+        ...(above && { above: { ...above, promptTokens: tokensBelowStep } }),
+      };
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),
         without: this.#dollars.without + inputCost(price, fullTokens, fullRead),
@@ -173,45 +176,6 @@ export class CostMeter {
     }
     // What is estimated still will be something else once it is counted.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
-  }
-}
-
-/** Sums of one way of sending. */
-class TokenTally {
-  #sentTokens: number;
-  #readTokens: number;
-  #lastTokens: number;
-
-  constructor([sent, read, last]: TallyMemory = [0, 0, 0]) {
-    this.#sentTokens = sent;
-    this.#readTokens = read;
-    this.#lastTokens = last;
-  }
-
-  get memory(): TallyMemory {
-    return [this.#sentTokens, this.#readTokens, this.#lastTokens];
-  }
-
-  /** Those of the last request. */
-  get lastTokens(): number {
-    return this.#lastTokens;
-  }
-
-  get tokens(): RequestTokens {
-    return {
-      sentTokens: this.#sentTokens,
-      cacheReadTokens: this.#readTokens,
-      cacheWriteTokens: this.#sentTokens - this.#readTokens,
-    };
-  }
-
-  /** Returns what is read. @param readTokens the most that can be read from a cache, if anything */
-  add(tokens: number, isRead: boolean, readTokens: number): number {
-    const read = isRead ? Math.min(readTokens, this.#lastTokens, tokens) : 0;
-    this.#readTokens += read;
-    this.#sentTokens += tokens;
-    this.#lastTokens = tokens;
-    return read;
   }
 }
 

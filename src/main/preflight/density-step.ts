@@ -11,6 +11,7 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
+import type { CostMeter } from './cost-meter.js';
 import { BatchPoints, EditGate } from './edit-policy.js';
 import type { Admission, LandingPoint } from './edit-policy.js';
 import { findHere, PlannedEdit } from './found-edit.js';
@@ -20,7 +21,13 @@ import type { PrunedEvent } from './session-events.js';
 import type { HistoryTrace } from '../state/history-trace.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { PassMemory } from '../state/session-memory.js';
-import { currentStrategy, currentDensityConfig, gateOptions, stepAbove } from './session-parts.js';
+import {
+  currentStrategy,
+  currentDensityConfig,
+  gateOptions,
+  stepAbove,
+  tokensToBeCached,
+} from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
@@ -44,10 +51,15 @@ export class DensityPruner {
   /** The history's additions that the last pass has settled: more of them make it dirty. */
   #settledAdditions = -1;
 
-  constructor(parts: SessionParts) {
+  /** @param costs what the requests of the session have come to */
+  constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable'>) {
     const { edits, history, logger, sent, isTakenUp = false, former } = parts;
     this.#parts = parts;
-    this.#gate = new EditGate({ ...gateOptions(parts), history, logger, sent });
+    this.#gate = new EditGate({
+      ...gateOptions(parts),
+      ...{ history, logger, sent },
+      spendable: costs && (() => costs.spendable),
+    });
     // By the policy of every turn, what is taken up lands as everything does.
     this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
@@ -113,7 +125,8 @@ export class DensityPruner {
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
-    const point = { isForced, isBatchPoint };
+    const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
+    const point = { isForced, isBatchPoint, toBeCached };
     const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
     if (limit !== undefined) {
       const toStep = { ...point, tokensBelowStep: limit };

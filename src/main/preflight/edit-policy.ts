@@ -112,6 +112,8 @@ export interface LandingPoint {
   readonly isBatchPoint: boolean;
   /** Counted tokens of the largest history below a step of the price, where nothing else is to land than what leads there. */
   readonly tokensBelowStep?: number | undefined;
+  /** Counted tokens that a prefix has to have to be cached. @default 0 */
+  readonly toBeCached?: number | undefined;
 }
 
 export interface EditGateOptions extends CompleteEditOptions {
@@ -120,6 +122,8 @@ export interface EditGateOptions extends CompleteEditOptions {
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   /** What requests to the model cost. */
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
+  /** What an edit may cost ahead of what it saves; see `PricedEdit`. @default anything */
+  readonly spendable?: (() => number) | undefined;
   /** Whether the model binds reasoning to all that stands before it. @default it does not */
   readonly bindsReasoning?: (() => boolean) | undefined;
   /** Whether nobody has said what is to become of reasoning. @default false */
@@ -147,7 +151,8 @@ export class EditGate {
     return admission;
   }
 
-  #admit(found: FoundEdit, { isForced, isBatchPoint, tokensBelowStep }: LandingPoint): Admission {
+  #admit(found: FoundEdit, point: LandingPoint): Admission {
+    const { isForced, isBatchPoint, tokensBelowStep, toBeCached } = point;
     const { edits, sent, minReclaimTokens, history, cache } = this.#options;
     const bound = this.#withoutBreakingReasoning(found, isForced);
     if (bound.firstEntry === Infinity) return HELD;
@@ -156,7 +161,7 @@ export class EditGate {
     const shrinking = bound.shrinkingFrom(sentEntries);
     const priced = (): PricedEdit => ({
       ...{ result: bound.result, history: history.getRawHistory() },
-      ...{ sentEntries, countedTokens, prices: cache.prices },
+      ...{ sentEntries, countedTokens, prices: cache.prices, toBeCached },
     });
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);
@@ -174,7 +179,7 @@ export class EditGate {
         // Where no batch may land, nobody need know: the entries of a held edit are not made.
         isBatchPoint ? tokensOf(bound.result) - tokensOf(shrinking.result) : 0,
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
-      worthwhileFrom: () => worthwhileFrom(priced()),
+      worthwhileFrom: () => worthwhileFrom({ ...priced(), spendable: this.#options.spendable?.() }),
     });
     if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
     const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;

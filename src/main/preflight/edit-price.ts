@@ -24,6 +24,10 @@ export interface PricedEdit {
   readonly countedTokens: CountedTokens;
   /** Those of the model. */
   readonly prices: CachePrices;
+  /** What it may cost more than it saves in the next request, in the unit of the prices for a token. @default Infinity */
+  readonly spendable?: number | undefined;
+  /** Tokens that a prefix has to have to be cached. @default 0 */
+  readonly toBeCached?: number | undefined;
 }
 
 /**
@@ -33,16 +37,20 @@ export interface PricedEdit {
  * it has to be written anew once. How many calls come nobody knows; as many
  * as a session of an agent usually has are expected, and more where it has gone on for long already. Of
  * all places the one with the highest gain is taken: results near the end leave soon, as little stands behind
- * them, and those far ahead wait until enough of them has come together.
+ * them, and those far ahead wait until enough of them has come together. Where that costs more than may be spent, it waits: a
+ * lesser one would only put it off.
  */
 export function worthwhileFrom(edit: PricedEdit): number {
-  const expectedCalls = paybackCallsAt(usualCalls(edit.history), edit.prices);
-  let [gain, from] = [0, Infinity];
+  const { prices, spendable = Infinity } = edit;
+  const expectedCalls = paybackCallsAt(usualCalls(edit.history), prices);
+  let [gain, from, cost] = [0, Infinity, 0];
   for (const { at, reclaimed, behind } of placesOf(edit)) {
     const net = reclaimed - (behind === 0 ? 0 : staleTokensNeeded(behind, expectedCalls));
-    if (net > gain) [gain, from] = [net, at];
+    if (net <= gain) continue;
+    [gain, from] = [net, at];
+    cost = (prices.write - prices.read) * behind - prices.read * reclaimed;
   }
-  return from;
+  return cost > spendable ? Infinity : from;
 }
 
 /**
@@ -58,7 +66,7 @@ export function belowStepFrom(
   above: CachePrices,
 ): number {
   const { history, prices, countedTokens } = edit;
-  const tokens = history.reduce((sum, entry) => sum + tokensOf(entry, countedTokens), 0);
+  const tokens = sum(history, countedTokens);
   const growth = Math.max(1, tokens / Math.max(1, callsIn(history)));
   let [gain, from] = [0, Infinity];
   for (const { at, reclaimed, behind } of placesOf(edit)) {
@@ -70,6 +78,10 @@ export function belowStepFrom(
     if (net > gain) [gain, from] = [net, at];
   }
   return from;
+}
+
+function sum(history: readonly IContent[], countedTokens: CountedTokens): number {
+  return history.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
 }
 
 /** How many calls are to be expected of a session. */
@@ -95,9 +107,12 @@ function* placesOf({
   history,
   sentEntries,
   countedTokens,
+  toBeCached = 0,
 }: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
   let [reclaimed, behind] = [0, 0];
+  // A prefix that is too short to be cached is written anew as well.
+  let before = toBeCached > 0 ? sum(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry === undefined) continue;
@@ -107,6 +122,9 @@ function* placesOf({
     const left = removed.has(at) ? 0 : kept;
     reclaimed += tokens - left;
     if (at < sentEntries) behind += left;
-    if (removed.has(at) || after !== undefined) yield { at, reclaimed, behind };
+    before -= tokens;
+    if (!removed.has(at) && after === undefined) continue;
+    const isShort = toBeCached > 0 && behind > 0 && before < toBeCached;
+    yield { at, reclaimed, behind: isShort ? behind + before : behind };
   }
 }

@@ -11,7 +11,7 @@ import type { HistoryService } from '../history-service.js';
 import { Journal } from '../state/journal.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
-import { stripReasoning } from './reasoning-policy.js';
+import { firstEditedIndex, stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import { tokensOf } from './cost-meter.js';
 
@@ -24,6 +24,8 @@ export class EditedCopy {
   #origins: number[] = [];
   #taken = 0;
   #tokens = 0;
+  #takenTokens = 0;
+  #intactTokens = Infinity;
   #metadata = NO_EDITS.metadata;
   /** Notes what lands in the list as it would have been noted then. */
   readonly #journal = new Journal();
@@ -49,6 +51,18 @@ export class EditedCopy {
     return this.#tokens;
   }
 
+  /** Tokens that edits have taken away. */
+  get reclaimedTokens(): number {
+    return this.#takenTokens - this.#tokens;
+  }
+
+  /** Tokens of the list before the first edit since this was asked last; `Infinity` when there was none. */
+  takeIntactTokens(): number {
+    const tokens = this.#intactTokens;
+    this.#intactTokens = Infinity;
+    return tokens;
+  }
+
   getRawHistory(): readonly IContent[] {
     return this.#entries;
   }
@@ -64,7 +78,9 @@ export class EditedCopy {
       if (entry === undefined) continue;
       this.#entries.push(entry);
       this.#origins.push(this.#taken);
-      this.#tokens += this.#tokensOf(entry);
+      const tokens = this.#tokensOf(entry);
+      this.#tokens += tokens;
+      this.#takenTokens += tokens;
     }
   }
 
@@ -74,6 +90,9 @@ export class EditedCopy {
     await this.#history.countEach([...result.replacements.values()]);
     this.#noteRules(result);
     this.#journal.noteEdit(this.#taken, this.#entries, result);
+    const behind = this.#entries.slice(firstEditedIndex(result));
+    const behindTokens = behind.reduce((sum, entry) => sum + this.#tokensOf(entry), 0);
+    this.#intactTokens = Math.min(this.#intactTokens, this.#tokens - behindTokens);
     const gone = new Set(result.removals);
     for (const index of [...gone, ...result.replacements.keys()]) {
       const before = this.#entries[index];

@@ -26,7 +26,7 @@ import type {
   PrunedEvent,
 } from './session-events.js';
 import type { SessionMemory } from '../state/session-memory.js';
-import { currentStrategy, tokensBelowStep } from './session-parts.js';
+import { currentStrategy, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 
 /** How a step ended. */
@@ -76,8 +76,8 @@ export class Preflight {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#pruner = new DensityPruner(parts);
     this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
+    this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = new CompressionAhead(parts);
   }
 
@@ -124,9 +124,10 @@ export class Preflight {
       this.ahead.begin(currentStrategy(this.#parts), promptId);
     }
     gauge.preflightCloses(pendingTokens);
-    this.costs.preflightCloses(tokensBelowStep(this.#parts, pendingTokens));
+    const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
+    this.costs.preflightCloses(tokensBelowStep(this.#parts, pendingTokens), toBeCached);
     cacheMisses.preflightCloses();
-    sent.preflightCloses();
+    sent.preflightCloses(history.getTotalTokens() >= toBeCached);
     cache.requestCloses();
     this.#hasLookedForDrops = true;
     return {

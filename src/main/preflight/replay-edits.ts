@@ -14,8 +14,15 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
 import { ReplayedPasses } from './replayed-passes.js';
-import { currentDensityConfig, currentStrategy, gateOptions, stepAbove } from './session-parts.js';
+import {
+  currentDensityConfig,
+  currentStrategy,
+  gateOptions,
+  stepAbove,
+  tokensToBeCached,
+} from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { spendable, TokenTally } from './token-tally.js';
 import { isBatching } from './edit-options.js';
 
 export interface ReplayOptions {
@@ -69,7 +76,15 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
   const passes = isDocumented ? new ReplayedPasses(currentDensityConfig(parts), copy) : undefined;
   const sent = { intactEntries: 0, isCacheCold: false };
-  const gate = new EditGate({ ...gateOptions(parts), sent, history: copy, logger: SILENT_LOGGER });
+  const [tally, unedited] = [new TokenTally(), new TokenTally()];
+  const fullTokens = (): number => copy.tokens + copy.reclaimedTokens;
+  const toBeCached = tokensToBeCached(parts, pendingTokens);
+  const terms = { ...parts.cache.prices, toBeCached };
+  const gate = new EditGate({
+    ...gateOptions(parts),
+    ...{ sent, history: copy, logger: SILENT_LOGGER },
+    spendable: () => spendable(tally, copy.tokens, unedited, fullTokens(), terms),
+  });
   /** Without an account of them, entries that came in at once were all sent as they are. */
   const isAllSent = edits.edits === 'at-birth';
   const admit = (isFree: boolean, point: LandingPoint): Admission => {
@@ -85,7 +100,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   for (const { at, isNow, idleMs } of preflightsOf(given)) {
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
-    sent.isCacheCold = idleMs >= parts.cache.ttlMs;
+    const isExpired = idleMs >= parts.cache.ttlMs;
+    sent.isCacheCold = isExpired || tally.lastTokens < toBeCached;
     const isBatchPoint = points.reaches(at);
     const isForced = copy.tokens >= thresholdTokens;
     const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
@@ -99,7 +115,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       scanned += ENTRIES_PER_SHRINKING;
     } else if (isNow || mayLand) {
       const isFree = isForced || sent.isCacheCold;
-      const point = { isForced, isBatchPoint };
+      const point = { isForced, isBatchPoint, toBeCached };
       const limit =
         isBatchPoint && !isFree ? stepAbove(parts, pendingTokens, copy.tokens) : undefined;
       admission =
@@ -112,6 +128,8 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
       isCompressed = copy.tokens >= thresholdTokens;
       scanned += copy.length;
     }
+    tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), toBeCached);
+    unedited.add(fullTokens(), !isExpired, Infinity, toBeCached);
     sent.intactEntries = copy.length;
     if (scanned > ENTRIES_PER_TURN) {
       scanned = 0;

@@ -36,6 +36,7 @@ export class SentHistory {
   #sentEntries = 0;
   #intactEntries = 0;
   #sentAtMs = -Infinity;
+  #isCached = true;
   #reclaimedTokens = 0;
 
   constructor({ history, cacheTtlMs, now, isTakenUp = false, former }: SentHistoryOptions) {
@@ -63,8 +64,13 @@ export class SentHistory {
   }
 
   /** Whether a provider has forgotten what was sent last, or nothing was. */
-  get isCacheCold(): boolean {
+  get isExpired(): boolean {
     return this.idleMs >= this.#cacheTtlMs();
+  }
+
+  /** The same, or whether that was too short to be cached. */
+  get isCacheCold(): boolean {
+    return !this.#isCached || this.isExpired;
   }
 
   /** Milliseconds since the history was sent last; `Infinity` when it never was. */
@@ -85,7 +91,8 @@ export class SentHistory {
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,
-      idleMs: Number.isFinite(idleMs) ? idleMs : null,
+      // What was not cached is as good as never sent.
+      idleMs: Number.isFinite(idleMs) && this.#isCached ? idleMs : null,
       reclaimedTokens: this.#reclaimedTokens,
     };
   }
@@ -97,8 +104,9 @@ export class SentHistory {
     this.#reclaimedTokens += reclaimedTokens;
   }
 
-  /** Notes that the history is sent now as it stands. */
-  preflightCloses(): void {
+  /** Notes that the history is sent now as it stands. @param isCached whether the request is long enough for that */
+  preflightCloses(isCached: boolean = true): void {
+    this.#isCached = isCached;
     this.#catchUp(this.#history.revision);
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;

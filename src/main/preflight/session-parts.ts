@@ -126,7 +126,7 @@ export function createParts(init: SessionInit): SessionParts {
 /** What a gate of edits goes by besides the history that they are edits of. */
 export function gateOptions(
   parts: SessionParts,
-): Omit<EditGateOptions, 'history' | 'logger' | 'sent'> {
+): Omit<EditGateOptions, 'history' | 'logger' | 'sent' | 'spendable'> {
   return {
     ...parts.edits,
     cache: parts.cache,
@@ -194,8 +194,16 @@ export function tokensBelowStep(
     : gauge.budget.roomTokens(pendingTokens, above.promptTokens);
 }
 
+/** Returns how many counted tokens a history has to have for a request with it to be cached; not above 0 where all are. */
+export function tokensToBeCached(
+  { cache, gauge }: Pick<SessionParts, 'cache' | 'gauge'>,
+  pendingTokens: number,
+): number {
+  return gauge.budget.roomTokens(pendingTokens, cache.price?.leastCachedTokens ?? 0);
+}
+
 /**
- * Returns the same where the history is above the step, and its edits wait for what they cost; `undefined` for all others.
+ * Returns how many tokens a history may have below that step where it is above it, and its edits wait for what they cost; `undefined` for all others.
  *
  * @param tokens of the history @default as it stands
  */

@@ -18,6 +18,8 @@ import type {
 const VERSION = /^v(\d{8,15})$/;
 /** What stands in the directory for a key. */
 const FOLDER = /^[0-9a-f]{64}$/;
+/** Stands for a state that was forgotten. */
+const NO_STATE = '';
 const SWEEP_MS = 3_600_000;
 /** A draft that is so old is of somebody who died. */
 const DRAFT_MS = 3_600_000;
@@ -61,7 +63,8 @@ class DirectoryStore implements StateStore {
       const file = join(folder, nameOf(version));
       try {
         if (await this.#isExpired(file)) return null;
-        return { state: await readFile(file, 'utf8'), version };
+        const state = await readFile(file, 'utf8');
+        return state === NO_STATE ? null : { state, version };
       } catch (error) {
         // Overtaken between the look and the reading: there is a newer one.
         if (systemCode(error) !== 'ENOENT') throw error;
@@ -73,7 +76,7 @@ class DirectoryStore implements StateStore {
     const folder = this.#folderOf(key);
     const former = await versionsIn(folder);
     const current = former[0] ?? 0;
-    const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current))));
+    const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current)), true));
     if ((isThere ? current : null) !== expectedVersion) return 'conflict';
     const version = current + 1;
     const isMade = await makeWhole(folder, nameOf(version), state);
@@ -89,9 +92,16 @@ class DirectoryStore implements StateStore {
     return version;
   }
 
+  /** The next version is an empty one: a folder that is gone would have its versions begin again. */
   async delete(key: string): Promise<void> {
-    // Again when a file was made in it meanwhile.
-    await rm(this.#folderOf(key), { recursive: true, force: true, maxRetries: 3 });
+    const folder = this.#folderOf(key);
+    for (let isMade = false; !isMade;) {
+      const former = await versionsIn(folder);
+      const [current] = former;
+      isMade = current === undefined || (await makeWhole(folder, nameOf(current + 1), NO_STATE));
+      if (isMade) for (const older of former) await unlinkIfThere(join(folder, nameOf(older)));
+    }
+    await rm(join(folder, 'originals'), { recursive: true, force: true, maxRetries: 3 });
   }
 
   async put(key: string, name: string, original: string): Promise<void> {
@@ -113,9 +123,10 @@ class DirectoryStore implements StateStore {
     return join(this.#root, hashOf(key));
   }
 
-  async #isGone(file: string): Promise<boolean> {
+  /** @param isForgotten whether one without a state in it is gone, too */
+  async #isGone(file: string, isForgotten: boolean = false): Promise<boolean> {
     try {
-      return await this.#isExpired(file);
+      return (isForgotten && (await stat(file)).size === 0) || (await this.#isExpired(file));
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return true;
       throw error;

@@ -9,10 +9,15 @@ import type {
   StoreOptions,
 } from './state-store.js';
 
+/** No state: one that was forgotten, or of which only originals came. */
+const NO_STATE = '';
+
 interface Kept extends StoredState {
   readonly expiresAt: number;
   readonly originals: Map<string, string>;
 }
+
+const NOTHING: StoredState = { state: NO_STATE, version: 0 };
 
 /** Makes a store that lives as long as the process. */
 export function memoryStore(options: StoreOptions = {}): StateStore {
@@ -33,24 +38,27 @@ class MemoryStore implements StateStore {
   load(key: string): Promise<StoredState | null> {
     const kept = this.#find(key);
     return Promise.resolve(
-      kept && kept.version > 0 ? { state: kept.state, version: kept.version } : null,
+      kept && kept.state !== NO_STATE ? { state: kept.state, version: kept.version } : null,
     );
   }
 
   save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
-    const version = this.#find(key)?.version ?? 0;
-    if (version !== (expectedVersion ?? 0)) return Promise.resolve('conflict');
+    const { state: former, version } = this.#find(key) ?? NOTHING;
+    if ((former === NO_STATE ? null : version) !== expectedVersion)
+      return Promise.resolve('conflict');
     this.#keep(key, { state, version: version + 1 });
     return Promise.resolve(version + 1);
   }
 
   delete(key: string): Promise<void> {
-    this.#states.delete(key);
+    const kept = this.#find(key);
+    kept?.originals.clear();
+    if (kept !== undefined) this.#keep(key, { state: NO_STATE, version: kept.version });
     return Promise.resolve();
   }
 
   put(key: string, name: string, original: string): Promise<void> {
-    const { originals } = this.#find(key) ?? this.#keep(key, { state: '', version: 0 });
+    const { originals } = this.#find(key) ?? this.#keep(key, NOTHING);
     if (!originals.has(name)) originals.set(name, original);
     return Promise.resolve();
   }

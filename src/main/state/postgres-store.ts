@@ -40,10 +40,12 @@ const LATER = "now() + $1 * interval '1 millisecond'";
 const INSERT = `
 INSERT INTO ctxfold_states (key, version, state, expires_at) VALUES ($2, 1, $3, ${LATER})
 ON CONFLICT (key) DO UPDATE SET version = ctxfold_states.version + 1, state = $3, expires_at = ${LATER}
-WHERE ctxfold_states.expires_at <= now() RETURNING version`;
+WHERE ctxfold_states.expires_at <= now() OR ctxfold_states.state = '' RETURNING version`;
 const UPDATE = `
 UPDATE ctxfold_states SET version = version + 1, state = $3, expires_at = ${LATER}
-WHERE key = $2 AND version = $4 AND expires_at > now() RETURNING version`;
+WHERE key = $2 AND version = $4 AND state <> '' AND expires_at > now() RETURNING version`;
+/** Without a text it is no state; its version stays, so that the next one is another. */
+const DELETE = `UPDATE ctxfold_states SET state = '', expires_at = ${LATER} WHERE key = $2`;
 
 /** Makes a store of a pool, whose database has had `POSTGRES_MIGRATION`. @throws TypeError for what is no pool. */
 export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
@@ -57,7 +59,7 @@ export function postgresStore(client: PostgresClient, options: StoreOptions = {}
 export async function sweepPostgres(client: PostgresClient): Promise<number> {
   await client.query('DELETE FROM ctxfold_originals WHERE expires_at <= now()');
   const { rows } = await client.query(
-    'WITH gone AS (DELETE FROM ctxfold_states WHERE expires_at <= now() RETURNING 1) SELECT count(*) AS count FROM gone',
+    "WITH gone AS (DELETE FROM ctxfold_states WHERE expires_at <= now() RETURNING state) SELECT count(*) AS count FROM gone WHERE state <> ''",
   );
   return Number(rows[0]?.['count'] ?? 0);
 }
@@ -76,7 +78,7 @@ class PostgresStore implements StateStore {
 
   async load(key: string): Promise<StoredState | null> {
     const { rows } = await this.#client.query(
-      'SELECT version, state FROM ctxfold_states WHERE key = $1 AND expires_at > now()',
+      "SELECT version, state FROM ctxfold_states WHERE key = $1 AND state <> '' AND expires_at > now()",
       [key],
     );
     const [row] = rows;
@@ -94,7 +96,7 @@ class PostgresStore implements StateStore {
   }
 
   async delete(key: string): Promise<void> {
-    await this.#client.query('DELETE FROM ctxfold_states WHERE key = $1', [key]);
+    await this.#client.query(DELETE, [this.#ttlMs, key]);
     await this.#client.query('DELETE FROM ctxfold_originals WHERE key = $1', [key]);
   }
 

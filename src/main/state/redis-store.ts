@@ -20,13 +20,21 @@ export interface RedisStoreOptions extends StoreOptions {
 }
 
 const SAVE = `
-local version = redis.call('HGET', KEYS[1], 'version') or ''
+local kept = redis.call('HMGET', KEYS[1], 'version', 'state')
+local version = kept[2] and kept[1] or ''
 if version ~= ARGV[1] then return 0 end
 local now = redis.call('HINCRBY', KEYS[1], 'version', 1)
 redis.call('HSET', KEYS[1], 'state', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return now`;
+
+/** The version stays, so that the next one is another. */
+const DELETE = `
+redis.call('DEL', KEYS[2])
+redis.call('HDEL', KEYS[1], 'state')
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1`;
 
 const PUT = `
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
@@ -79,7 +87,8 @@ class RedisStore implements StateStore {
   }
 
   async delete(key: string): Promise<void> {
-    await this.#command('DEL', this.#stateKey(key), this.#originalsKey(key));
+    const keys = [this.#stateKey(key), this.#originalsKey(key)];
+    await this.#command('EVAL', DELETE, '2', ...keys, this.#ttlMs);
   }
 
   async put(key: string, name: string, original: string): Promise<void> {

@@ -24,7 +24,10 @@ export interface StateStore {
    * @param expectedVersion `null` when there must be none
    */
   save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome>;
-  /** Forgets a state and the originals of its key. */
+  /**
+   * Forgets a state and the originals of its key. The versions of the key go on for as long as a state is kept: who knows one of
+   * what was there saves nothing over what comes after it.
+   */
   delete(key: string): Promise<void>;
   /** Keeps an original under a name of the key, unless there is one. @default originals are not kept */
   put?(key: string, name: string, original: string): Promise<void>;

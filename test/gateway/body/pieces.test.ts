@@ -4,29 +4,8 @@ import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
 import type { ListInBody } from '../../../src/gateway/body/list-in-body.js';
 import { piecesOf } from '../../../src/gateway/body/pieces.js';
 import type { WrittenMessage } from '../../../src/gateway/body/pieces.js';
+import { messy, seeded } from '../../support/messy-json.js';
 import { runs } from '../../support/scale.js';
-
-/** Writes JSON as no library does: with white space anywhere, and numbers that are spelled in their own way. */
-function messy(value: unknown, random: () => number): string {
-  const space = (): string => ['', '', ' ', '\n', '\t ', '\r\n'][Math.floor(random() * 6)]!;
-  const write = (part: unknown): string => {
-    if (Array.isArray(part))
-      return `[${space()}${part.map(write).join(`${space()},${space()}`)}${space()}]`;
-    if (typeof part === 'object' && part !== null) {
-      const fields = Object.entries(part).map(
-        ([key, of]) => `${JSON.stringify(key)}${space()}:${space()}${write(of)}`,
-      );
-      return `{${space()}${fields.join(`${space()},`)}${space()}}`;
-    }
-    if (Number.isSafeInteger(part))
-      return random() < 0.5 ? `${String(part)}.0` : `${String(part)}e0`;
-    if (typeof part === 'string' && random() < 0.3) {
-      return `"${Array.from(part, (unit) => (unit.length === 1 ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}` : unit)).join('')}"`;
-    }
-    return JSON.stringify(part);
-  };
-  return write(value);
-}
 
 interface Part {
   readonly id: string;
@@ -81,11 +60,6 @@ function listOf(body: string): ListInBody {
   const bytes = Buffer.from(body);
   return readList(bytes, findList(bytes, ['messages'])!, ['messages'], [])!;
 }
-
-const seeded = (seed: number) => () => {
-  seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-  return seed / 2_147_483_648;
-};
 
 describe('piecesOf', () => {
   it('makes a body of the edited messages in which nothing else is another byte', () => {

@@ -58,7 +58,8 @@ describe('Session', () => {
   ])('takes a request that asks for %s ms to be kept so long', async (cacheTtlMs, reason) => {
     let nowMs = 0;
     const policy = { edits: 'batched', minReclaimTokens: 1_000 } as const;
-    const timing = { ...policy, price: opus, now: () => nowMs };
+    const price = () => ({ ...modelPrice('claude-opus-5-5')!, leastCachedTokens: 0 });
+    const timing = { ...policy, price, now: () => nowMs };
     const session = openNoted('h a:r1 t:r1', { timing });
     await session.ensureCompressionBeforeSend('p', 0, 'send', { cacheTtlMs });
     session.history.addAll(historyOf('a:w2 t:w2'));

@@ -3,14 +3,24 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
-import { humanText } from '../../../src/shared/content.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
 import {
   DEFAULT_WORKING_SET,
   WORKING_SET_RULE_NAMES,
 } from '../../../src/shared/density/rules/working-set-rules.js';
+import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
+import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
 import { countThirds } from '../../support/piece-counters.js';
+import { RESIDENT_AGENT } from '../../support/resident-session.js';
 import { asks, drain, openBench, SETTINGS, tell } from '../../support/resident-bench.js';
 
 const OTHER: DensityConfig = { ...SETTINGS, recencyPruning: true, recencyRetention: 1 };
@@ -179,5 +189,40 @@ describe('Residence', () => {
       expect(pool.counted).toBe(600);
       expect(host.traffic.deltas).toBe(0);
     }, 10);
+  });
+
+  it('notes no lines of results far from the end, and finds all the same what those before it show', async () => {
+    const lines = (result: number): string =>
+      Array.from(
+        { length: 12 },
+        (_, at) => `result ${result} has the line ${at} ${'-'.repeat(30)}`,
+      ).join('\n');
+    const asked = (id: string, result: string): IContent[] => [
+      aiContent([toolCall(id, 'read_file', { absolute_path: `/w/${id}` })]),
+      toolContent([toolResponse(id, 'read_file', result)]),
+    ];
+    const history = Array.from({ length: 2 * FAR_RESULTS }, (_, at) =>
+      asked(`c${at}`, lines(at)),
+    ).flat();
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      bench.settings = { ...SETTINGS, shrink: 'default' };
+      bench.history.addAll(history);
+      await drain(scheduler);
+      expect(bench.host.traffic.farDeltas).toBeGreaterThan(2);
+      const near = lines(2 * FAR_RESULTS - 200);
+      // What the first result says is too far away to be looked for, here as there.
+      bench.history.addAll([...asked('near', near), ...asked('far', lines(0))]);
+      bench.history.addAll(asked('both', `${near}\n${lines(1)}`));
+      await drain(scheduler);
+      const got = await asks(bench, bench.settings);
+      const { plan, texts } = planWithTexts(bench.history.getAll(), {
+        ...bench.settings,
+        ...RESIDENT_AGENT,
+      });
+      expect(texts?.length).toBeGreaterThan(0);
+      expect(got).toMatchObject({ plan, texts });
+      expect(bench.host.traffic).toMatchObject({ openings: 1, complaints: [] });
+    }, 2);
   });
 });

@@ -54,6 +54,7 @@ const nonsense = [
 /** By property of a value, what is put in its place. */
 const nonsenseIn = {
   tokens: [() => negative, () => [], (tokens) => tokens.map(() => -7)],
+  blocks: [() => negative, () => []],
   base: [() => ({ revision: -1, length: 0 })],
   plan: [() => undefined, (plan) => ({ ...plan, drops: beyond })],
   pass: [() => undefined, (pass) => ({ ...pass, tokensAfter: beyond })],

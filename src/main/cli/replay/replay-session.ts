@@ -80,7 +80,9 @@ export function createReplayCompactor(
   setup: ReplaySetup,
   models: readonly string[] = [],
 ): Compactor {
-  const { name: _, ...price } = setup.price ?? modelPrice(ASSUMED_MODEL) ?? FREE;
+  // Of a model that nobody knows, nobody knows either which prompts it caches.
+  const assumed = { ...(modelPrice(ASSUMED_MODEL) ?? FREE), leastCachedTokens: undefined };
+  const { name: _, ...price } = setup.price ?? assumed;
   const named = setup.price === undefined ? [] : models.map((model) => [model, price] as const);
   return createCompactor({
     contextLimit: setup.contextLimit,

@@ -34,17 +34,28 @@ const MAX_LENGTH = 1_200;
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
-/** What paths and names consist of. */
-const WORD = /[\w$@.~/+-]+/g;
+/** What a word is told by: one of small letters is no name, nor is one of digits alone. */
+const SEEN = { letter: 1, capital: 2, sign: 4, separator: 8 } as const;
+/** By character: what it tells; 0 for what stands in no path and no name. */
+const CHARACTERS = charactersOf({
+  abcdefghijklmnopqrstuvwxyz: SEEN.letter,
+  ABCDEFGHIJKLMNOPQRSTUVWXYZ: SEEN.letter | SEEN.capital,
+  '0123456789_$.-': SEEN.sign,
+  '@~/+': SEEN.separator,
+});
 const MAX_WORD_LENGTH = 120;
 /** A path has a suffix. */
 const PATH = /[\w$-]\.[A-Za-z]{1,4}$/;
 /** What parts names within a word. */
 const BETWEEN_NAMES = /[/@~+]+/;
-/** A name of a program and not a word of a language: with an underscore, a digit or a capital behind its start, or composed. */
-const TELLING = /^(?=.{5,80}$)(?=.*[A-Za-z])(?:.*[_$\d.-].*|.+[A-Z].*)$/;
+/** A path has at least so many, as `a.c`. */
+const MIN_LENGTH = 3;
+const MIN_NAME_LENGTH = 5;
+const MAX_NAME_LENGTH = 80;
 const FAILURE =
   /\b(?:error(?:\[\w+\])?:|FAIL(?:ED)?\b|\w*(?:Error|Exception)\b|panicked at|not ok\b)/;
+/** One of them stands in each such line. */
+const FAILURE_SIGNS = ['rror', 'FAIL', 'Exception', 'panicked at', 'not ok'];
 
 /**
  * Returns what stands in place of a result: the placeholder, and below it what the result named and how it failed. The
@@ -75,48 +86,134 @@ function namedIn(result: unknown): string {
     .filter((line) => line.length <= MAX_LINE_LENGTH);
   const names = namesIn(lines, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * text.length));
   if (names.length === 0) return '';
-  const failures = lines
-    .filter((line) => FAILURE.test(line))
-    .slice(0, MAX_FAILURES)
-    .map((line) => FAILED + shortened(onOneLine(line), MAX_FAILURE_LENGTH));
+  const failures = failuresIn(text, lines).map(
+    (line) => FAILED + shortened(onOneLine(line), MAX_FAILURE_LENGTH),
+  );
   return `${NAMED}${names.join(' ')}${failures.join('')}`;
+}
+
+/** Texts are asked before lines: most tell of no failure. */
+function failuresIn(text: string, lines: readonly string[]): readonly string[] {
+  if (!FAILURE_SIGNS.some((sign) => text.includes(sign))) return [];
+  return lines.filter((line) => FAILURE.test(line)).slice(0, MAX_FAILURES);
 }
 
 /** The paths in the order in which they come, then the names that come most often, short ones first. */
 function namesIn(lines: readonly string[], maxLength: number): readonly string[] {
   const paths = new Set<string>();
   const counts = new Map<string, number>();
-  for (const line of lines) {
-    for (const [word] of line.matchAll(WORD)) {
-      if (word.length > MAX_WORD_LENGTH) continue;
+  for (const [word, times] of tellingWords(lines)) {
+    if (word.includes('.')) {
       const path = word.replace(/^\.\//, '').replace(/\.+$/, '');
       if (PATH.test(path)) paths.add(path);
-      for (const part of word.split(BETWEEN_NAMES)) {
-        const name = part.replace(/^[.-]+|[.-]+$/g, '');
-        if (TELLING.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
-      }
+    }
+    const isOne = (seenIn(word) & SEEN.separator) === 0;
+    for (const part of isOne ? [word] : word.split(BETWEEN_NAMES)) {
+      const name = withoutOddEnds(part);
+      if (isTelling(name)) counts.set(name, (counts.get(name) ?? 0) + times);
     }
   }
-  const scored = Array.from(counts, ([name, count]) => ({
-    name,
-    score: count / Math.sqrt(name.length),
-  }));
-  const chosen = fitting([...paths], PATHS_PART * maxLength);
+  const chosen = fitting(paths, PATHS_PART * maxLength);
   const taken = chosen.join(' ');
-  const others = scored
-    .sort((a, b) => b.score - a.score)
-    .flatMap(({ name }) => (taken.includes(name) ? [] : name));
-  return [...chosen, ...fitting(others, maxLength - taken.length)];
+  return [...chosen, ...fitting(likeliest(counts), maxLength - taken.length, taken)];
 }
 
-/** Those that fit into so many UTF-16 units with a space each, the first ones first. */
-function fitting(words: readonly string[], maxLength: number): readonly string[] {
+/** Names neither begin nor end with a dot or a hyphen. */
+function withoutOddEnds(part: string): string {
+  let [start, end] = [0, part.length];
+  while (start < end && isOdd(part, start)) start += 1;
+  while (start < end && isOdd(part, end - 1)) end -= 1;
+  return end - start === part.length ? part : part.slice(start, end);
+}
+
+function isOdd(text: string, at: number): boolean {
+  return text[at] === '.' || text[at] === '-';
+}
+
+/** Names by their score, as many of which have the same. */
+function* likeliest(counts: ReadonlyMap<string, number>): Generator<string, void, undefined> {
+  const byScore = new Map<number, string[]>();
+  for (const [name, count] of counts) {
+    const score = count / Math.sqrt(name.length);
+    const known = byScore.get(score);
+    if (known === undefined) byScore.set(score, [name]);
+    else known.push(name);
+  }
+  for (const score of [...byScore.keys()].sort((a, b) => b - a)) yield* byScore.get(score) ?? [];
+}
+
+/** Whether it is a name of a program and not a word of a language: with a digit, a sign or a capital behind its start. */
+function isTelling(name: string): boolean {
+  const { length } = name;
+  if (length < MIN_NAME_LENGTH || length > MAX_NAME_LENGTH) return false;
+  return mayBeTelling(seenIn(name));
+}
+
+function mayBeTelling(seen: number): boolean {
+  return (seen & SEEN.letter) !== 0 && (seen & (SEEN.sign | SEEN.capital)) !== 0;
+}
+
+/**
+ * The words that may be paths or names, and how often each comes: most words are neither, and are not even cut out. One loop, as
+ * whoever takes up a history that was edited reads all results again that have left it.
+ */
+function tellingWords(lines: readonly string[]): ReadonlyMap<string, number> {
+  const words = new Map<string, number>();
+  for (const line of lines) {
+    const { length } = line;
+    for (let at = 0; at < length; at += 1) {
+      let kind = kindOf(line.charCodeAt(at));
+      if (kind === 0) continue;
+      const start = at;
+      let seen = kind & ~SEEN.capital;
+      for (at += 1; at < length; at += 1) {
+        kind = kindOf(line.charCodeAt(at));
+        if (kind === 0) break;
+        seen |= kind;
+      }
+      if (!mayBeTelling(seen) || at - start > MAX_WORD_LENGTH) continue;
+      const word = line.slice(start, at);
+      words.set(word, (words.get(word) ?? 0) + 1);
+    }
+  }
+  return words;
+}
+
+/** What the characters of a name tell. A capital at its start is one of a sentence. */
+function seenIn(name: string): number {
+  let seen = kindOf(name.charCodeAt(0)) & ~SEEN.capital;
+  for (let at = 1; at < name.length; at += 1) seen |= kindOf(name.charCodeAt(at));
+  return seen;
+}
+
+function kindOf(code: number): number {
+  return code < CHARACTERS.length ? (CHARACTERS[code] as number) : 0;
+}
+
+function charactersOf(kinds: Readonly<Record<string, number>>): Uint8Array {
+  const characters = new Uint8Array(128);
+  for (const [listed, kind] of Object.entries(kinds)) {
+    for (let at = 0; at < listed.length; at += 1) characters[listed.charCodeAt(at)] = kind;
+  }
+  return characters;
+}
+
+/** Those that fit into so many UTF-16 units with a space each, the first ones first, and do not stand in a text. */
+function fitting(
+  words: Iterable<string>,
+  maxLength: number,
+  taken: string = '',
+): readonly string[] {
+  const fits: string[] = [];
   let length = 0;
-  return words.filter((word) => {
-    if (length + word.length + 1 > maxLength) return false;
+  for (const word of words) {
+    // Nothing that is worth a place is shorter.
+    if (length + MIN_LENGTH >= maxLength) break;
+    if (length + word.length + 1 > maxLength || taken.includes(word)) continue;
     length += word.length + 1;
-    return true;
-  });
+    fits.push(word);
+  }
+  return fits;
 }
 
 /** About how many tokens an excerpt of a result with so many has. */

@@ -114,7 +114,8 @@ export class HistoryIndex {
     return this.#scope.isRewritable || this.#scope.unsent;
   }
 
-  append({ speaker, blocks }: IContent): void {
+  /** @param isFar whether at least `FAR_RESULTS` results and an answer are known to follow */
+  append({ speaker, blocks }: IContent, isFar: boolean = false): void {
     const { calls, recency, workingSet, unsent, inclusionSyntaxes } = this.#scope;
     const entry = this.#length;
     this.#length += 1;
@@ -128,7 +129,9 @@ export class HistoryIndex {
     } else if (speaker === 'tool' && (calls || recency)) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
-        if (content?.type === 'tool_response') this.#appendResponse(entry, block, content);
+        if (content?.type === 'tool_response') {
+          this.#appendResponse(entry, block, content, isFar);
+        }
       }
     } else if (speaker === 'human' && inclusionSyntaxes.length > 0) {
       this.#appendInclusions(entry, blocks);
@@ -246,7 +249,7 @@ export class HistoryIndex {
     );
   }
 
-  #appendResponse(entry: number, block: number, response: ToolResponseBlock): void {
+  #appendResponse(entry: number, block: number, response: ToolResponseBlock, isFar: boolean): void {
     // A tool that still runs has not answered: its call stays open, its payload may yet change.
     if (response.isComplete === false) {
       if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
@@ -260,7 +263,7 @@ export class HistoryIndex {
       this.responses.tokens.push(isGone(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
-      this.responses.text.push(this.#unsent.noteResult(this.responses, response));
+      this.responses.text.push(this.#unsent.noteResult(this.responses, response, isFar));
       this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);

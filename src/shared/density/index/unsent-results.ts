@@ -37,6 +37,9 @@ const WINDOW_STRETCHES = 10_000;
 /** So much more is noted, as results that go away bring older ones into that window. */
 const SLACK = 4;
 
+/** Behind so many results, nothing of one is noted. */
+export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
+
 /** Stands for no text that lines are told of. */
 export const NO_TEXT = 0;
 
@@ -75,14 +78,19 @@ export class UnsentResults {
    * Notes a result. One that is small, no text, or a failure is none to shrink; neither is one that was shrunk, or one of an unknown call.
    *
    * @param responses those of the history, without it
+   * @param isFar whether so many follow that its lines are not looked for any more, and an answer
    * @returns the number of its text, or `NO_TEXT`
    */
-  noteResult(responses: ResponseColumns, response: ToolResponseBlock): number {
+  noteResult(responses: ResponseColumns, response: ToolResponseBlock, isFar: boolean): number {
     const { callId, result, error } = response;
     const call = this.#calls.get(callId);
     this.#answered.add(callId);
     if (Boolean(error) || typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) {
       return NO_TEXT;
+    }
+    if (isFar) {
+      this.#texts += 1;
+      return this.#texts;
     }
     const numbers = numbersOf(response, result);
     if (call !== undefined && !isShrunk(result)) {
@@ -175,7 +183,8 @@ export class UnsentResults {
   #noteText(responses: ResponseColumns, numbers: StretchNumbers): number {
     this.#texts += 1;
     this.#stretches.note(this.#texts, numbers);
-    if (this.#stretches.size > 2 * SLACK * WINDOW_STRETCHES) {
+    const { size, texts } = this.#stretches;
+    if (size > 2 * SLACK * WINDOW_STRETCHES || texts > 1.5 * FAR_RESULTS) {
       const kept = new Set([this.#texts]);
       this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
       this.#stretches.keep(kept);

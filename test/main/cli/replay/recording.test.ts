@@ -66,6 +66,9 @@ describe('what fills the window', () => {
   });
 });
 
+/** So much that no request is too short to be cached. */
+const START = humanText('lorem ipsum '.repeat(1_000));
+
 describe('the requests', () => {
   test('are those of the model calls, and no more is read from the cache than was sent before', async () => {
     const { report, requests } = await record(longSession(60), { recencyRetention: 2 });
@@ -87,7 +90,7 @@ describe('the requests', () => {
   test('read nothing after five idle minutes, by the times that were recorded', async () => {
     const entries = longSession(5);
     const gaps = [0, 1, 0, 1, 0, 1, 3, 3, 0, 1];
-    const { requests, model } = await record(timed(entries, gaps), TAKES_NOTHING);
+    const { requests, model } = await record([START, ...timed(entries, gaps)], TAKES_NOTHING);
     expect(requests.map(({ isCold }) => isCold)).toEqual([true, false, false, true, false]);
     expect(requests.map(({ without }) => without.cacheReadTokens > 0)).toEqual([
       ...[false, true, true],
@@ -97,7 +100,7 @@ describe('the requests', () => {
   });
 
   test('are those of the model that is named, at its prices, and of another where one is given', async () => {
-    const entries = timed(longSession(5), [0, 1, 0, 1, 0, 1, 3, 3, 0, 1]);
+    const entries = [START, ...timed(longSession(5), [0, 1, 0, 1, 0, 1, 3, 3, 0, 1])];
     const long = entries.map((entry) => ({
       ...entry,
       metadata: { ...entry.metadata, model: 'gpt-6.2-sol' },

@@ -1,0 +1,135 @@
+// Tells most entries that may come in at a third of the price: what it is not sure of is for `ingestion.ts` to judge, and to
+// say what is wrong. It makes no garbage, and runs no code of an entry either.
+
+import { types } from 'node:util';
+import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
+import type { IngestionLimits } from './ingestion.js';
+
+/** Deeper values may be circular. */
+const MAX_SURE_DEPTH = 16;
+
+let characters = 0;
+let values = 0;
+let depthsLeft = 0;
+let maxValues = 0;
+
+/** Whether an entry is surely one that `assertIngestible` takes. */
+export function isSurelyIngestible(content: unknown, limits: IngestionLimits): boolean {
+  characters = 0;
+  values = 0;
+  depthsLeft = Math.min(MAX_SURE_DEPTH, limits.maxDepth);
+  ({ maxValues } = limits);
+  try {
+    return isSureEntry(content) && characters <= limits.maxCharacters && values <= maxValues;
+  } catch {
+    // A block of another shape, a stack that is used up: judged again, and told.
+    return false;
+  }
+}
+
+function isSureEntry(content: unknown): boolean {
+  // What others have added to all objects is found with each of them.
+  for (const _ in NOTHING) return false;
+  if (!isRecord(content) || !isPlainRecord(content)) return false;
+  let parts = 0;
+  for (const key in content) {
+    if (lookupGetter.call(content, key) !== undefined) return false;
+    const value = content[key];
+    if (key === 'speaker') assertSpeaker(value, '');
+    else if (key === 'blocks') {
+      if (!areSureBlocks(value)) return false;
+    } else {
+      if ((key === 'metadata' && !isRecord(value)) || !isSure(value)) return false;
+      continue;
+    }
+    parts += 1;
+  }
+  return parts === 2;
+}
+
+function areSureBlocks(blocks: unknown): boolean {
+  if (!Array.isArray(blocks) || !isPlainArray(blocks)) return false;
+  for (let at = 0; at < blocks.length; at += 1) {
+    const block: unknown = blocks[at];
+    if (!isRecord(block) || !isSure(block)) return false;
+    assertBlock(block, '');
+    const key = claimKeyOf(block);
+    if (key !== undefined) characters += Number(block[key]);
+  }
+  return true;
+}
+
+function isSure(value: unknown): boolean {
+  values += 1;
+  switch (typeof value) {
+    case 'string':
+      characters += value.length;
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+      return true;
+    case 'object':
+      return value === null || isSureObject(value);
+    default:
+      return false;
+  }
+}
+
+function isSureObject(value: object): boolean {
+  if (depthsLeft === 0) return false;
+  depthsLeft -= 1;
+  const isSureInside = Array.isArray(value) ? areSureElements(value) : areSureProperties(value);
+  depthsLeft += 1;
+  return isSureInside;
+}
+
+function areSureElements(elements: readonly unknown[]): boolean {
+  if (!isPlainArray(elements)) return false;
+  for (let at = 0; at < elements.length; at += 1) if (!isSure(elements[at])) return false;
+  return true;
+}
+
+function areSureProperties(record: object): boolean {
+  if (!isPlainRecord(record)) return false;
+  for (const key in record) {
+    if (lookupGetter.call(record, key) !== undefined) return false;
+    characters += key.length;
+    const value = (record as Readonly<Record<string, unknown>>)[key];
+    if (value === undefined) {
+      if (lookupSetter.call(record, key) !== undefined) return false;
+      values += 1;
+    } else if (!isSure(value)) return false;
+  }
+  return true;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isPlainRecord(record: object): boolean {
+  if (types.isProxy(record)) return false;
+  const prototype: unknown = Object.getPrototypeOf(record);
+  return (prototype === Object.prototype || prototype === null) && !('callee' in record);
+}
+
+/** Whether an array has elements alone, and is no longer than what may come in; of these, whether any is a getter. */
+function isPlainArray(elements: readonly unknown[]): boolean {
+  if (types.isProxy(elements) || Object.getPrototypeOf(elements) !== Array.prototype) return false;
+  const { length } = elements;
+  if (values + length > maxValues) return false;
+  for (let at = 0; at < length; at += 1) {
+    if (lookupGetter.call(elements, at) !== undefined) return false;
+  }
+  return Object.keys(elements).length === length && !Object.hasOwn(elements, Symbol.iterator);
+}
+
+const NOTHING: object = {};
+
+type Lookup = (this: unknown, key: PropertyKey) => unknown;
+const { __lookupGetter__: lookupGetter, __lookupSetter__: lookupSetter } =
+  Object.prototype as unknown as {
+    readonly __lookupGetter__: Lookup;
+    readonly __lookupSetter__: Lookup;
+  };

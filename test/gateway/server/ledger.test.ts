@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LineReport } from '../../../src/gateway/engine/protocol.js';
+import { Ledger } from '../../../src/gateway/server/ledger.js';
+import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
+
+const NOTHING = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
+
+function lineOf(cacheTtlMs?: number): LineReport {
+  return {
+    ...{ id: 'one', name: undefined, api: 'anthropic', model: 'claude-sonnet-4-5', isNew: false },
+    ...{ givenMessages: 1, sentMessages: 1, contextLimit: 200_000, cacheTtlMs },
+    costs: { ...NOTHING, uncompacted: NOTHING } as unknown as LineReport['costs'],
+  };
+}
+
+interface Call {
+  readonly waitMs?: number;
+  readonly cacheTtlMs?: number;
+  readonly edits?: number;
+  readonly bytes?: number;
+  /** Tokens of the prompt, and those of them that came from the cache. */
+  readonly prompt: number;
+  readonly read: number;
+}
+
+/** What the ledger says of the last of some calls. */
+function missOf(...calls: readonly Call[]): string | undefined {
+  const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
+  for (const { waitMs = 1_000, cacheTtlMs, edits = 0, bytes = 9, prompt, read } of calls) {
+    vi.advanceTimersByTime(waitMs);
+    const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
+    const line = lineOf(cacheTtlMs);
+    const landed = Array.from({ length: edits }, () => edit);
+    ledger.noteAnswer({ outcome: 'unchanged', line, edits: landed }, bytes);
+    const usage = { inputTokens: prompt - read, cacheReadTokens: read };
+    ledger.noteUsage('one', {
+      usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1 },
+      mode: 'compact',
+      status: 200,
+    });
+  }
+  return ledger.conversation('one')?.recent.at(-1)?.miss;
+}
+
+describe('Ledger', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('says why a prompt was not read from a cache', () => {
+    const first = { prompt: 9_000, read: 0 };
+    expect(missOf(first)).toBe('first call');
+    expect(missOf(first, { prompt: 9_500, read: 8_000 })).toBeUndefined();
+    expect(missOf(first, { prompt: 9_500, read: 4_000 })).toBe('unknown');
+    expect(missOf(first, { prompt: 9_500, read: 0, edits: 1 })).toBe('edited');
+    expect(missOf(first, { prompt: 9_500, read: 0, bytes: 8 })).toBe('changed by the host');
+  });
+
+  it('expects no more of a cache than a prompt still holds, and nothing of one that is too short for it', () => {
+    expect(missOf({ prompt: 90_000, read: 0 }, { prompt: 9_000, read: 8_000 })).toBeUndefined();
+    expect(missOf({ prompt: 500, read: 0 }, { prompt: 600, read: 0 })).toBeUndefined();
+  });
+
+  it('takes a cache for gone when the request before asked for no longer', () => {
+    const late = { waitMs: 600_000, prompt: 9_500, read: 0 };
+    expect(missOf({ prompt: 9_000, read: 0 }, late)).toBe('idle');
+    expect(missOf({ prompt: 9_000, read: 0, cacheTtlMs: 3_600_000 }, late)).toBe('unknown');
+    expect(missOf({ prompt: 9_000, read: 0 }, { ...late, cacheTtlMs: 3_600_000 })).toBe('idle');
+  });
+});
