@@ -158,11 +158,14 @@ describe('storedMessageFormat', () => {
         applyDensityResult(history, optimize(entries, CONFIG));
         view.follow(history);
         const again = storedMessageFormat.createReader().read(view.standing, 0).entries;
-        expect(findViolations(again).map(({ rule }) => rule)).toEqual(
-          findViolations(history).map(({ rule }) => rule),
+        // Reasoning of a step that had nothing else goes with the next step of its message.
+        const rules = findViolations(again).map(({ rule }) => rule);
+        expect(findViolations(history).map(({ rule }) => rule)).toEqual(
+          expect.arrayContaining(rules),
         );
-        expect(again.flatMap(({ blocks }) => blocks.length)).toEqual(
-          history.flatMap(({ blocks }) => blocks.length),
+        const isOther = ({ type }: { readonly type: string }): boolean => type !== 'thinking';
+        expect(again.flatMap(({ blocks }) => blocks).filter(isOther).length).toBe(
+          history.flatMap(({ blocks }) => blocks).filter(isOther).length,
         );
       }),
       { numRuns: runs(2_000) },
