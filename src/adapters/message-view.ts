@@ -2,7 +2,7 @@
 // of the entries back into the messages that they came from. Runs no compaction.
 
 import type { EntryChange } from '../main/entry-change.js';
-import { assertIngestible } from '../shared/ingestion.js';
+import { assertMadeEntry } from '../shared/ingestion.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import type {
   MessageFormat,
@@ -378,7 +378,7 @@ function isAtOrBehind<Message>(
 function assertHoldable(entry: PlacedEntry): void {
   const at = entry.blocks[0]?.origin[0] ?? 0;
   try {
-    assertIngestible(entry, at);
+    assertMadeEntry(entry, at);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${reason}`, {

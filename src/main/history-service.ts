@@ -27,7 +27,7 @@ import { SILENT_LOGGER } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './safe-emitter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
-import type { CountEntries } from './tokens/token-ledger.js';
+import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
 
 /** What a history tells its listeners. */
 export interface HistoryEvents {
@@ -157,7 +157,8 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /** Goes on from a journal, and takes in what that has made of its entries, or the next part of that: checked ones. */
-  goOn(journal: Journal, entries: readonly IContent[]): void {
+  goOn(journal: Journal, entries: readonly IContent[], tokens: KnownTokens): void {
+    this.#ledger.weighEach(entries, tokens);
     if (this.#journal !== journal) {
       this.#additions += journal.length;
       this.#revision += 1;

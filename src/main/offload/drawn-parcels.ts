@@ -49,7 +49,7 @@ export interface DrawnParcelsOptions {
  * Text that waits for the line at most once it was counted. Until then the line's thread counts with the others, and takes in
  * what was counted when all is: a total is waited for sooner than a plan.
  */
-const MAX_HELD_CHARACTERS = 16 * MAX_BATCH_CHARACTERS;
+const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 
 /** Entries that are sent as bytes when so many come in at once; fewer are cloned sooner. */
 const MIN_PACKED = 32;

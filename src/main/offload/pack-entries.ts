@@ -12,10 +12,10 @@ import {
 } from '../../shared/packed-entries.js';
 import type { PackedEntries } from '../../shared/packed-entries.js';
 
-/** Bytes of a buffer: a batch of texts fits in, most of whose characters are ASCII. */
-const BUFFER_BYTES = 2 ** 20;
+/** Bytes of a buffer: as many entries as a batch may have fit in, of some 2 kB as agents have them. */
+const BUFFER_BYTES = 2 ** 19;
 /** Buffers that wait to be used again. */
-const MAX_FREE = 8;
+const MAX_FREE = 16;
 /** The most bytes that UTF-8 takes for one UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const FIRST_NUMBERS = 4_096;

@@ -13,6 +13,7 @@ import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { inTurns } from './in-turns.js';
 import { Journal } from './journal.js';
+import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { SessionMemory } from './session-memory.js';
 import { brokenState } from './session-state.js';
 import type { OpenState } from './session-state.js';
@@ -38,7 +39,7 @@ export interface Resumed {
   /** As they stand. */
   readonly entries: readonly IContent[];
   /** Tokens of the first of them. */
-  readonly tokens: readonly (number | undefined)[];
+  readonly tokens: KnownTokens;
   readonly memory: SessionMemory;
   /** Entries that were taken in; those behind them are new. */
   readonly taken: number;

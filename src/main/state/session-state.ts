@@ -19,7 +19,7 @@ const STATE_VERSION = 1;
 
 /**
  * What a session has decided and learned: with the history that was added to it, all that another process needs to go on. Plain
- * JSON, of about four bytes per entry and ten per edit. Of the history it holds no text but summaries.
+ * JSON, of about four bytes per entry and eight at most per edit. Of the history it holds no text but summaries.
  */
 export interface SessionState {
   readonly version: 1;

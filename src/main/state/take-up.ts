@@ -62,12 +62,8 @@ async function goOn(history: HistoryService, options: TakeUpOptions): Promise<Ta
   const { journal, entries, tokens, taken, divergence } = read.resumed;
   for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
-    const part = entries.slice(start, start + ENTRIES_PER_TURN);
-    part.forEach((entry, at) => {
-      const known = tokens[start + at];
-      if (known !== undefined) history.weigh(entry, known);
-    });
-    history.goOn(journal, part);
+    const end = start + ENTRIES_PER_TURN;
+    history.goOn(journal, entries.slice(start, end), tokens.slice(start, end));
   }
   return { taken, memory: noteOpened(history, read, options), report: divergence };
 }
@@ -129,15 +125,11 @@ export async function goOnFrom(
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));
   history.clear();
-  const weigh = (list: readonly IContent[], known: readonly (number | undefined)[]): void => {
-    list.forEach((entry, at) => {
-      const count = known[at];
-      if (count !== undefined) history.weigh(entry, count);
-    });
-  };
-  weigh(entries, tokens);
-  weigh(rest, counted);
-  history.goOn(journal, entries);
+  rest.forEach((entry, at) => {
+    const count = counted[at];
+    if (count !== undefined) history.weigh(entry, count);
+  });
+  history.goOn(journal, entries, tokens);
   onGoneOn(noteOpened(history, read, all));
   history.addAll(rest);
   return true;

@@ -19,6 +19,9 @@ export type CountEntries = (
   modelName: string | undefined,
 ) => Promise<readonly number[]>;
 
+/** Tokens of entries; `undefined` where they are not known. */
+export type KnownTokens = readonly (number | undefined)[];
+
 interface Account {
   /** `undefined` until it is counted. */
   tokens: number | undefined;
@@ -158,6 +161,14 @@ export class TokenLedger {
   /** Notes the tokens of an entry that may come in, when they are known without a count. */
   weigh(content: IContent, tokens: number): void {
     this.#weighed.set(content, isTokenCount(tokens) ? Math.ceil(tokens) : 0);
+  }
+
+  /** The same of many, where they are known. */
+  weighEach(contents: readonly IContent[], tokens: KnownTokens): void {
+    contents.forEach((content, at) => {
+      const known = tokens[at];
+      if (known !== undefined) this.weigh(content, known);
+    });
   }
 
   /** Tokens of each entry; those of the history from the books, others counted now and remembered. */

@@ -45,9 +45,9 @@ export function describeEdit(
   return describeSplice(at, former, contents);
 }
 
-/** The checksum of a result that was made, by which another version of this library is told. */
+/** Sixteen bits of a result that was made, by which another version of this library is told: that makes many others. */
 export function checksumOfResult(text: string): number {
-  return crc32(text);
+  return crc32(text) & 0xffff;
 }
 
 type Row = readonly [

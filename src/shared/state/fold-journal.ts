@@ -101,7 +101,8 @@ function* foldUpTo(
 
 /** Whether what a fold has come to may be sent as well as what it was made of. */
 export function isSendable({ entries }: Fold, raw: readonly IContent[]): boolean {
-  return findPairingViolations(entries).length <= findPairingViolations(raw).length;
+  const { length } = findPairingViolations(entries);
+  return length === 0 || length <= findPairingViolations(raw).length;
 }
 
 /** The first entry that a record changes. */

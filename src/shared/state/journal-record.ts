@@ -53,7 +53,7 @@ export type JournalRecord =
       /** The rows of a plan; the start of one that shrinks says which of `shown`. */
       readonly rows: DensityPlan;
       readonly shown: readonly (readonly ShownAbove[])[];
-      /** Of the results that rows have made, in their order. */
+      /** Sixteen bits of each result that rows have made, in their order. */
       readonly checksums: readonly number[];
     }
   | { readonly kind: 'splice'; readonly at: number; readonly pieces: readonly SplicePiece[] }
@@ -91,6 +91,7 @@ export const MAX_LOST_BLOCKS = 1_000;
 export class JournalWriter {
   readonly #bytes = new ByteWriter();
   readonly #texts: string[] = [];
+  readonly #forms = new Map<number, number>();
   #lastAt = 0;
   /** Written entries that stand, with the numbers of their texts. */
   readonly #written = new Map<IContent, number>();
@@ -146,9 +147,8 @@ export class JournalWriter {
     for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
       bytes.number(row.entry - last);
       last = row.entry;
-      bytes.number(row.block);
-      bytes.byte(markOf(row.action, row.rule));
-      if (makesResult(row.action)) bytes.word(checksums[made++] ?? 0);
+      this.#addForm(row.block, markOf(row.action, row.rule));
+      if (makesResult(row.action)) bytes.half(checksums[made++] ?? 0);
       if (row.action === ACTION.cut) {
         bytes.number(row.start);
         bytes.number(row.end - row.start);
@@ -156,6 +156,16 @@ export class JournalWriter {
         this.#addShown(shown[row.start] ?? []);
       }
     }
+  }
+
+  /** Most rows are one of a few forms: each is told once, and named by its number from then on. */
+  #addForm(block: number, mark: number): void {
+    const form = formOf(block, mark);
+    const number = this.#forms.get(form);
+    this.#bytes.number(number ?? this.#forms.size);
+    if (number !== undefined) return;
+    this.#forms.set(form, this.#forms.size);
+    this.#bytes.number(form);
   }
 
   #addShown(runs: readonly ShownAbove[]): void {
@@ -205,6 +215,7 @@ export function* readJournal({
     if (typeof found === 'string') return found;
     throw new RangeError('Expected the number of a text.');
   };
+  const forms: number[] = [];
   let at = 0;
   while (!bytes.isAtEnd) {
     const kind = bytes.byte();
@@ -213,7 +224,7 @@ export function* readJournal({
       continue;
     }
     at += bytes.number();
-    if (kind === KIND.rows) yield readRows(bytes, at);
+    if (kind === KIND.rows) yield readRows(bytes, at, forms);
     else if (kind === KIND.splice) yield { kind: 'splice', at, pieces: readPieces(bytes, text) };
     else if (kind === KIND.unknown) yield { kind: 'unknown', at };
     else throw new RangeError('Expected a record of a known kind.');
@@ -229,7 +240,18 @@ function countOf(bytes: ByteReader): number {
   throw new RangeError('Expected a smaller number.');
 }
 
-function readRows(bytes: ByteReader, at: number): JournalRecord {
+/** A block, and what becomes of it by which rule, as one number. */
+function formOf(block: number, mark: number): number {
+  return block * 0x100 + mark;
+}
+
+function readForm(bytes: ByteReader, forms: number[]): number {
+  const number = bytes.number();
+  if (number > forms.length) throw new RangeError('Expected a form of a row.');
+  return (forms[number] ??= bytes.number());
+}
+
+function readRows(bytes: ByteReader, at: number, forms: number[]): JournalRecord {
   const checksums: number[] = [];
   const count = countOf(bytes);
   const rows: number[] = [];
@@ -237,10 +259,11 @@ function readRows(bytes: ByteReader, at: number): JournalRecord {
   let entry = 0;
   for (let row = 0; row < count; row += 1) {
     entry += bytes.number();
-    const block = bytes.number();
-    const mark = bytes.byte();
+    const form = readForm(bytes, forms);
+    const block = Math.floor(form / 0x100);
+    const mark = form % 0x100;
     const action = actionOf(mark);
-    if (makesResult(action)) checksums.push(bytes.word());
+    if (makesResult(action)) checksums.push(bytes.half());
     let start = -1;
     let end = -1;
     if (action === ACTION.cut) {

@@ -25,9 +25,10 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** Adds 32 bits. */
-  word(value: number): void {
-    for (let shift = 0; shift < 32; shift += 8) this.byte((value >>> shift) & 0xff);
+  /** Adds 16 bits. */
+  half(value: number): void {
+    this.byte(value & 0xff);
+    this.byte(value >>> 8);
   }
 
   bytes(bytes: Uint8Array): void {
@@ -84,10 +85,9 @@ export class ByteReader {
     return byte;
   }
 
-  word(): number {
-    let value = 0;
-    for (let shift = 0; shift < 32; shift += 8) value |= this.byte() << shift;
-    return value >>> 0;
+  half(): number {
+    const low = this.byte();
+    return low + this.byte() * 0x100;
   }
 }
 

@@ -48,9 +48,6 @@ const MAX_WORD_LENGTH = 120;
 const PATH = /[\w$-]\.[A-Za-z]{1,4}$/;
 /** What parts names within a word. */
 const BETWEEN_NAMES = /[/@~+]+/;
-/** What names neither begin nor end with. */
-const ODD_END = /^[.-]|[.-]$/;
-const ODD_ENDS = /^[.-]+|[.-]+$/g;
 /** A path has at least so many, as `a.c`. */
 const MIN_LENGTH = 3;
 const MIN_NAME_LENGTH = 5;
@@ -110,14 +107,27 @@ function namesIn(lines: readonly string[], maxLength: number): readonly string[]
       const path = word.replace(/^\.\//, '').replace(/\.+$/, '');
       if (PATH.test(path)) paths.add(path);
     }
-    for (const part of BETWEEN_NAMES.test(word) ? word.split(BETWEEN_NAMES) : [word]) {
-      const name = ODD_END.test(part) ? part.replace(ODD_ENDS, '') : part;
+    const isOne = (seenIn(word) & SEEN.separator) === 0;
+    for (const part of isOne ? [word] : word.split(BETWEEN_NAMES)) {
+      const name = withoutOddEnds(part);
       if (isTelling(name)) counts.set(name, (counts.get(name) ?? 0) + times);
     }
   }
   const chosen = fitting(paths, PATHS_PART * maxLength);
   const taken = chosen.join(' ');
   return [...chosen, ...fitting(likeliest(counts), maxLength - taken.length, taken)];
+}
+
+/** Names neither begin nor end with a dot or a hyphen. */
+function withoutOddEnds(part: string): string {
+  let [start, end] = [0, part.length];
+  while (start < end && isOdd(part, start)) start += 1;
+  while (start < end && isOdd(part, end - 1)) end -= 1;
+  return end - start === part.length ? part : part.slice(start, end);
+}
+
+function isOdd(text: string, at: number): boolean {
+  return text[at] === '.' || text[at] === '-';
 }
 
 /** Names by their score, as many of which have the same. */
@@ -136,23 +146,32 @@ function* likeliest(counts: ReadonlyMap<string, number>): Generator<string, void
 function isTelling(name: string): boolean {
   const { length } = name;
   if (length < MIN_NAME_LENGTH || length > MAX_NAME_LENGTH) return false;
-  return mayBeTelling(seenIn(name, 0, length));
+  return mayBeTelling(seenIn(name));
 }
 
 function mayBeTelling(seen: number): boolean {
   return (seen & SEEN.letter) !== 0 && (seen & (SEEN.sign | SEEN.capital)) !== 0;
 }
 
-/** The words that may be paths or names, and how often each comes: most words are neither, and are not even cut out. */
+/**
+ * The words that may be paths or names, and how often each comes: most words are neither, and are not even cut out. One loop, as
+ * whoever takes up a history that was edited reads all results again that have left it.
+ */
 function tellingWords(lines: readonly string[]): ReadonlyMap<string, number> {
   const words = new Map<string, number>();
   for (const line of lines) {
     const { length } = line;
     for (let at = 0; at < length; at += 1) {
-      if (kindAt(line, at) === 0) continue;
+      let kind = kindOf(line.charCodeAt(at));
+      if (kind === 0) continue;
       const start = at;
-      while (at < length && kindAt(line, at) !== 0) at += 1;
-      if (at - start > MAX_WORD_LENGTH || !mayBeTelling(seenIn(line, start, at))) continue;
+      let seen = kind & ~SEEN.capital;
+      for (at += 1; at < length; at += 1) {
+        kind = kindOf(line.charCodeAt(at));
+        if (kind === 0) break;
+        seen |= kind;
+      }
+      if (!mayBeTelling(seen) || at - start > MAX_WORD_LENGTH) continue;
       const word = line.slice(start, at);
       words.set(word, (words.get(word) ?? 0) + 1);
     }
@@ -160,15 +179,15 @@ function tellingWords(lines: readonly string[]): ReadonlyMap<string, number> {
   return words;
 }
 
-/** What the characters of a word tell. A capital at its start is one of a sentence. */
-function seenIn(text: string, start: number, end: number): number {
-  let seen = kindAt(text, start) & ~SEEN.capital;
-  for (let at = start + 1; at < end; at += 1) seen |= kindAt(text, at);
+/** What the characters of a name tell. A capital at its start is one of a sentence. */
+function seenIn(name: string): number {
+  let seen = kindOf(name.charCodeAt(0)) & ~SEEN.capital;
+  for (let at = 1; at < name.length; at += 1) seen |= kindOf(name.charCodeAt(at));
   return seen;
 }
 
-function kindAt(text: string, at: number): number {
-  return CHARACTERS[text.charCodeAt(at)] ?? 0;
+function kindOf(code: number): number {
+  return code < CHARACTERS.length ? (CHARACTERS[code] as number) : 0;
 }
 
 function charactersOf(kinds: Readonly<Record<string, number>>): Uint8Array {

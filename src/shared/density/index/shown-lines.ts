@@ -9,9 +9,6 @@ export const STRETCH_LINES = 3;
 const MIN_STRETCH = 24;
 /** What stands further down in a text is not noted. */
 const MAX_NOTED_LINES = 4_096;
-/** More than the lines that are noted. */
-const PLACES = 65_536;
-
 /** Lines of a text that an earlier one shows, too. */
 export interface ShownRun {
   /** Index of the first line, and of the one behind the last. */
@@ -24,12 +21,25 @@ export interface ShownRun {
 /** Numbers for each stretch of a text, by its first line; 0 for one that is not compared. */
 export type StretchNumbers = Float64Array;
 
-/** The stretches of the results of one history: of texts, each known by a number, in the order of these. */
+/** Nothing follows in a chain; rows are told by their index plus one. */
+const END = 0;
+const FIRST_ROWS = 64;
+
+/**
+ * The stretches of the results of one history: of texts, each known by a number, in the order of these. One row of 25 bytes or so for
+ * each of them: those of a text stand side by side, and those of one bucket of numbers are chained, of the newest text first.
+ */
 export class KnownStretches {
-  /** By number of a stretch, the texts that have it, ascending: each times `PLACES`, and the line that it first begins with. */
-  readonly #places = new Map<number, number[]>();
-  /** By text, its stretches and the first lines of those. */
-  readonly #noted = new Map<number, ReadonlyMap<number, number>>();
+  #numbers = new Float64Array(FIRST_ROWS);
+  #texts = new Int32Array(FIRST_ROWS);
+  #lines = new Uint16Array(FIRST_ROWS);
+  #next = new Int32Array(FIRST_ROWS);
+  /** By the low bits of a number, the first row of its chain. As many as there is room for rows. */
+  #first = new Int32Array(FIRST_ROWS);
+  /** Rows that were used, those of texts that are forgotten among them. */
+  #used = 0;
+  /** By text, its first row and how many it has. */
+  readonly #noted = new Map<number, { readonly row: number; readonly size: number }>();
   #size = 0;
 
   /** Texts that are noted, and their stretches. */
@@ -37,15 +47,21 @@ export class KnownStretches {
     return this.#size;
   }
 
-  /** Notes a text. */
+  /** Texts that are noted. */
+  get texts(): number {
+    return this.#noted.size;
+  }
+
+  /** Notes a text that is not noted. */
   note(text: number, numbers: StretchNumbers): void {
-    const lines = new Map<number, number>();
     const end = Math.min(numbers.length, MAX_NOTED_LINES);
+    this.#reserve(Math.ceil(end / STRETCH_LINES));
+    const row = this.#used;
     for (let at = 0; at < end; at += STRETCH_LINES) {
       const number = numbers[at] ?? 0;
-      if (number !== 0 && !lines.has(number)) lines.set(number, at);
+      if (number !== 0) this.#push(text, number, at);
     }
-    this.#add(text, lines);
+    this.#enter(text, row);
   }
 
   /** How many stretches of a text are noted; `undefined` when it is not known. */
@@ -55,35 +71,33 @@ export class KnownStretches {
 
   /** Knows a text by another number from now on. */
   move(text: number, to: number): void {
-    const lines = this.#noted.get(text);
+    const noted = this.#noted.get(text);
+    if (noted === undefined) return;
+    const numbers = this.#numbers.slice(noted.row, noted.row + noted.size);
+    const lines = this.#lines.slice(noted.row, noted.row + noted.size);
     this.forget(text);
-    if (lines !== undefined) this.#add(to, lines);
+    this.#reserve(numbers.length);
+    const row = this.#used;
+    for (const [at, number] of numbers.entries()) this.#push(to, number, lines[at] ?? 0);
+    this.#enter(to, row);
   }
 
   forget(text: number): void {
-    const lines = this.#noted.get(text);
-    if (lines === undefined) return;
+    const noted = this.#noted.get(text);
+    if (noted === undefined) return;
     this.#noted.delete(text);
-    this.#size -= lines.size + 1;
-    for (const [number, line] of lines) {
-      const places = this.#places.get(number) ?? [];
-      places.splice(lowerBound(places, text * PLACES + line), 1);
-      if (places.length === 0) this.#places.delete(number);
-    }
+    this.#size -= noted.size + 1;
+    for (let row = noted.row; row < noted.row + noted.size; row += 1) this.#unchain(row);
   }
 
   /** Forgets all texts but these. */
   keep(texts: ReadonlySet<number>): void {
-    for (const [number, places] of this.#places) {
-      const kept = places.filter((place) => texts.has(textAt(place)));
-      if (kept.length === 0) this.#places.delete(number);
-      else this.#places.set(number, kept);
-    }
-    for (const [text, lines] of this.#noted) {
+    for (const [text, { size }] of this.#noted) {
       if (texts.has(text)) continue;
       this.#noted.delete(text);
-      this.#size -= lines.size + 1;
+      this.#size -= size + 1;
     }
+    this.#rebuild(0);
   }
 
   /**
@@ -97,9 +111,9 @@ export class KnownStretches {
     if (firstText === Infinity) return [];
     const runs: { start: number; end: number; text: number; line: number }[] = [];
     for (let at = 0; at < numbers.length; at += 1) {
-      const place = this.#firstPlace(numbers[at] ?? 0, firstText, rows);
-      if (place === undefined) continue;
-      const [text, line] = [textAt(place), place % PLACES];
+      const row = this.#oldestRow(numbers[at] ?? 0, firstText, rows);
+      if (row === undefined) continue;
+      const [text, line] = [this.#texts[row] ?? 0, this.#lines[row] ?? 0];
       const last = runs.at(-1);
       const end = at + STRETCH_LINES;
       // Stretches that stand elsewhere in another order are no run of it.
@@ -110,47 +124,90 @@ export class KnownStretches {
     return runs.map(({ start, end, text }) => ({ start, end, row: rows.get(text) ?? 0 }));
   }
 
-  #firstPlace(
+  /** The row of the first of these texts that has a stretch. */
+  #oldestRow(
     number: number,
     firstText: number,
     rows: ReadonlyMap<number, number>,
   ): number | undefined {
-    const places = this.#places.get(number);
-    if (places === undefined) return undefined;
-    // Most often it is the first that is looked at.
-    for (let at = lowerBound(places, firstText * PLACES); at < places.length; at += 1) {
-      const place = places[at] ?? 0;
-      if (rows.has(textAt(place))) return place;
+    let oldest: number | undefined;
+    for (let row = this.#firstOf(number); row >= 0; row = (this.#next[row] ?? END) - 1) {
+      const text = this.#texts[row] ?? 0;
+      if (text < firstText) break;
+      if (this.#numbers[row] === number && rows.has(text)) oldest = row;
     }
-    return undefined;
+    return oldest;
   }
 
-  #add(text: number, lines: ReadonlyMap<number, number>): void {
-    this.#noted.set(text, lines);
-    this.#size += lines.size + 1;
-    for (const [number, line] of lines) {
-      const place = text * PLACES + line;
-      const places = this.#places.get(number);
-      if (places === undefined) this.#places.set(number, [place]);
-      else if ((places.at(-1) ?? 0) < place) places.push(place);
-      else places.splice(lowerBound(places, place), 0, place);
+  /** Adds a row, unless the text has that stretch further up. There is room for it. */
+  #push(text: number, number: number, line: number): void {
+    let before = -1;
+    let row = this.#firstOf(number);
+    for (; row >= 0 && (this.#texts[row] ?? 0) >= text; row = (this.#next[row] ?? END) - 1) {
+      if (this.#texts[row] === text && this.#numbers[row] === number) return;
+      before = row;
+    }
+    const added = this.#used;
+    this.#used += 1;
+    this.#numbers[added] = number;
+    this.#texts[added] = text;
+    this.#lines[added] = line;
+    this.#chain(number, before, added + 1);
+    this.#next[added] = row + 1;
+  }
+
+  #enter(text: number, row: number): void {
+    const size = this.#used - row;
+    this.#noted.set(text, { row, size });
+    this.#size += size + 1;
+  }
+
+  #unchain(gone: number): void {
+    const number = this.#numbers[gone] ?? 0;
+    let before = -1;
+    for (let row = this.#firstOf(number); row >= 0; row = (this.#next[row] ?? END) - 1) {
+      if (row === gone) {
+        this.#chain(number, before, this.#next[gone] ?? END);
+        return;
+      }
+      before = row;
     }
   }
-}
 
-function textAt(place: number): number {
-  return Math.floor(place / PLACES);
-}
-
-/** The index of the first of ascending places that is not below one. */
-function lowerBound(places: readonly number[], place: number): number {
-  let [start, end] = [0, places.length];
-  while (start < end) {
-    const middle = (start + end) >>> 1;
-    if ((places[middle] ?? 0) < place) start = middle + 1;
-    else end = middle;
+  /** Has one follow a row, or begin the chain of a number. */
+  #chain(number: number, before: number, following: number): void {
+    if (before >= 0) this.#next[before] = following;
+    else this.#first[(number >>> 0) & (this.#first.length - 1)] = following;
   }
-  return start;
+
+  #firstOf(number: number): number {
+    return (this.#first[(number >>> 0) & (this.#first.length - 1)] ?? END) - 1;
+  }
+
+  #reserve(rows: number): void {
+    if (this.#used + rows > this.#numbers.length) this.#rebuild(rows);
+  }
+
+  /** Moves what is noted together, to where there is room for so many rows more. */
+  #rebuild(rows: number): void {
+    const [numbers, lines] = [this.#numbers, this.#lines];
+    // In their order, for each to begin its chains.
+    const noted = [...this.#noted].sort(([a], [b]) => a - b);
+    const needed = this.#size + rows;
+    const room = Math.max(FIRST_ROWS, needed + (needed >> 2));
+    this.#numbers = new Float64Array(room);
+    this.#texts = new Int32Array(room);
+    this.#lines = new Uint16Array(room);
+    this.#next = new Int32Array(room);
+    this.#first = new Int32Array(2 ** Math.floor(Math.log2(room)));
+    this.#used = 0;
+    for (const [text, { row, size }] of noted) {
+      const start = this.#used;
+      for (let at = row; at < row + size; at += 1)
+        this.#push(text, numbers[at] ?? 0, lines[at] ?? 0);
+      this.#noted.set(text, { row: start, size });
+    }
+  }
 }
 
 /** Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53. */

@@ -183,7 +183,8 @@ export class UnsentResults {
   #noteText(responses: ResponseColumns, numbers: StretchNumbers): number {
     this.#texts += 1;
     this.#stretches.note(this.#texts, numbers);
-    if (this.#stretches.size > 2 * SLACK * WINDOW_STRETCHES) {
+    const { size, texts } = this.#stretches;
+    if (size > 2 * SLACK * WINDOW_STRETCHES || texts > 1.5 * FAR_RESULTS) {
       const kept = new Set([this.#texts]);
       this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
       this.#stretches.keep(kept);

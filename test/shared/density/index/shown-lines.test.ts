@@ -1,10 +1,13 @@
 // Which lines of a text others show, and that of those which are forgotten nothing is left.
 
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   KnownStretches,
+  STRETCH_LINES,
   stretchNumbers,
 } from '../../../../src/shared/density/index/shown-lines.js';
+import { runs } from '../../../support/scale.js';
 
 const LINES = 'the first line of three\nthe second line of three\nthe third line of three';
 const OTHERS = LINES.replaceAll('three', 'the others');
@@ -55,5 +58,56 @@ describe('KnownStretches', () => {
     expect(known.shownIn(numbers, rows)).toHaveLength(1);
     known.keep(new Set());
     expect(known.size).toBe(0);
+  });
+
+  it('knows what a list of its texts would know, whatever was forgotten and moved', () => {
+    const text = fc.integer({ min: 1, max: 40 });
+    const stretches = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 60 });
+    const command = fc.oneof(
+      { weight: 6, arbitrary: fc.tuple(fc.constant('note' as const), text, stretches) },
+      fc.tuple(fc.constantFrom('forget', 'move', 'keep'), text, fc.constant([])),
+    );
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 60 }), fc.array(text), (commands, named) => {
+        const known = new KnownStretches();
+        const texts = new Map<number, readonly number[]>();
+        for (const [kind, at, given] of commands) {
+          const held = texts.get(at);
+          if (kind === 'keep') {
+            const kept = new Set([...texts.keys()].filter((other) => other % 7 !== at % 7));
+            known.keep(kept);
+            for (const other of texts.keys()) if (!kept.has(other)) texts.delete(other);
+            continue;
+          }
+          known.forget(kind === 'note' ? at : NaN);
+          if (kind === 'note') {
+            // Their numbers have more than 32 bits, and some have those in common.
+            const wide = given.map((number) => (number === 0 ? 0 : number * (2 ** 32 + 1)));
+            known.note(at, Float64Array.from(wide));
+            const noted = wide.filter((number, line) => line % STRETCH_LINES === 0 && number !== 0);
+            texts.set(at, [...new Set(noted)]);
+          } else if (kind === 'forget') {
+            known.forget(at);
+            texts.delete(at);
+          } else if (held !== undefined && !texts.has(at + 100)) {
+            known.move(at, at + 100);
+            texts.delete(at);
+            texts.set(at + 100, held);
+          }
+        }
+        const size = [...texts.values()].reduce((sum, { length }) => sum + length + 1, 0);
+        expect([known.size, known.texts]).toEqual([size, texts.size]);
+        const some = named.flatMap((name) => [name, name + 100]).filter((name) => texts.has(name));
+        const rows = new Map(some.map((name) => [name, name + 1_000]));
+        for (let number = 1; number <= 31; number += 1) {
+          const wide = number * (2 ** 32 + 1);
+          const having = some.filter((name) => texts.get(name)?.includes(wide));
+          const expected = having.length === 0 ? [] : [Math.min(...having) + 1_000];
+          const shown = known.shownIn(Float64Array.of(wide), rows);
+          expect(shown.map(({ row }) => row)).toEqual(expected);
+        }
+      }),
+      { numRuns: runs(2_000) },
+    );
   });
 });
