@@ -157,7 +157,7 @@ describe('Residence', () => {
       const asked = asks(bench, SETTINGS);
       expect((await asked).tokensAfter).toBeDefined();
       expect(host.traffic.plans).toBe(0);
-    }, 30);
+    }, 10);
   });
 
   it('posts what is counted when somebody waits for a plan, though others are counted still', async () => {
@@ -171,7 +171,7 @@ describe('Residence', () => {
       await drain(scheduler);
       expect((await asked).base.length).toBe(600);
       expect(host.traffic.complaints).toEqual([]);
-    }, 30);
+    }, 10);
   });
 
   it('has nobody count for it once it has ended', async () => {
@@ -223,6 +223,6 @@ describe('Residence', () => {
       expect(texts?.length).toBeGreaterThan(0);
       expect(got).toMatchObject({ plan, texts });
       expect(bench.host.traffic).toMatchObject({ openings: 1, complaints: [] });
-    }, 2);
+    }, 1);
   });
 });
