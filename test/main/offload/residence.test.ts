@@ -201,16 +201,15 @@ describe('Residence', () => {
       aiContent([toolCall(id, 'read_file', { absolute_path: `/w/${id}` })]),
       toolContent([toolResponse(id, 'read_file', result)]),
     ];
-    const history = Array.from({ length: 2 * FAR_RESULTS }, (_, at) =>
-      asked(`c${at}`, lines(at)),
-    ).flat();
+    const results = FAR_RESULTS + 400;
+    const history = Array.from({ length: results }, (_, at) => asked(`c${at}`, lines(at))).flat();
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       bench.settings = { ...SETTINGS, shrink: 'default' };
       bench.history.addAll(history);
       await drain(scheduler);
-      expect(bench.host.traffic.farDeltas).toBeGreaterThan(2);
-      const near = lines(2 * FAR_RESULTS - 200);
+      expect(bench.host.traffic.farDeltas).toBeGreaterThan(1);
+      const near = lines(results - 200);
       // What the first result says is too far away to be looked for, here as there.
       bench.history.addAll([...asked('near', near), ...asked('far', lines(0))]);
       bench.history.addAll(asked('both', `${near}\n${lines(1)}`));
