@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { isSameButForCacheMarks } from '../../adapters/cache-marks.js';
 import { commonPrefixLength } from '../body/common-prefix.js';
+import { skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { isFromModel, isFromUser } from './apis.js';
@@ -17,6 +18,8 @@ export interface Line {
   readonly name: string | undefined;
   /** The list as it came last, and what was parsed of it. */
   list: ListInBody;
+  /** Equal for lists that begin with the same message. */
+  firstKey: number;
   messages: readonly object[];
 }
 
@@ -30,6 +33,7 @@ export interface KnownStart {
   readonly elements: readonly ByteRange[];
 }
 
+const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 /** All bodies that are kept together may have so many bytes, whatever their number. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
@@ -52,8 +56,11 @@ export class Lines {
   knownStart(scope: string, bytes: Buffer, start: number): KnownStart {
     let best: Line | undefined;
     let bestCount = 0;
+    const first = skipSpace(bytes, start + 1);
+    const isEmpty = bytes[first] === CLOSE_LIST;
+    const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
     for (const line of this.#lines) {
-      if (line.scope !== scope) continue;
+      if (line.firstKey !== key || line.scope !== scope) continue;
       const count = commonElements(line.list, bytes, start);
       if (count < bestCount || count === 0) continue;
       best = line;
@@ -84,8 +91,10 @@ export class Lines {
     start: KnownStart,
   ): { readonly line: Line; readonly isNew: boolean } {
     const known = this.#lineOf(about, messages, start);
-    const line = known ?? { ...about, id: this.#idOf(about, messages), list, messages };
+    const firstKey = keyOf(list.bytes, list.elements[0]);
+    const line = known ?? { ...about, id: this.#idOf(about, messages), list, firstKey, messages };
     line.list = list;
+    line.firstKey = firstKey;
     line.messages = messages;
     this.#lines.delete(line);
     this.#lines.add(line);
@@ -149,8 +158,6 @@ function commonElements(
   bytes: Buffer,
   at: number,
 ): number {
-  const [first] = elements;
-  if (first === undefined || !mayBegin(known, start, first.end, bytes, at)) return 0;
   const common = start + commonPrefixLength(known, start, bytes, at);
   let low = 0;
   let high = elements.length;
@@ -164,17 +171,20 @@ function commonElements(
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
 
-/** Bytes by which nearly all lists are told from each other that begin with other messages. */
+/** Bytes of a message by which nearly all are told from each other. */
 const SEEN_BYTES = 64;
 
-/** Whether a list may begin as another one up to there: most others are told by a few bytes. */
-function mayBegin(known: Buffer, start: number, end: number, bytes: Buffer, at: number): boolean {
+/** A number by which most messages are told from each other, without a look at the body that another one stands in. */
+function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
   const step = Math.ceil((end - start) / SEEN_BYTES);
-  for (let place = start + step - 1; place < end; place += step) {
-    if (known[place] !== bytes[at + place - start]) return false;
+  let key = end - start;
+  for (let at = end - 1; at >= start; at -= step) {
+    key = Math.imul(key ^ (bytes[at] ?? 0), 0x01000193);
   }
-  return true;
+  return key;
 }
+
+const NOTHING: ByteRange = { start: 0, end: 0 };
 
 /** How many messages say the same at the beginning; nearly all are the same objects. */
 function commonLength(known: readonly object[], messages: readonly object[]): number {

@@ -62,11 +62,16 @@ export function tapUsage(answer: IncomingMessage, tell: (report: TapReport) => v
   decoder.on('error', () => decoder.destroy());
 }
 
+const LINE_FEED = 0x0a;
+/** What both names of usage begin with. */
+const USAGE = '"usage';
+
 /** Finds the last word about usage in a text that comes in parts. */
 export class UsageReader {
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #usage: Partial<AnsweredUsage> | undefined;
+  #isAtLineStart = true;
 
   /** The end of what has come. */
   get text(): string {
@@ -74,6 +79,10 @@ export class UsageReader {
   }
 
   add(chunk: Buffer): void {
+    const isAtLineStart = this.#isAtLineStart;
+    this.#isAtLineStart = chunk.at(-1) === LINE_FEED;
+    // Whole lines of text by the model, as nearly all that streams: nothing of them is read, and nothing is kept.
+    if (isAtLineStart && this.#isAtLineStart && !chunk.includes(USAGE)) return;
     this.#text += this.#decoder.write(chunk);
     const lines = this.#text.lastIndexOf('\n');
     if (lines !== -1) {
