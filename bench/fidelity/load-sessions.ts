@@ -31,7 +31,7 @@ export async function loadSessions(paths: readonly string[]): Promise<LoadedSess
 
 async function contextsIn(file: string): Promise<readonly RecordedSession[] | undefined> {
   const trace = file.endsWith('.json') ? readTrace(file, await readFile(file, 'utf8')) : undefined;
-  if (trace !== undefined) return trace;
+  if (trace !== undefined) return trace.map((context) => ({ ...context, hasTexts: false }));
   try {
     return recordContexts(file, await readTranscript(file));
   } catch (error) {

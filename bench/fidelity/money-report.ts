@@ -14,9 +14,12 @@ import { DEFAULT_WORKING_SET } from '../../src/density.js';
 
 const WRITE_PRICE = 1.25;
 
+/** Of sessions without texts there is nothing to shrink. */
+const ALONE = "shrinking 'lossless' alone, of texts";
+
 /** By name, what is measured where reads cost so much. */
 const POLICIES: readonly (readonly [name: string, (read: number) => Policy])[] = [
-  ["shrinking 'lossless' alone", () => shrinking('lossless', 'lossless')],
+  [ALONE, () => shrinking('lossless', 'lossless')],
   ["edits 'auto', shrinking 'lossless'", (read) => auto(read, 'lossless')],
   ["edits 'auto', shrinking 'default'", (read) => auto(read, 'default')],
 ];
@@ -30,10 +33,11 @@ export function moneyTable(contexts: readonly RecordedSession[]): TextTable {
   const sources = [...new Set(contexts.map(({ source }) => source))];
   const rows = POLICIES.flatMap(([name, policyAt]) =>
     [false, true].map((isGapped): readonly string[] => {
+      const measurable = contexts.filter(({ hasTexts = true }) => hasTexts || name !== ALONE);
       const perPrice = CACHE_READ_PRICES.map((read) => {
         const policy = policyAt(read);
         // Whoever never waits decides as if no cache ever went cold.
-        const measured = contexts.map((context) => {
+        const measured = measurable.map((context) => {
           const played = isGapped ? context : { ...context, gapsMs: [] };
           return { source: context.source, figures: measure(played, policy) };
         });

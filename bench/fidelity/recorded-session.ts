@@ -20,6 +20,8 @@ export interface RecordedSession {
   /** Which agent it is of: a transcript's format, or what a trace names. */
   readonly format: string;
   readonly transcript: Transcript;
+  /** Whether it holds what was said: of a trace there are lengths alone. @default true */
+  readonly hasTexts?: boolean;
   /** Of all kinds, by the entry with the answer. */
   readonly needsOf: ReadonlyMap<number, readonly Need[]>;
   /** Those of kind `edit`. */

@@ -1,11 +1,13 @@
 // Measures on recorded sessions what pruning saves and what it takes from the agent's view:
 // `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes
 // the figures and the chart into the documentation; `--tune` looks for better numbers instead; `--shrink` prints what each
-// way of shrinking results takes, `--money` what the input costs (with `--docs` into the documentation as well), `--five-lines` what the adapters do.
+// way of shrinking results takes, `--money` what the input costs (with `--docs` into the documentation as well), `--five-lines` what the adapters do,
+// `--compaction` what pruning before a provider's compaction saves.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { drawChart } from './chart.js';
+import { compactionTable } from './compaction-report.js';
 import { withFigures, withMoney } from './figures-page.js';
 import { moneyTable } from './money-report.js';
 import { renderFidelity, renderTable } from './render.js';
@@ -32,6 +34,7 @@ const { values, positionals } = parseArgs({
     'five-lines': { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     money: { type: 'boolean', default: false },
+    compaction: { type: 'boolean', default: false },
   },
 });
 const isFiveLines = values['five-lines'];
@@ -48,6 +51,7 @@ async function run(loaded: LoadedSessions): Promise<string> {
   if (values.tune) return runTuning(loaded.contexts);
   if (values.shrink) return renderShrinking(loaded.contexts);
   if (values.money) return runMoney(loaded);
+  if (values.compaction) return renderTable(await compactionTable(loaded.contexts));
   if (!isFiveLines) return runMeasure(loaded);
   const rows = await reportFiveLines(loaded.contexts);
   return values.json ? JSON.stringify(rows, null, 2) : renderFiveLines(rows);

@@ -4,17 +4,14 @@
 import { CompressionExecutionError } from '../shared/errors.js';
 import { asFilledText } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
+import { COMPACTION_KIND } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
 import type { HistoryService } from '../main/history-service.js';
 import type {
   ProviderCompacted,
   ProviderCompactionRequest,
 } from '../main/strategies/provider-compaction.js';
-import {
-  COMPACTION_KIND,
-  entryOfProvider,
-  isProviderEntry,
-} from '../main/strategies/provider-compaction.js';
+import { entryOfProvider, isProviderEntry } from '../main/strategies/provider-compaction.js';
 import { withDeadline } from '../main/waiting/with-deadline.js';
 import type { MessageFormat, PlacedBlock, PlacedEntry } from './message-format.js';
 import type { MessageView } from './message-view.js';

@@ -68,6 +68,9 @@ export interface CodeBlock {
   readonly language?: string;
 }
 
+/** What formats call the block of a compaction that a provider has made. */
+export const COMPACTION_KIND = 'compaction';
+
 /** A part of a message that ctxfold does not look into: carried and counted, never edited. */
 export interface OpaqueBlock {
   readonly type: 'opaque';

@@ -24,6 +24,8 @@ export interface CompactingProvider {
   readonly requests: readonly SeenRequest[];
   /** What the next compactions are answered with, in place of a block. */
   readonly refusals: (readonly [status: number, answer: Json])[];
+  /** Blocks that it takes back besides those that it has made. */
+  readonly trusted: Json[];
   /** Whether `/responses/compact` is not there. */
   lacksEndpoint: boolean;
 }
@@ -48,11 +50,12 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
       response.end(JSON.stringify(body));
     });
   });
-  const provider = { baseURL: '', requests, refusals, lacksEndpoint: false };
+  const provider = { baseURL: '', requests, refusals, trusted: [] as Json[], lacksEndpoint: false };
   async function answer(request: IncomingMessage): Promise<readonly [number, Json]> {
     const body = JSON.parse(await text(request)) as SeenRequest['body'];
     const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
     const path = request.url ?? '';
+    for (const block of provider.trusted) made.add(JSON.stringify(block));
     const result = path.includes('/responses')
       ? answerResponses(path, body, made, provider)
       : answerMessages(body, betas, made, refusals);

@@ -3,10 +3,10 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { COMPACTION_KIND } from '../../main/strategies/provider-compaction.js';
 import { textIn } from './sdk-message.js';
 import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';

@@ -3,10 +3,10 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { COMPACTION_KIND } from '../../main/strategies/provider-compaction.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 import { textField } from './message-fields.js';

@@ -1,8 +1,9 @@
 // What a provider has compacted at a threshold of its own: from the block on that came with an answer, what stood before it is
 // of no use to the provider, and need not be sent. Finds that; lands nothing.
 
+import { COMPACTION_KIND } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
-import { COMPACTION_KIND, isProviderEntry } from '../strategies/provider-compaction.js';
+import { isProviderEntry } from '../strategies/provider-compaction.js';
 import { wholeBoundary, withWork } from './carry-work.js';
 import type { MadeCompression } from './make-compression.js';
 import type { SessionParts } from './session-parts.js';

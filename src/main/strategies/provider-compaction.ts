@@ -36,9 +36,6 @@ export type CompactByProvider = (request: ProviderCompactionRequest) => Promise<
 
 const REASON = 'provider-compaction';
 
-/** What formats call the block of a compaction that a provider has made. */
-export const COMPACTION_KIND = 'compaction';
-
 /** Returns the entry that holds what a provider answered. Like a summary, it is never taken for what the user asked. */
 export function providerEntry({ kind, data, tokens }: ProviderItem): IContent {
   const { metadata, ...entry } = entryOfProvider([{ type: 'opaque', kind, tokens }]);

@@ -2,6 +2,8 @@
 // Goes by the requests that were sent; without these nothing can be told.
 
 import { isDeepStrictEqual } from 'node:util';
+import { COMPACTION_KIND } from '../content.js';
+import { asRecord } from '../json.js';
 import type { Check, Finding, ProviderRequest, Turn, TurnPart } from './provider-request.js';
 
 /** A part and the place where it stands. */
@@ -18,12 +20,15 @@ interface Conversation {
   readonly others: readonly Placed[];
   /** By piece of reasoning, how many others stand before it. */
   readonly othersBefore: readonly number[];
+  /** The compaction of the provider's own that all of it stands behind. */
+  readonly compaction?: Placed | undefined;
 }
 
 /**
  * Finds reasoning that is bound to another conversation than the one it stands in: something before it was changed, added,
  * taken away or moved, or reasoning between it and the start is gone while earlier reasoning stands, or is back. Reasoning
- * may be taken away from the start, from the end, or altogether. The cause is the entry of the first difference.
+ * may be taken away from the start, from the end, or altogether. What stands before the newest compaction that the provider made
+ * is not looked at, and what follows it may be the end of what was sent before it. The cause is the entry of the first difference.
  * Linear in the size of all requests. After Anthropic's and OpenAI's pages on preserved thinking and prefixes.
  */
 export const isBoundElsewhere: Check = ({ turns, sent = [] }: ProviderRequest) => {
@@ -59,16 +64,10 @@ function causeOf(
   if (made === undefined) return null;
   const own = holder?.reasoning.findIndex(({ part }) => keyOf(part) === key) ?? 0;
   const length = made === holder ? (made.othersBefore[own] ?? 0) : made.others.length;
-  for (let at = 0; at < length; at += 1) {
-    const [present, former] = [now.others[at], made.others[at]];
-    if (isSame(present, former) && at < (now.othersBefore[first] ?? 0)) continue;
-    return present?.part.entry;
-  }
-  // What stands between the request and its answer was not there when that was made.
-  for (let at = length; at < (now.othersBefore[first] ?? 0); at += 1) {
-    const between = now.others[at];
-    if (between !== undefined && between.role !== 'assistant') return between.part.entry;
-  }
+  const causes = startsOf(now, made, length).map((start) =>
+    firstChange(now, now.othersBefore[first] ?? 0, made.others.slice(start, length)),
+  );
+  if (!causes.includes(null)) return causes[0];
   const ofReply = (holder?.reasoning.slice(0, own) ?? []).filter(
     ({ part }) => made === holder || firstRequestOf.get(keyOf(part)) === request,
   );
@@ -80,12 +79,42 @@ function causeOf(
   return null;
 }
 
+/** Where what was sent may go on behind what the provider has compacted since: from the start where it has not. */
+function startsOf(now: Conversation, made: Conversation, length: number): readonly number[] {
+  if (now.compaction === undefined || isSame(now.compaction, made.compaction)) return [0];
+  const kept = made.others.flatMap((part, at) => (isSame(now.others[0], part) ? at : []));
+  return [length, ...kept];
+}
+
+/** The entry of the first of these parts that is another one than before, or `null`. */
+function firstChange(
+  { others }: Conversation,
+  end: number,
+  former: readonly Placed[],
+): Finding['cause'] | null {
+  for (const [at, part] of former.entries()) {
+    if (!isSame(others[at], part) || at >= end) return others[at]?.part.entry;
+  }
+  // What stands between the request and its answer was not there when that was made.
+  for (let at = former.length; at < end; at += 1) {
+    const between = others[at];
+    if (between !== undefined && between.role !== 'assistant') return between.part.entry;
+  }
+  return null;
+}
+
 function takenApart(turns: readonly Turn[]): Conversation {
   const reasoning: Placed[] = [];
   const others: Placed[] = [];
   const othersBefore: number[] = [];
+  let compaction: Placed | undefined;
   for (const [turn, { role, parts }] of turns.entries()) {
     for (const [at, part] of parts.entries()) {
+      if (part.kind === 'opaque' && isCompaction(part.content)) {
+        compaction = { part, role, turn, at };
+        for (const list of [reasoning, others, othersBefore]) list.length = 0;
+        continue;
+      }
       if (part.kind !== 'reasoning') {
         others.push({ part, role, turn, at });
         continue;
@@ -94,7 +123,11 @@ function takenApart(turns: readonly Turn[]): Conversation {
       reasoning.push({ part, role, turn, at });
     }
   }
-  return { reasoning, others, othersBefore };
+  return { reasoning, others, othersBefore, compaction };
+}
+
+function isCompaction(content: unknown): boolean {
+  return asRecord(content)?.['kind'] === COMPACTION_KIND;
 }
 
 /** By piece of reasoning, the first request that held it: the one before that is what it was made from. */

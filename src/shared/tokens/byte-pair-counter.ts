@@ -15,6 +15,10 @@ import { WordScanner } from './word-scanner.js';
 const CHUNK_UNITS = 4096;
 /** The most bytes that UTF-8 takes for one UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
+/** Digits that a word has at most, and the first and the last of them. */
+const MAX_NUMBER_BYTES = 3;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 /** Chunks that are counted before others get a turn: 64 Ki units, in 2 ms of ordinary text. */
 const SLICE_CHUNKS = 16;
 
@@ -31,12 +35,15 @@ export class BytePairCounter {
   readonly #scanner: WordScanner = new WordScanner(readCharacterClasses());
   readonly #encoder: TextEncoder = new TextEncoder();
   readonly #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_UNITS * MAX_BYTES_PER_UNIT);
+  /** Whether nobody has to look for one: where all of them stand, memory is that no cache has. */
+  readonly #areNumbersTokens: boolean;
   /** Tokens of the chunk that was counted last. */
   #chunkTokens = 0;
 
   constructor(tokens: TokenArrays) {
     this.#table = new TokenTable(tokens);
     this.#merger = new BytePairMerger(this.#table);
+    this.#areNumbersTokens = this.#hasAllNumbers();
   }
 
   /** Tokens of a text. */
@@ -94,6 +101,7 @@ export class BytePairCounter {
   }
 
   #countWord(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#areNumbersTokens && isShortNumber(bytes, start, end)) return 1;
     const hash = this.#hashOf(bytes, start, end);
     const isShort = end - start <= this.#table.maxLength;
     if (isShort && this.#table.rankOfHashed(hash, bytes, start, end) !== NO_RANK) return 1;
@@ -102,6 +110,16 @@ export class BytePairCounter {
     const count = this.#merger.countTokens(bytes, start, end);
     this.#memo.remember(hash, bytes, start, end, count);
     return count;
+  }
+
+  #hasAllNumbers(): boolean {
+    for (let length = 1; length <= MAX_NUMBER_BYTES; length += 1) {
+      for (let number = 0; number < 10 ** length; number += 1) {
+        const bytes = this.#encoder.encode(String(number).padStart(length, '0'));
+        if (this.#table.rankOf(bytes, 0, length) === NO_RANK) return false;
+      }
+    }
+    return true;
   }
 
   /** The bytes of a word that is longer than a chunk. */
@@ -131,6 +149,16 @@ export class BytePairCounter {
     if (length <= maxLength) return hashOf(bytes, start, end);
     return hashOf(bytes, end - maxLength, end) ^ Math.imul(length, 0x9e3779b1);
   }
+}
+
+/** Whether a word is up to three digits of ASCII. */
+function isShortNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > MAX_NUMBER_BYTES) return false;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte < DIGIT_0 || byte > DIGIT_9) return false;
+  }
+  return true;
 }
 
 /** Where a chunk ends that splits no surrogate pair. */

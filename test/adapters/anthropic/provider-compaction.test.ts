@@ -212,6 +212,43 @@ describe("compression by 'provider' with Anthropic", () => {
     },
   );
 
+  it('goes on by another strategy where the provider compacts no more, and carries the block that it made', async () => {
+    const { provider, events, play } = await startAgent();
+    for (let turns = 0; turns < 20 && events.length === 0; turns += 1) await play(1);
+    const error = { type: 'invalid_request_error', message: 'compaction: not supported' };
+    for (let at = 0; at < 50; at += 1) provider.refusals.push([400, { type: 'error', error }]);
+    await play(10);
+    const [made, ...others] = events.filter(({ outcome }) => outcome === 'applied');
+    expect(made).toMatchObject({ strategy: 'provider' });
+    expect(others.length).toBeGreaterThan(0);
+    for (const event of others)
+      expect(event).toMatchObject({
+        ...{ strategy: 'high-density', fallbackFrom: { strategy: 'provider' } },
+      });
+    const sent = provider.requests.filter(({ body }) => body['compaction'] === undefined);
+    expect(sent.every(({ status }) => status === 200)).toBe(true);
+    expect(textOf(sent.at(-1)?.body.messages?.[0])).toContain('"type":"compaction"');
+  });
+
+  it('takes out the thinking behind a block that nobody has signed', async () => {
+    const { provider, play } = await startAgent({ 'compression.preserveThreshold': 0.5 });
+    const block = { type: 'compaction', content: 'What was.' };
+    const answer = { content: [block], stop_reason: 'compaction' };
+    provider.refusals.push([200, answer]);
+    provider.trusted.push(block);
+    for (let turns = 0; turns < 20; turns += 1) {
+      await play(1);
+      if (provider.requests.some(({ body }) => textOf(body.messages?.[0]).includes('What was.')))
+        break;
+    }
+    const [first] = provider.requests.filter(({ body }) =>
+      textOf(body.messages?.[0]).includes('What was.'),
+    );
+    expect(first?.status).toBe(200);
+    expect(textOf(first?.body.messages)).toContain('"tool_use"');
+    expect(textOf(first?.body.messages)).not.toContain('"thinking"');
+  });
+
   it('drops what the provider has compacted at a threshold of its own, and adds no beta for that', async () => {
     const { provider, client, events } = await startAgent(
       { 'compression.strategy': 'high-density' },
@@ -220,7 +257,7 @@ describe("compression by 'provider' with Anthropic", () => {
     );
     const beta = client.beta.messages;
     const messages: Anthropic.Beta.BetaMessageParam[] = [];
-    for (let at = 0; at < 12; at += 1) {
+    for (let at = 0; at < 9; at += 1) {
       const id = `toolu_${at}`;
       messages.push(
         { role: 'user', content: `Never skip part ${at}. ${LONG.repeat(60)}` },

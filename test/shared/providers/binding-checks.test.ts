@@ -12,6 +12,7 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { providerEntry } from '../../../src/main/strategies/provider-compaction.js';
 import { validate } from '../../../src/shared/providers/validate.js';
 import { runs } from '../../support/scale.js';
 
@@ -114,6 +115,36 @@ describe('reasoning', () => {
     expect(() => validate(HISTORY, 'anthropic', { sentBefore: [5] as never })).toThrow(
       'sent before',
     );
+  });
+});
+
+describe('reasoning behind a compaction of the provider', () => {
+  const block = (tokens: number): IContent =>
+    providerEntry({ kind: 'compaction', data: {}, tokens });
+  const KEPT = HISTORY.slice(3);
+
+  it('stays valid with what follows it as it was sent', () => {
+    expect(boundIn([block(9), ...KEPT])).toEqual([]);
+    expect(boundIn([block(9), ...HISTORY.slice(5)])).toEqual([]);
+    // Requests behind it are held against each other as they are without one.
+    const sent = [...SENT, [block(9), ...KEPT]];
+    const next = [block(9), ...KEPT, ...step('d'), humanText('more')];
+    expect(boundIn(next, sent)).toEqual([]);
+    expect(boundIn([...HISTORY, ...next], sent)).toEqual([]);
+    // A second one, of the first and of what came behind it.
+    expect(boundIn([block(8), ...step('d'), humanText('more')], [...sent, next])).toEqual([]);
+  });
+
+  it('is void where what follows is not what was sent', () => {
+    const shortened = replaced(4, toolContent([toolResponse('b', 'read_file', 'short')])).slice(3);
+    expect(boundIn([block(9), ...shortened])).toEqual([[3, 2]]);
+    expect(boundIn([block(9), humanText('a note'), ...KEPT])).toEqual([
+      [2, 1],
+      [4, 1],
+    ]);
+    const sent = [...SENT, [block(9), ...KEPT], [block(9), ...KEPT, ...step('d')]];
+    const without = [block(9), ...KEPT.slice(2), ...step('d')];
+    expect(boundIn(without, sent).length).toBeGreaterThan(0);
   });
 });
 
