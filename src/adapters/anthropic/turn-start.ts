@@ -1,6 +1,7 @@
 // With a thinking budget, the assistant's turn that is under way has to start with the reasoning that it
 // started with. Where an edit took away a call that the start hangs on, it comes back while the turn lasts.
 
+import { isCompactionPart } from '../provider-compaction.js';
 import type { AnthropicMessage, MessageParamFormat } from './message-param-format.js';
 import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
 import type { MessagePart } from './message-part.js';
@@ -76,7 +77,8 @@ function isQuestion(message: AnthropicMessage): boolean {
   );
 }
 
+/** What the server has compacted at a threshold leads a reply, before its reasoning. */
 function startsWithReasoning(message: AnthropicMessage | undefined): boolean {
-  const [first] = partsOf(message);
+  const first = partsOf(message).find((part) => !isCompactionPart(part));
   return message?.role === 'assistant' && first !== undefined && isReasoning(first);
 }

@@ -44,6 +44,14 @@ describe('restoreTurnStart', () => {
     expect(compacted).toEqual(messages);
   });
 
+  it('brings nothing back that stands before a compaction of the server', () => {
+    const [call, answer] = exchange('toolu_2', 'write_file', 'a.ts', { thinking: 'I write.' });
+    const block = { type: 'compaction', content: 'What was.' } as never;
+    const reply = { ...call!, content: [block, ...(call!.content as [])] };
+    const messages = [question, ...start, reply, answer!];
+    expect(restoreTurnStart([reply, answer!], messages, format)).toEqual([reply, answer]);
+  });
+
   it.each([
     ['the turn starts as it did', [question, ...start, ...third]],
     ['nothing of the turn is left', [question]],
