@@ -87,9 +87,9 @@ class Witness {
 
 /** Runs what is scheduled until a promise is settled. What goes on in another turn of the event loop may schedule more. */
 async function settledBy(scheduler: fc.Scheduler, promise: Promise<unknown>): Promise<void> {
-  let isSettled = false;
-  const settled = promise.finally(() => (isSettled = true));
-  while (!isSettled) {
+  const over = new AbortController();
+  const settled = promise.finally(() => over.abort());
+  while (!over.signal.aborted) {
     await scheduler.waitIdle();
     await nextTurn();
   }
