@@ -31,7 +31,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 /** Listens to an answer, and tells once it has ended. */
 export function tapUsage(answer: IncomingMessage, tell: (report: TapReport) => void): void {
-  const reader = new UsageReader();
+  const reader = new UsageReader(/\bjson\b/i.test(answer.headers['content-type'] ?? ''));
   const isRefusal = answer.statusCode === 400;
   const end = (): void => {
     tell({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
@@ -68,10 +68,16 @@ const USAGE = '"usage';
 
 /** Finds the last word about usage in a text that comes in parts. */
 export class UsageReader {
+  readonly #isDocument: boolean;
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #usage: Partial<AnsweredUsage> | undefined;
   #isAtLineStart = true;
+
+  /** @param isDocument whether it is one value, which may be written over many lines, and no stream of events with a line each */
+  constructor(isDocument: boolean = false) {
+    this.#isDocument = isDocument;
+  }
 
   /** The end of what has come. */
   get text(): string {
@@ -79,6 +85,12 @@ export class UsageReader {
   }
 
   add(chunk: Buffer): void {
+    if (!this.#isDocument) this.#addLines(chunk);
+    else this.#text += this.#decoder.write(chunk);
+    if (this.#text.length > MAX_TEXT) this.#text = this.#text.slice(-MAX_TEXT);
+  }
+
+  #addLines(chunk: Buffer): void {
     const isAtLineStart = this.#isAtLineStart;
     this.#isAtLineStart = chunk.at(-1) === LINE_FEED;
     // Whole lines of text by the model, as nearly all that streams: nothing of them is read, and nothing is kept.
@@ -89,7 +101,6 @@ export class UsageReader {
       this.#look(this.#text.slice(0, lines));
       this.#text = this.#text.slice(lines + 1);
     }
-    if (this.#text.length > MAX_TEXT) this.#text = this.#text.slice(-MAX_TEXT);
   }
 
   end(): AnsweredUsage | undefined {

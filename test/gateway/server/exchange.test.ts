@@ -171,13 +171,16 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     }
   });
 
-  it('a limit that a provider names in a refusal is learned', async () => {
+  it.each([
+    ['in one line', (refusal: object) => JSON.stringify(refusal)],
+    ['over many', (refusal: object) => `${JSON.stringify(refusal, null, 2)}\n`],
+  ])('a limit that a provider names in a refusal is learned, written %s', async (_, written) => {
     const world = await worldWith({ mode });
-    world.answer = (_, response) => {
+    const message = 'prompt is too long: 210000 tokens > 150000 maximum';
+    const refusal = written({ type: 'error', error: { type: 'invalid_request_error', message } });
+    world.answer = (_asked, response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(
-        '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 150000 maximum"}}',
-      );
+      response.end(refusal);
     };
     await world.send('/v1/messages', { body: BODY });
     const limit = async (): Promise<unknown> => {

@@ -52,6 +52,18 @@ describe('UsageReader', () => {
     );
   });
 
+  it('reads a document that is written over many lines, however it is cut', () => {
+    const usageMetadata = { promptTokenCount: 50, candidatesTokenCount: 5 };
+    const text = `${JSON.stringify({ candidates: [{ text: FAKE }], usageMetadata }, null, 2)}\n`;
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      const reader = new UsageReader(true);
+      reader.add(Buffer.from(text.slice(0, cut)));
+      reader.add(Buffer.from(text.slice(cut)));
+      expect(reader.end()).toMatchObject({ inputTokens: 50, outputTokens: 5 });
+      expect(reader.text).toBe(text);
+    }
+  });
+
   it('keeps the end of a document alone', () => {
     const reader = new UsageReader();
     for (let at = 0; at < 200; at += 1) reader.add(Buffer.alloc(10_000, 97));
