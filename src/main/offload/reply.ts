@@ -11,7 +11,6 @@ import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type {
   CountPackedRequest,
-  CountRequest,
   OptimizeRequest,
   TaskRequest,
   TaskValue,
@@ -61,7 +60,7 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
     case 'optimize':
       return findPlanProblem(request, value);
     case 'count':
-      return findCountProblem(request, value);
+      return findCountProblem(request.contents.length, value);
     case 'count-packed':
       return findPackedProblem(request, value);
     case 'open':
@@ -102,23 +101,18 @@ function isPlan(plan: Int32Array, length: number, texts: number): boolean {
   return true;
 }
 
-function findCountProblem(request: CountRequest, value: JsonRecord): string | undefined {
-  const { tokens } = value;
-  if (!(tokens instanceof Int32Array) || tokens.length !== request.contents.length) {
+function findCountProblem(entries: number, { tokens }: JsonRecord): string | undefined {
+  if (!(tokens instanceof Int32Array) || tokens.length !== entries)
     return 'not one count per entry';
-  }
   return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
 }
 
 function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): string | undefined {
-  const { tokens, blocks } = value;
-  if (!(tokens instanceof Int32Array) || tokens.length !== packed.entries) {
-    return 'not one count per entry';
-  }
+  const { blocks } = value;
   if (!(blocks instanceof Int32Array) || blocks.length !== 2 * packed.blocks) {
     return 'not two counts per block';
   }
-  return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
+  return findCountProblem(packed.entries, value);
 }
 
 /** Whether a value is rows of `width` numbers that start with the index of an entry below `length`. */

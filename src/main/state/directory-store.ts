@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemCode } from '../removal-log/removal-log-errors.js';
-import { completeStoreOptions } from './state-store.js';
+import { completeStoreOptions, NO_STATE } from './state-store.js';
 import type {
   SaveOutcome,
   StateStore,
@@ -18,8 +18,6 @@ import type {
 const VERSION = /^v(\d{8,15})$/;
 /** What stands in the directory for a key. */
 const FOLDER = /^[0-9a-f]{64}$/;
-/** Stands for a state that was forgotten. */
-const NO_STATE = '';
 const SWEEP_MS = 3_600_000;
 /** A draft that is so old is of somebody who died. */
 const DRAFT_MS = 3_600_000;

@@ -1,6 +1,6 @@
 // A store in memory: for tests, and for compactors of one process that share conversations.
 
-import { completeStoreOptions } from './state-store.js';
+import { completeStoreOptions, NO_STATE } from './state-store.js';
 import type {
   SaveOutcome,
   StateStore,
@@ -8,9 +8,6 @@ import type {
   StoreLimits,
   StoreOptions,
 } from './state-store.js';
-
-/** No state: one that was forgotten, or of which only originals came. */
-const NO_STATE = '';
 
 interface Kept extends StoredState {
   readonly expiresAt: number;

@@ -50,6 +50,9 @@ export interface StoreOptions extends StoreLimits {
   readonly ttlMs?: number | undefined;
 }
 
+/** Stands for a state that was forgotten, or of which only originals came. */
+export const NO_STATE = '';
+
 const DAY_MS = 86_400_000;
 
 /** The options with the defaults filled in. @throws RangeError for what is no number above 0. */
