@@ -37,15 +37,21 @@ function turn(at: number): OpenAI.Responses.ResponseInputItem[] {
   ];
 }
 
+/** A client of a provider that compacts, an adapter beside it, and what is told of its compressions. */
+async function openTalk() {
+  const provider = await startCompactingProvider();
+  const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
+  const events: CompressedEvent[] = [];
+  const compact = inputCompactor(openCompactor(), {
+    onError: 'throw',
+    onSession: (session) => session.on('compressed', (event) => events.push(event)),
+  });
+  return { provider, client, events, compact };
+}
+
 describe("compression by 'provider' with OpenAI", () => {
   it('passes on what the provider made whole and in order, and keeps what developers said', async () => {
-    const provider = await startCompactingProvider();
-    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
-    const events: CompressedEvent[] = [];
-    const compact = inputCompactor(openCompactor(), {
-      onError: 'throw',
-      onSession: (session) => session.on('compressed', (event) => events.push(event)),
-    });
+    const { provider, client, events, compact } = await openTalk();
     const compactByProvider = providerCompaction(client, 'gpt-6.2-sol');
     const items: OpenAI.Responses.ResponseInputItem[] = [
       { role: 'developer', content: 'Be brief.' },
@@ -69,13 +75,7 @@ describe("compression by 'provider' with OpenAI", () => {
   });
 
   it('has a long history compacted that comes in one call, without what the same call pruned', async () => {
-    const provider = await startCompactingProvider();
-    const client = new OpenAI({ baseURL: provider.baseURL, apiKey: 'key', maxRetries: 0 });
-    const events: CompressedEvent[] = [];
-    const compact = inputCompactor(openCompactor(), {
-      onError: 'throw',
-      onSession: (session) => session.on('compressed', (event) => events.push(event)),
-    });
+    const { provider, client, events, compact } = await openTalk();
     const items: OpenAI.Responses.ResponseInputItem[] = [];
     for (let at = 0; at < 24; at += 1) {
       const [asked, reasoning, , result] = turn(at);
