@@ -36,8 +36,12 @@ export const PASSES_PER_LIFE = 40;
 /** Lives are shorter once all passes were played, and only some fault has not come yet. */
 export const PASSES_PER_LATE_LIFE = 6;
 
-/** A run gives up waiting for faults after so many times the passes that it was asked for. */
-export const MAX_OVERTIME = 8;
+/**
+ * A slot gives up waiting for faults after so many passes more than its share. Which of a thread's ends
+ * comes first is chance: a call that gets no answer meets its deadline only if nothing else ends its
+ * thread before. Some runs of ten passes need a hundred more until a line has met one.
+ */
+export const MAX_LATE_PASSES = 200;
 
 /** Entries that a life takes in at most, besides those that it starts with. */
 export const ENTRIES_PER_LIFE: number = PASSES_PER_LIFE * 8;

@@ -178,7 +178,7 @@ class Storm {
     const share = Math.ceil((this.#options.passes * slot.share) / ALL_SHARES);
     const isOver = (played: number): boolean =>
       this.#watchdog.hasSeenEnough ||
-      played >= plan.MAX_OVERTIME * share ||
+      played >= share + plan.MAX_LATE_PASSES ||
       (played >= share && this.#hasSeenAll);
     for (let played = 0; !isOver(played);) {
       const left = share - played;
