@@ -61,13 +61,14 @@ export function compactionMiddleware(
   options: AdapterOptions = {},
 ): CompactionMiddleware {
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
+  const deaf = new Set<string>();
   return {
     specificationVersion: 'v3',
     transformParams: async (modelCall) => {
       const { model, params } = checkedFields(modelCall, 'a call to a model');
       const { abortSignal: signal } = checkedFields(params, 'the parameters of a call');
       const cacheTtlMs = cacheTtlIn({ providerOptions: params.providerOptions });
-      const compactByProvider = compactionByModel(modelCall);
+      const compactByProvider = compactionByModel(modelCall, deaf);
       const call = { ...describeModel(model), signal, cacheTtlMs, compactByProvider };
       const prompt = await compact(params.prompt, call);
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };

@@ -16,15 +16,25 @@ interface AskedModel {
   readonly doGenerate: (call: object) => PromiseLike<unknown>;
 }
 
+const IGNORED =
+  'the model has answered as if it was asked for none: that takes @ai-sdk/openai 4, and a provider that knows it.';
+
 /**
  * Returns what has the messages of a call compacted by its model: the same call with the trigger, for what the system says first and
  * these messages; nothing is streamed. Of a model that cannot, it rejects and says why.
+ *
+ * @param deaf models that have answered a trigger as if there was none, which costs an answer: they are not asked again
  */
-export function compactionByModel({ model, params }: ModelCall<PromptParams>): CompactMessages {
+export function compactionByModel(
+  { model, params }: ModelCall<PromptParams>,
+  deaf: Set<string>,
+): CompactMessages {
   return async (messages, signal) => {
     const asked = asRecord(model) ?? {};
     // The SDK's own name of the options, by who serves the Responses API.
     const name = optionsNameOf(asked);
+    const fullName = `${String(asked['provider'])}/${String(asked['modelId'])}`;
+    if (deaf.has(fullName)) throw compactionFailed(IGNORED);
     const options = asRecord(params.providerOptions) ?? {};
     const own = { ...asRecord(options['openai']), ...asRecord(options[name]) };
     assertHoldsNoItems(own);
@@ -38,6 +48,10 @@ export function compactionByModel({ model, params }: ModelCall<PromptParams>): C
     const answer = await answerOf(() => (asked as unknown as AskedModel).doGenerate(call), signal);
     const parts = asArray(answer?.['content']).map(asRecord);
     const made = parts.findLast((part) => part?.['kind'] === 'openai.compaction');
+    if (made === undefined && parts.length > 0) {
+      deaf.add(fullName);
+      throw compactionFailed(IGNORED);
+    }
     const { providerMetadata: providerOptions } = made ?? {};
     const part = { type: 'custom', kind: made?.['kind'], providerOptions };
     return compactedTo(
@@ -59,7 +73,7 @@ function optionsNameOf({ provider, specificationVersion: version }: JsonRecord):
       `the AI SDK carries compactions of OpenAI's Responses API alone, and this is ${known}.`,
     );
   if (version === 'v2' || version === 'v3')
-    throw compactionFailed("the AI SDK's package for OpenAI knows no compaction before version 4.");
+    throw compactionFailed('the package for OpenAI knows no compaction before @ai-sdk/openai 4.');
   return name;
 }
 

@@ -19,7 +19,7 @@ import { copyWith, makeMessage } from './message-class.js';
 import { modelFacts } from './model-facts.js';
 
 /** What is looked at of a request to a model. */
-export interface CompactedRequest {
+interface CompactedRequest {
   readonly model?: unknown;
   readonly tools?: readonly unknown[] | undefined;
   readonly modelSettings?: object | undefined;
@@ -74,7 +74,7 @@ function assertCanCompact(given: unknown, options: object): JsonRecord {
   const model = asRecord(given) ?? {};
   if (modelFacts(model).reasoning === 'strip-after-first-edit')
     throw compactionFailed(
-      "LangChain's package for Anthropic loses what a compaction is signed with.",
+      "LangChain's package for Anthropic loses what a compaction is signed with; see the guide for a client that compacts.",
     );
   // The integration tells by a method which of OpenAI's APIs a request goes to; others have none.
   const ask = model['_useResponsesApi'];
