@@ -26,6 +26,14 @@ export async function timeThread(
   return { wallMs, busyMs: Math.min(active, wallMs) };
 }
 
+/** Returns the milliseconds of processor time that work takes, on all threads: other programs do not count. */
+export async function processorMs(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
 /** Returns the longest time in milliseconds for which the event loop did not turn during the work. */
 export async function longestPauseMs(work: () => Promise<unknown>): Promise<number> {
   await delay(REST_MS);

@@ -15,6 +15,7 @@ import type {
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
+import { isPlaced, markAsLeft } from './placed.js';
 import { withCompactionsApart, writeEntry } from './provider-compaction.js';
 import { isSameList } from './same-list.js';
 
@@ -195,12 +196,16 @@ export class MessageView<Message> {
 
   /** Follows an edit that put another list in the place of the history. Linear in blocks and messages. */
   follow(history: readonly IContent[]): void {
+    const isAsLeft = markAsLeft(this.#records, history);
     const left = new Map<Origin, PlacedBlock>();
     for (const { blocks } of history) {
-      for (const block of blocks) if (isPlaced(block)) left.set(block.origin, block);
+      for (const block of blocks) {
+        if (isPlaced(block) && isAsLeft[block.origin[0]] === 0) left.set(block.origin, block);
+      }
     }
     const touched = new Set<GivenMessage<Message>>();
     for (const record of this.#records) {
+      if (isAsLeft[record.index] === 1) continue;
       const now = record.parts.flatMap(({ origin }) => left.get(origin) ?? []);
       if (isSameList(now, record.left)) continue;
       touched.add(record);
@@ -299,17 +304,20 @@ export class MessageView<Message> {
     }
   }
 
+  /** What is left of a message are parts of it in their order. */
   #editsOf({ parts, left }: GivenMessage<Message>): PartEdits | null {
     const edits = new Map<number, ContentBlock | null>();
-    const stands = new Map(
-      left.filter((block) => !this.#isOrphan(block)).map((block) => [block.origin, block]),
-    );
-    if (stands.size === 0) return null;
+    let next = 0;
+    let stands = false;
     for (const block of parts) {
-      const now = stands.get(block.origin) ?? null;
+      const found = left[next];
+      const isLeft = found?.origin === block.origin;
+      if (isLeft) next += 1;
+      const now = isLeft && !this.#isOrphan(found) ? found : null;
+      stands ||= now !== null;
       if (now !== block) edits.set(block.origin[1], now);
     }
-    return edits;
+    return stands ? edits : null;
   }
 
   /** What a message stands as that says what the recorded one says; `null` when nothing of it is left. */
@@ -385,10 +393,6 @@ function assertHoldable(entry: PlacedEntry): void {
       cause,
     });
   }
-}
-
-function isPlaced(block: ContentBlock): block is PlacedBlock {
-  return 'origin' in block;
 }
 
 function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
