@@ -52,6 +52,7 @@ const SHRINK_LEVELS: Readonly<Record<ShrinkLevel, true>> = {
 };
 const SHRINK_SWITCHES: Readonly<Record<ShrinkerName, Check>> = {
   shownBefore: boolean,
+  lineNumbers: boolean,
   terminalCodes: boolean,
   jsonTables: boolean,
   likeLines: boolean,

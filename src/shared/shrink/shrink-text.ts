@@ -8,6 +8,7 @@ import { FAILURES_FIRST } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
+import { LINE_NUMBERS } from './line-numbers.js';
 import { withoutRuns } from './shown-before.js';
 import type { ShownElsewhere } from './shown-before.js';
 import { SHRINK_LEVELS } from './shrinker.js';
@@ -17,6 +18,7 @@ import { TERMINAL_CODES } from './terminal-codes.js';
 /** The name of a shrinker, by which it is switched. */
 export type ShrinkerName =
   | 'shownBefore'
+  | 'lineNumbers'
   | 'terminalCodes'
   | 'jsonTables'
   | 'likeLines'
@@ -27,6 +29,7 @@ export type ShrinkerName =
 /** What looks at a result by itself, in the order in which it runs. */
 const TEXT_SHRINKERS: readonly Shrinker<ShrinkerName>[] = [
   TERMINAL_CODES,
+  LINE_NUMBERS,
   JSON_TABLES,
   LIKE_LINES,
   FAILURES_FIRST,
@@ -68,7 +71,7 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
  * worth it. Pure, and linear in the text.
  *
  * @param runs lines of it that the session shows already
- * @param call without a purpose the chain does not run: an edit could need what it takes
+ * @param call without a purpose only what leaves the text of a file runs: an edit could need what the others take
  * @param ending see `placeholderEnding`
  */
 export function shrinkText(
@@ -86,10 +89,11 @@ export function shrinkText(
   if (withoutShown !== undefined) took.push('lines shown above');
   let draft = withoutShown ?? Draft.ofText(text);
   for (const shrinker of TEXT_SHRINKERS) {
-    if (purpose === undefined || !runsShrinker(settings, shrinker)) continue;
+    const sees = purpose !== undefined || shrinker.leavesText === true;
+    if (!sees || !runsShrinker(settings, shrinker)) continue;
     // One that is switched on by name runs at its mildest.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
-    const shorter = shrinker.shrink(draft, { purpose, command, level });
+    const shorter = shrinker.shrink(draft, { purpose: purpose ?? 'unknown', command, level });
     if (shorter === undefined) continue;
     draft = shorter;
     took.push(shrinker.says);

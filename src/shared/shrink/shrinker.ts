@@ -37,6 +37,8 @@ export interface Shrinker<Name extends string = string> {
   shrink(draft: Draft, subject: ShrinkSubject): Draft | undefined;
   /** Whether what it leaves is data, of which the others take nothing. */
   readonly isFinal?: boolean;
+  /** Whether it leaves all that an edit could have to spell: only such a one is given the text of a file. */
+  readonly leavesText?: boolean;
 }
 
 /** What stands where a shrinker took something out. */

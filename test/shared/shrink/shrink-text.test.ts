@@ -16,6 +16,7 @@ const COMMAND: Call = { purpose: 'command', command: 'node run.js' };
 const BUILD: Call = { purpose: 'command', command: 'cd app && npm run build' };
 const SEARCH: Call = { purpose: 'search', command: '' };
 const UNKNOWN: Call = { purpose: 'unknown', command: '' };
+const FILE = { purpose: undefined, command: '' };
 
 /** What is left of a text, without the line that says so. */
 function left(text: string, call: Call, settings: ShrinkSettings): string {
@@ -45,6 +46,33 @@ describe('shrinkText', () => {
     expect(left(`${WORDS}\n${states.join('\r')}\ndone`, COMMAND, LOSSLESS)).toBe(
       `${WORDS}\nReceiving objects: 39%\ndone`,
     );
+  });
+
+  const numbered = (from: number, lines: readonly string[], delimiter = '\t'): string =>
+    lines.map((line, at) => `${String(from + at).padStart(6)}${delimiter}${line}`).join('\n');
+
+  it('takes the spaces before line numbers, of files too, and nothing of a line', () => {
+    const code = fc.array(fc.string({ maxLength: 30 }), { minLength: 60, maxLength: 80 });
+    const texts = code.map((lines) => lines.map((line) => line.replaceAll(/[\n\r\b]/g, ' ')));
+    fc.assert(
+      fc.property(texts, fc.nat(900), fc.constantFrom('\t', '→'), (lines, from, delimiter) => {
+        const text = `${numbered(from, lines, delimiter)}\n\n<note>of the tool</note>`;
+        const kept = shrinkText(text, [], FILE, LOSSLESS, ']')?.split('\n') ?? [];
+        const unpadded = lines.map((line, at) => `${from + at}${delimiter}${line}`);
+        expect(kept.slice(0, -1)).toEqual([...unpadded, '', '<note>of the tool</note>']);
+        expect(kept.at(-1)).toBe(
+          `[Shortened from ${text.length} characters: spaces before line numbers]`,
+        );
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  it('leaves numbers that are no line numbers as they are', () => {
+    const counts = linesOf(80, (at) => `${String((at * 37) % 991).padStart(7)}\tsrc/a${at}.ts`);
+    const ports = linesOf(80, (at) => `  ${at}: http`);
+    const stairs = linesOf(80, (at) => `${' '.repeat(1 + (at % 5))}${at}\tstair`);
+    for (const text of [counts, ports, stairs]) expect(left(text, UNKNOWN, LOSSLESS)).toBe(text);
   });
 
   it('leaves line ends of Windows and lines that end in a carriage return alone', () => {
@@ -179,6 +207,8 @@ describe('shrinkText', () => {
           '[{"a":1},{"a":2},{"a":3}]',
         ),
         fc.nat().map((number) => `step ${number} of it\n`),
+        fc.nat(40).map((number) => `${String(number).padStart(6)}→it\n`.repeat(2)),
+        fc.nat(40).map((from) => `${numbered(from, ['a', '', 'b', 'c', 'd'])}\n`),
         fc.constantFrom(...Object.values(HOSTILE_TEXTS)).map((make) => make(700)),
       ),
       { maxLength: 60 },

@@ -1,6 +1,7 @@
 // What the texts of results have in common: numbers for stretches of lines, and none of the lines. Says which lines of a text
 // others show as well; which of those count, and which are to be kept, is for the caller to know.
 
+import { paddingOf } from '../../shrink/line-numbers.js';
 import { hashOf } from './hash.js';
 
 /** Lines that are compared together. A text is noted by every so many of them, and looked up by all. */
@@ -210,15 +211,19 @@ export class KnownStretches {
   }
 }
 
-/** Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53. */
+/**
+ * Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53; lines that
+ * differ in the spaces before their numbers alone are the same.
+ */
 export function stretchNumbers(text: string): StretchNumbers {
   const numbers: number[] = [];
   const [firstSeed, secondSeed] = [hashOf('first'), hashOf('second')];
   /** Of the last lines, by their index modulo their number. */
   const [firsts, seconds] = [new Int32Array(STRETCH_LINES), new Int32Array(STRETCH_LINES)];
   const lengths = new Int32Array(STRETCH_LINES);
-  let [first, second, length, line, start] = [firstSeed, secondSeed, 0, 0, 0];
-  for (let at = 0; at <= text.length; at += 1) {
+  let start = paddingOf(text, 0);
+  let [first, second, length, line] = [firstSeed, secondSeed, 0, 0];
+  for (let at = start; at <= text.length; at += 1) {
     const code = at === text.length ? LINE_END : text.charCodeAt(at);
     if (code !== LINE_END) {
       first = Math.imul(first ^ code, 0x01000193);
@@ -234,7 +239,9 @@ export function stretchNumbers(text: string): StretchNumbers {
     if (line >= STRETCH_LINES) {
       numbers.push(length < MIN_STRETCH ? 0 : numberOf(firsts, seconds, line));
     }
-    [first, second, start] = [firstSeed, secondSeed, at + 1];
+    start = at + 1 + paddingOf(text, at + 1);
+    at = start - 1;
+    [first, second] = [firstSeed, secondSeed];
   }
   return Float64Array.from(numbers);
 }

@@ -137,6 +137,20 @@ describe('SHRINK', () => {
     ]);
   });
 
+  it('takes the spaces before the numbers of the lines of a file, and knows these lines again', () => {
+    const text = lines(0, 60)
+      .split('\n')
+      .map((line, at) => `${String(at + 1).padStart(6)}→${line}`)
+      .join('\n');
+    const first = [humanText('go'), ...read(text, 'first')];
+    const sent = applied(first, optimize(first, CONFIG));
+    const shown = String(lastResult(first)).split('\n');
+    expect(shown.slice(0, -1)).toEqual(text.split('\n').map((line) => line.trimStart()));
+    const part = text.split('\n').slice(6, 51).join('\n');
+    const again = lastResult([...sent, aiContent([toolCall('x', 'ls', {})]), ...read(part, 'b')]);
+    expect(again).toMatch(/^\[read_file: unchanged, as shown above by first/);
+  });
+
   it('refers to nothing that leaves, or has left', () => {
     const text = lines(0, 60);
     const first = read(text, 'first');
