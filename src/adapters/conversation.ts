@@ -185,7 +185,7 @@ export class Conversation<Message> {
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
       this.#isBroken ||= this.#session === undefined;
-      const reading = view.read(fresh);
+      const reading = await view.readInTurns(fresh);
       this.#isReady = false;
       // Until they are taken in, what was read of them is only half known.
       this.#isBroken = true;
@@ -297,7 +297,7 @@ export class Conversation<Message> {
     );
     const isAnother = session.history.journal !== journal;
     if (mayBeUnknown || isAnother || compressed?.outcome === 'applied') {
-      view.follow(session.history.getRawHistory());
+      await view.followInTurns(session.history.getAll());
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
     }
