@@ -1,7 +1,12 @@
 // The adapters for `openai` and `@openai/agents`: names, nothing else.
 
 export { callModelInputFilter } from './adapters/openai/call-model-input-filter.js';
-export type { ModelInput, ModelInputFilter } from './adapters/openai/call-model-input-filter.js';
+export type {
+  ModelInput,
+  ModelInputFilter,
+  ModelInputFilterOptions,
+} from './adapters/openai/call-model-input-filter.js';
+export type { AgentModelProvider } from './adapters/openai/agent-model-compaction.js';
 export { chatCompactor } from './adapters/openai/chat-compactor.js';
 export { inputCompactor } from './adapters/openai/input-compactor.js';
 export { providerCompaction } from './adapters/openai/provider-compaction.js';

@@ -85,6 +85,6 @@ export interface ProviderMessages<Message> {
   readonly takesPinned: boolean;
   /** Whether the messages before this boundary can be compacted, and those behind it stay as they are. */
   divides(before: Message, behind: Message): boolean;
-  /** Makes a message of what the provider answered, as it came. */
-  write(data: unknown): Message;
+  /** Makes a message of what the provider answered, as it came; `among` as of the format. */
+  write(data: unknown, among: readonly Message[]): Message;
 }

@@ -2,10 +2,11 @@
 // itself: that is what a call of the adapter brings along.
 
 import { CompressionExecutionError } from '../shared/errors.js';
-import { asFilledText } from '../shared/json.js';
+import { asFilledText, asRecord } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { COMPACTION_KIND } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
+import { estimatePayloadTokens } from '../shared/tokens/estimate.js';
 import type { HistoryService } from '../main/history-service.js';
 import type {
   ProviderCompacted,
@@ -13,7 +14,12 @@ import type {
 } from '../main/strategies/provider-compaction.js';
 import { entryOfProvider, isProviderEntry } from '../main/strategies/provider-compaction.js';
 import { withDeadline } from '../main/waiting/with-deadline.js';
-import type { MessageFormat, PlacedBlock, PlacedEntry } from './message-format.js';
+import type {
+  MessageFormat,
+  PlacedBlock,
+  PlacedEntry,
+  ProviderMessages,
+} from './message-format.js';
 import type { MessageView } from './message-view.js';
 
 /** Asks a provider to compact messages, the first ones of a conversation. Rejects when it refused, or answered with nothing. */
@@ -34,6 +40,51 @@ export function compactionFailed(
     code: 'PROVIDER_COMPACTION_FAILED',
     ...options,
   });
+}
+
+/** The failure of a request for one: messages of an SDK may quote what was sent. @throws the reason of a signal that has ended it. */
+export function compactionRefused(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
+  signal.throwIfAborted();
+  const { status, statusCode = status } = asRecord(thrown) ?? {};
+  const said = typeof statusCode === 'number' ? ` with status ${statusCode}` : '';
+  return compactionFailed(`the provider refused${said}.`);
+}
+
+/** What a model answers that is asked for a compaction. */
+export async function answerOf(
+  ask: () => PromiseLike<unknown>,
+  signal: AbortSignal,
+): Promise<JsonRecord | undefined> {
+  try {
+    return asRecord(await ask());
+  } catch (thrown) {
+    throw compactionRefused(thrown, signal);
+  }
+}
+
+/** The compaction of the Responses API that a model has made, as the data of a message; none where it made none. */
+export function compactedTo(data: unknown): Awaited<ReturnType<CompactMessages>> {
+  if (data === undefined) throw compactionFailed('the provider made no compaction.');
+  const tokens = estimatePayloadTokens(data);
+  return { items: [{ kind: COMPACTION_KIND, data, tokens }], keepsReasoning: true };
+}
+
+/** Asks for a compaction, as the last item of a request to the Responses API. */
+export const COMPACTION_TRIGGER = { type: 'compaction_trigger' } as const;
+
+/** Compactions of the Responses API may stand anywhere; what the system and developers said stays where it is. */
+export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
+  takesPinned: true,
+  divides: () => true,
+  write: (item) => item as never,
+};
+
+const HELD = ['previous_response_id', 'previousResponseId', 'conversation', 'conversationId'];
+
+/** @throws CompressionExecutionError where the server has the items of requests like these, in the words of any SDK */
+export function assertHoldsNoItems(...requests: readonly unknown[]): void {
+  if (requests.some((request) => HELD.some((key) => asRecord(request)?.[key])))
+    throw compactionFailed('the server holds the items of these requests.');
 }
 
 /**
@@ -103,6 +154,6 @@ export function writeEntry<Message>(
 ): Message {
   const { provider } = format;
   return provider !== undefined && isProviderEntry(entry)
-    ? provider.write(entry.metadata?.providerMetadata)
+    ? provider.write(entry.metadata?.providerMetadata, among)
     : format.write(entry, among);
 }

@@ -28,6 +28,8 @@ export interface CompactingProvider {
   readonly trusted: Json[];
   /** Whether `/responses/compact` is not there. */
   lacksEndpoint: boolean;
+  /** Called when it is asked for a compaction, before it answers. */
+  onCompaction: () => void;
 }
 
 const BETA = 'compact-2026-09-04';
@@ -50,7 +52,10 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
       response.end(JSON.stringify(body));
     });
   });
-  const provider = { baseURL: '', requests, refusals, trusted: [] as Json[], lacksEndpoint: false };
+  const provider: CompactingProvider = {
+    ...{ baseURL: '', requests, refusals, trusted: [], lacksEndpoint: false },
+    onCompaction: () => undefined,
+  };
   async function answer(request: IncomingMessage): Promise<readonly [number, Json]> {
     const body = JSON.parse(await text(request)) as SeenRequest['body'];
     const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
@@ -188,7 +193,7 @@ function answerResponses(
   path: string,
   { input = [], ...body }: SeenRequest['body'],
   made: Set<string>,
-  { refusals, lacksEndpoint }: CompactingProvider,
+  { refusals, lacksEndpoint, onCompaction }: CompactingProvider,
 ): readonly [number, Json] {
   for (const item of input) {
     if (item['type'] === 'compaction' && !made.has(JSON.stringify(item))) return refuse('altered');
@@ -207,13 +212,20 @@ function answerResponses(
   const isDue =
     managed !== undefined &&
     tokensOf(readFromNewest(input)) > (managed['compact_threshold'] as number);
-  const response = { id: 'resp_1', object: 'response', status: 'completed' };
+  const answered = new Set(
+    input.flatMap(({ type, call_id: id }) => (type === 'function_call_output' ? [id] : [])),
+  );
+  if ([...calls].some((id) => !answered.has(id))) return refuse('No tool output found');
+  const usage = { input_tokens: tokensOf(input), output_tokens: 5, total_tokens: 5 };
+  const named = { id: 'resp_1', object: 'response', status: 'completed', created_at: 1 };
+  const response = { ...named, model: body['model'], usage };
   const message = {
     ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
     content: [{ type: 'output_text', text: 'fine', annotations: [] }],
   };
   if (!isEndpoint && !isTriggered && !isDue) return [200, { ...response, output: [message] }];
   if (isEndpoint && body['previous_response_id'] !== undefined) return refuse('stateless');
+  if (!isDue) onCompaction();
   const refusal = isDue ? undefined : refusals.shift();
   if (refusal !== undefined) return refusal;
   const users = input.filter((item) => item['role'] === 'user');

@@ -9,6 +9,7 @@ import { createMessageCompactor } from '../message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
 import { isSameList } from '../same-list.js';
+import { compactionByModel } from './provider-compaction.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
 
@@ -60,13 +61,15 @@ export function compactionMiddleware(
   options: AdapterOptions = {},
 ): CompactionMiddleware {
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
+  const deaf = new Set<string>();
   return {
     specificationVersion: 'v3',
     transformParams: async (modelCall) => {
       const { model, params } = checkedFields(modelCall, 'a call to a model');
       const { abortSignal: signal } = checkedFields(params, 'the parameters of a call');
       const cacheTtlMs = cacheTtlIn({ providerOptions: params.providerOptions });
-      const call = { ...describeModel(model), signal, cacheTtlMs };
+      const compactByProvider = compactionByModel(modelCall, deaf);
+      const call = { ...describeModel(model), signal, cacheTtlMs, compactByProvider };
       const prompt = await compact(params.prompt, call);
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     },

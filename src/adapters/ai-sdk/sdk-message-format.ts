@@ -13,10 +13,12 @@ import type {
   PartEdits,
   PlacedBlock,
   PlacedEntry,
+  ProviderMessages,
   Reading,
 } from '../message-format.js';
 import { placed } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
+import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
@@ -30,6 +32,9 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
 
 /** Reads and writes messages of one kind. A message of the system is pinned. */
 export class SdkMessageFormat implements MessageFormat<SdkMessage> {
+  /** A compaction stands in a message of its own, as the SDK has it. */
+  readonly provider = ITEM_PROVIDER_MESSAGES as ProviderMessages<SdkMessage>;
+
   createReader(): MessageReader<SdkMessage> {
     return new SdkMessageReader();
   }

@@ -11,6 +11,7 @@ import { BaseMessageReader } from './base-message-reader.js';
 import { editedContent } from './edited-content.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
+import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { rewriteAiMessage } from './rewrite-ai-message.js';
 
 /** The format of the messages that chat models of LangChain take. */
@@ -19,6 +20,7 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   isSame,
   rewrite,
   write,
+  provider: LANGCHAIN_PROVIDER_MESSAGES,
 };
 
 /**

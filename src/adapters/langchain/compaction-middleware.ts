@@ -10,6 +10,7 @@ import { checkedFields, checkedMessages, reportedUsage } from '../call-arguments
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
+import { compactionByModel } from './provider-compaction.js';
 
 /**
  * Makes a middleware for `createAgent` that makes the messages of each model call ready to be sent:
@@ -45,6 +46,7 @@ export function compactionMiddleware(
         signal: runtime?.signal,
         ...latestUsage(given),
         ...modelFacts(model),
+        compactByProvider: compactionByModel(request),
       });
       try {
         return await handler({ ...request, messages });

@@ -4,6 +4,7 @@
 import { asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageFormat } from '../message-format.js';
+import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
@@ -26,6 +27,7 @@ export const agentItemFormat: MessageFormat<object> = createItemFormat({
     };
   },
   standsFor,
+  provider: ITEM_PROVIDER_MESSAGES,
   write: (role, text) =>
     role === 'user'
       ? { type: 'message', role, content: text }

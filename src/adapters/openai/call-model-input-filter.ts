@@ -7,8 +7,20 @@ import type { ConversationReport } from '../conversation.js';
 import { asRecord, asText } from '../../shared/json.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { checkedFields } from '../call-arguments.js';
+import { kindOf } from '../../shared/misuse.js';
 import { agentItemFormat } from './agent-item-format.js';
+import { compactionByAgentModel } from './agent-model-compaction.js';
+import type { AgentModelProvider } from './agent-model-compaction.js';
 import { createItemCompactor } from './item-compactor.js';
+
+/** How a filter works. */
+export interface ModelInputFilterOptions extends AdapterOptions {
+  /**
+   * Asked for the models that agents name, to have them compact by the strategy `provider`: `new OpenAIProvider()`, or that of your
+   * `Runner`. @default an agent whose `model` is an object is compacted by that, and no other
+   */
+  readonly compactByProvider?: AgentModelProvider | undefined;
+}
 
 /** What a run is about to send, as the SDK hands it to filters; whatever else is in it stays as it is. */
 export interface ModelInput {
@@ -41,20 +53,30 @@ export interface ModelInputFilter {
  */
 export function callModelInputFilter(
   compactor: Compactor,
-  options: AdapterOptions = {},
+  options: ModelInputFilterOptions = {},
 ): ModelInputFilter {
-  const compact = createItemCompactor(compactor, agentItemFormat, options);
+  const { compactByProvider: provider, ...rest } = checkedFields(options, 'adapter options');
+  if (provider !== undefined && typeof asRecord(provider)?.['getModel'] !== 'function') {
+    throw new RangeError(
+      `Expected compactByProvider to be a model provider of the Agents SDK, as new OpenAIProvider(), got ${kindOf(provider)}.`,
+    );
+  }
+  const compact = createItemCompactor(compactor, agentItemFormat, rest);
   const filter = async <Data extends ModelInput>(args: {
     readonly modelData: Data;
     readonly agent?: object;
   }): Promise<Data> => {
     const { modelData, agent } = checkedFields(args, 'what a filter is asked about');
-    const { input: given } = checkedFields(modelData, 'what the model is to be sent');
-    const { model, modelSettings } = asRecord(agent) ?? {};
+    const { input: given, instructions } = checkedFields<
+      Data & { readonly instructions?: unknown }
+    >(modelData, 'what the model is to be sent');
+    const asked = asRecord(agent) ?? {};
+    const { model, modelSettings } = asked;
     const modelName = asText(model);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),
       cacheTtlMs: cacheTtlIn(modelSettings),
+      compactByProvider: compactionByAgentModel(asked, instructions, given, provider),
     });
     return { ...modelData, input };
   };

@@ -3,8 +3,13 @@
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import type { ProviderMessages } from '../message-format.js';
-import { compactionFailed, isCompactionPart } from '../provider-compaction.js';
+import {
+  assertHoldsNoItems,
+  COMPACTION_TRIGGER,
+  compactionFailed,
+  compactionRefused,
+  isCompactionPart,
+} from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 
 type Send = (body: never, options?: { readonly signal?: AbortSignal }) => PromiseLike<unknown>;
@@ -16,13 +21,6 @@ export interface CompactingClient {
 
 /** Answers of who does not know the endpoint. */
 const UNKNOWN_ENDPOINT: ReadonlySet<unknown> = new Set([404, 405, 501]);
-
-/** Items go back whole and in order; what the system and developers said stays where it is. */
-export const OPENAI_PROVIDER_MESSAGES: ProviderMessages<object> = {
-  takesPinned: true,
-  divides: () => true,
-  write: (item) => item as object,
-};
 
 /**
  * Returns what has the items of a conversation compacted, as `compactByProvider` of a call, for the strategy `provider`: by
@@ -38,13 +36,11 @@ export function providerCompaction(
   model: string,
   request: Readonly<Record<string, unknown>> = {},
 ): CompactMessages {
-  const isHeld = ['previous_response_id', 'conversation'].some((key) => asRecord(request)?.[key]);
   return async (input, signal) => {
-    if (isHeld) throw compactionFailed('the server holds the items of these requests.');
+    assertHoldsNoItems(request);
     const { responses } = client;
     const byEndpoint = { model, input };
-    const trigger = { type: 'compaction_trigger' };
-    const byTrigger = { ...request, stream: false, model, input: [...input, trigger] };
+    const byTrigger = { ...request, stream: false, model, input: [...input, COMPACTION_TRIGGER] };
     let answer = await answerTo(() => responses.compact?.(byEndpoint as never, { signal }), signal);
     const isTriggered = answer === null;
     answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }), signal);
@@ -76,11 +72,8 @@ async function answerTo(
     const pending = ask();
     return pending === undefined ? null : (asRecord(await pending) ?? {});
   } catch (thrown) {
-    signal.throwIfAborted();
-    const { status } = asRecord(thrown) ?? {};
-    if (UNKNOWN_ENDPOINT.has(status)) return null;
-    const said = typeof status === 'number' ? ` with status ${status}` : '';
-    // Messages of an SDK may quote what was sent.
-    throw compactionFailed(`the provider refused${said}.`);
+    const refused = compactionRefused(thrown, signal);
+    if (UNKNOWN_ENDPOINT.has(asRecord(thrown)?.['status'])) return null;
+    throw refused;
   }
 }

@@ -2,8 +2,8 @@
 
 import type OpenAI from 'openai';
 import { asText, withoutUndefined } from '../../shared/json.js';
-import type { MessageFormat, ProviderMessages } from '../message-format.js';
-import { OPENAI_PROVIDER_MESSAGES } from './provider-compaction.js';
+import type { MessageFormat } from '../message-format.js';
+import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
@@ -26,7 +26,7 @@ export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputIte
         encryptedContent: asText(item['encrypted_content']),
       }),
     }),
-    provider: OPENAI_PROVIDER_MESSAGES as ProviderMessages<never>,
+    provider: ITEM_PROVIDER_MESSAGES,
     // Without an id, so that it needs no reasoning before it.
     write: (role, content) => ({ type: 'message', role, content }),
   });

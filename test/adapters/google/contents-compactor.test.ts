@@ -4,7 +4,7 @@
 import { GoogleGenAI } from '@google/genai';
 import type { Content, FunctionDeclaration, GenerateContentResponse, Part } from '@google/genai';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { fileTools } from '../../../examples/support/file-tools.js';
 import { geminiContents } from '../../../examples/support/history-as/gemini.js';
@@ -12,6 +12,7 @@ import type { ScriptedStep } from '../../../examples/support/scripted-provider.j
 import { makeTemporaryWorkspace } from '../../../examples/support/temporary-workspace.js';
 import { contentsCompactor } from '../../../src/adapters/google/contents-compactor.js';
 import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import {
   aiContent,
   humanText,
@@ -227,3 +228,33 @@ async function ask(
   }
   return parts;
 }
+
+describe("compression by 'provider' with Google", () => {
+  it('is done by the strategy of `compression.fallback`, and told once', async () => {
+    const events: CompressedEvent[] = [];
+    const compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 6_000 },
+      settings: {
+        ...{ 'compression.strategy': 'provider', 'compression.ahead': 0.5 },
+        'compression.fallback': 'top-down-truncation',
+      },
+    });
+    onTestFinished(() => compactor.close());
+    const compact = contentsCompactor(compactor, {
+      onError: 'throw',
+      onSession: (session) => session.on('compressed', (event) => events.push(event)),
+    });
+    const contents: Content[] = [];
+    let sent: readonly Content[] = [];
+    while (events.length === 0 && contents.length < 200) {
+      contents.push({ role: 'model', parts: [{ text: 'fine '.repeat(400) }] });
+      contents.push({ role: 'user', parts: [{ text: `go on ${contents.length}` }] });
+      sent = await compact(contents);
+    }
+    expect(events).toMatchObject([
+      { strategy: 'top-down-truncation', outcome: 'applied', fallbackFrom: { strategy: 'provider' } },
+    ]); // prettier-ignore
+    expect(events[0]?.fallbackFrom?.error.message).toContain('nobody here can ask a provider');
+    expect(sent.length).toBeLessThan(contents.length);
+  });
+});

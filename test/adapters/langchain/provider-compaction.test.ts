@@ -1,0 +1,77 @@
+// Compaction on demand through models of LangChain: the real agent, and a provider that checks what comes back.
+
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import type { BaseMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import { createAgent } from 'langchain';
+import { describe } from 'vitest';
+
+import { compactionMiddleware } from '../../../src/adapters/langchain/compaction-middleware.js';
+import { itHasTheModelCompact, itSaysWhyNot } from '../../support/compaction-by-model.js';
+import type { OpenTalk } from '../../support/compaction-by-model.js';
+import { CHAT_MODELS, LikeChatOpenAI } from '../../support/responses-models.js';
+import type { ModelsByName } from '../../support/responses-models.js';
+
+const file = (name: string) =>
+  tool(() => '', { name, description: name, schema: { type: 'object', properties: {} } });
+
+const openTalk =
+  (makeModel: ModelsByName[0][1]): OpenTalk =>
+  ({ url, compactor, options, isHeld }) => {
+    const model = makeModel(url, isHeld ? { conversation: 'conv_1' } : {}) as BaseChatModel;
+    const agent = createAgent({
+      model,
+      tools: [file('read_file'), file('write_file')],
+      systemPrompt: 'Be brief.',
+      middleware: [compactionMiddleware(compactor, options)],
+    });
+    const messages: BaseMessage[] = [];
+    return {
+      send: async ({ user, callId, tool: name, input, reasoning, result, said }, next, signal) => {
+        const output = [
+          { type: 'reasoning', id: reasoning, summary: [], encrypted_content: `of ${reasoning}` },
+          { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(input) },
+        ];
+        messages.push(
+          new HumanMessage(user),
+          new AIMessage({
+            content: '',
+            tool_calls: [{ id: callId, name, args: input, type: 'tool_call' }],
+            response_metadata: { model_provider: 'openai', output },
+          }),
+          new ToolMessage({ content: result, tool_call_id: callId, name }),
+          new AIMessage(said),
+          new HumanMessage(next),
+        );
+        const state = await agent.invoke({ messages }, { ...(signal && { signal }) });
+        messages.push(state.messages.at(-1) as BaseMessage);
+      },
+    };
+  };
+
+class LikeChatAnthropic extends LikeChatOpenAI {
+  override _llmType(): string {
+    return 'anthropic';
+  }
+}
+
+class LikeChatCompletions extends LikeChatOpenAI {
+  override _useResponsesApi(): boolean {
+    return false;
+  }
+}
+
+describe("compression by 'provider' with LangChain", () => {
+  describe.each(CHAT_MODELS)('by %s', (_, makeModel) => itHasTheModelCompact(openTalk(makeModel)));
+
+  describe.each([
+    ['Anthropic', LikeChatAnthropic, 'loses what a compaction is signed with'],
+    ['Chat Completions', LikeChatCompletions, 'useResponsesApi: true'],
+  ])('by a model of %s', (_, Model, words) => {
+    itSaysWhyNot(
+      openTalk((url, extra) => new Model(url, extra)),
+      words,
+    );
+  });
+});

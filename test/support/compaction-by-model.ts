@@ -1,0 +1,201 @@
+// What holds of compactions that a model of OpenAI's Responses API is asked for by an SDK, as its provider sees them: the same facts
+// for each SDK, which tells only how a conversation goes on.
+
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import type { CompressedEvent } from '../../src/main/preflight/session-events.js';
+import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
+import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { startCompactingProvider } from './compacting-provider.js';
+import type { CompactingProvider, SeenRequest } from './compacting-provider.js';
+
+/** One turn, in words that each SDK puts into messages of its own. */
+export interface Turn {
+  readonly user: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: { readonly file_path: string };
+  readonly reasoning: string;
+  readonly result: string;
+  readonly said: string;
+}
+
+/** How a conversation of an SDK goes on. */
+export interface OpenTalk {
+  (world: {
+    readonly url: string;
+    readonly compactor: Compactor;
+    readonly options: AdapterOptions;
+    /** Has the requests name a conversation that the server holds. */
+    readonly isHeld: boolean;
+  }): {
+    /** Adds a turn, then what the user says next, and asks the model. */
+    readonly send: (turn: Turn, next: string, signal?: AbortSignal) => Promise<unknown>;
+  };
+}
+
+const LONG = 'lorem ipsum dolor '.repeat(150);
+
+function turnOf(at: number): Turn {
+  return {
+    user: `Never skip part ${at}. ${LONG}`,
+    callId: `call_${at}`,
+    tool: at % 2 === 0 ? 'read_file' : 'write_file',
+    input: { file_path: `/p${at >> 1}.ts` },
+    reasoning: `rs_${at}`,
+    result: `${at} ${LONG}`,
+    said: `done ${at}`,
+  };
+}
+
+/** What a conversation is opened with, and what its session tells. */
+export function openCompaction(settings: EphemeralSettings = {}) {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: 8_000,
+    settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
+  });
+  onTestFinished(() => compactor.close());
+  const events: CompressedEvent[] = [];
+  const options: AdapterOptions = {
+    onError: 'throw',
+    onSession: (session) => session.on('compressed', (event) => events.push(event)),
+  };
+  return { compactor, options, events };
+}
+
+/** Opens a conversation with a provider that compacts, and plays turns of it. */
+export async function playTalk(
+  open: OpenTalk,
+  { settings = {}, isHeld = false }: { settings?: EphemeralSettings; isHeld?: boolean } = {},
+) {
+  const provider = await startCompactingProvider();
+  const { compactor, options, events } = openCompaction(settings);
+  const talk = open({ url: provider.baseURL, compactor, options, isHeld });
+  let at = 0;
+  return {
+    provider,
+    events,
+    /** Plays turns until there was an event, or as many. */
+    play: async (turns: number, until = Infinity, signal?: AbortSignal) => {
+      for (const last = at + turns; at < last && events.length < until; at += 1)
+        await talk.send(turnOf(at), `go on ${at}`, signal);
+    },
+  };
+}
+
+const isAsked = ({ body }: SeenRequest): boolean =>
+  body.input?.at(-1)?.['type'] === 'compaction_trigger';
+const compactionsIn = ({ body }: SeenRequest): readonly unknown[] =>
+  (body.input ?? []).filter(({ type }) => type === 'compaction');
+const refusedIn = ({ requests }: CompactingProvider): readonly SeenRequest[] =>
+  requests.filter(({ status, body }) => status !== 200 && !isAsked({ body } as SeenRequest));
+
+/** States the facts. `endsWithSignal`: of an SDK that tells of the turn's own. */
+export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): void {
+  it('has it compact by a call with the same system, tools and settings, and carries the item byte for byte, first of all', async () => {
+    const { provider, events, play } = await playTalk(open);
+    await play(60, 2);
+    await play(2);
+    const asked = provider.requests.filter(isAsked);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(events.map(({ strategy, outcome }) => `${strategy} ${outcome}`)).toEqual(
+      asked.map(() => 'provider applied'),
+    );
+    const { input: _, ...settings } = asked[0]!.body;
+    const { input: __, ...usual } = provider.requests[0]!.body;
+    expect(settings).toEqual(usual);
+    expect(settings['tools']).toHaveLength(2);
+    // The second is of the first, and of what came after it.
+    expect([compactionsIn(asked[0]!), compactionsIn(asked[1]!)]).toMatchObject([[], [{}]]);
+    const first = provider.requests.indexOf(asked[0]!);
+    const [made] = compactionsIn(provider.requests[first + 1]!);
+    for (const request of provider.requests.slice(first + 1, first + 3)) {
+      expect(compactionsIn(request)).toEqual([made]);
+      const system = request.body.input!.filter(({ role }) =>
+        /system|developer/.test(String(role)),
+      );
+      expect(request.body.input!.findIndex(({ type }) => type === 'compaction')).toBe(
+        system.length,
+      );
+    }
+  });
+
+  it('keeps the reasoning behind it, and the words of the user, and leaves out what was pruned', async () => {
+    const { provider, play } = await playTalk(open, {
+      settings: { 'compression.preserveThreshold': 0.5 },
+    });
+    await play(16, 1);
+    await play(1);
+    const asked = provider.requests.find(isAsked)!.body.input!;
+    const names = new Set(asked.map(({ name }) => name));
+    expect([names.has('read_file'), names.has('write_file')]).toEqual([false, true]);
+    const last = provider.requests.at(-1)!.body.input!;
+    const calls = last.filter(({ type }) => type === 'function_call');
+    const thoughts = last.filter(({ type }) => type === 'reasoning');
+    expect(calls.length).toBeGreaterThan(1);
+    expect(thoughts.length).toBeGreaterThanOrEqual(calls.length);
+    expect(JSON.stringify(last)).toContain('Never skip part 0.');
+  });
+
+  it.each<[string, readonly [number, Record<string, unknown>], string]>([
+    ['refuses', [400, { error: { message: 'no', type: 'x' } }], 'refused'],
+    [
+      'answers with an empty one',
+      [200, responseOf([{ type: 'compaction', id: 'cmp_0', encrypted_content: '' }])],
+      'made no compaction',
+    ],
+  ])('goes on by another strategy where it %s, and says so once', async (_, refusal, words) => {
+    const { provider, events, play } = await playTalk(open);
+    provider.refusals.push(refusal);
+    await play(20, 1);
+    await play(1);
+    const [event, ...others] = events.filter(({ fallbackFrom }) => fallbackFrom !== undefined);
+    expect(event).toMatchObject({
+      ...{ strategy: 'high-density', outcome: 'applied' },
+      fallbackFrom: { strategy: 'provider', error: { code: 'PROVIDER_COMPACTION_FAILED' } },
+    });
+    expect(event!.fallbackFrom!.error.message).toContain(words);
+    expect(others).toEqual([]);
+    expect(refusedIn(provider)).toEqual([]);
+  });
+
+  it('asks for none where the server holds the conversation', async () => {
+    const { provider, events, play } = await playTalk(open, { isHeld: true });
+    await play(20, 1);
+    expect(provider.requests.some(isAsked)).toBe(false);
+    expect(events[0]?.fallbackFrom?.error.message).toContain('server holds');
+  });
+
+  it.runIf(endsWithSignal)('ends with the signal of the turn', async () => {
+    const { provider, events, play } = await playTalk(open);
+    const stop = new AbortController();
+    provider.onCompaction = () => stop.abort(new Error('stopped'));
+    await expect(play(20, Infinity, stop.signal)).rejects.toThrow(/stopped|abort/i);
+    expect(provider.requests.filter(isAsked)).toHaveLength(1);
+    expect(events).toEqual([]);
+    await play(2);
+    expect(provider.requests.at(-1)?.status).toBe(200);
+  });
+}
+
+/** States that a model is not asked: what the event says, and that a turn goes on by the other strategy. */
+export function itSaysWhyNot(open: OpenTalk, words: string): void {
+  it('has another strategy take its place, asks for nothing, and says why', async () => {
+    const { provider, events, play } = await playTalk(open);
+    await play(20, 1);
+    expect(provider.requests.some(isAsked)).toBe(false);
+    expect(events).toMatchObject([
+      { strategy: 'high-density', outcome: 'applied', fallbackFrom: { strategy: 'provider' } },
+    ]);
+    expect(events[0]!.fallbackFrom!.error.message).toContain(words);
+  });
+}
+
+function responseOf(output: readonly object[]): Record<string, unknown> {
+  const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+  return { id: 'resp_0', object: 'response', status: 'completed', created_at: 1, model: 'm', usage, output }; // prettier-ignore
+}
