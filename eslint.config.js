@@ -81,10 +81,14 @@ const NOWHERE = [
 
 const CODE = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', '*.config.ts'];
 
-/** What is linted without types, which takes a third of the time: nothing where `LINT` is `whole`, everything where it is `quick`. */
-const UNTYPED =
-  { whole: [], quick: CODE }[process.env['LINT']] ??
-  CODE.filter((files) => /^(test|bench)/.test(files));
+const TESTS = CODE.filter((files) => /^(test|bench)/.test(files));
+
+/**
+ * What is linted without types, which takes a third of the time: nothing where `LINT` is `whole`, everything where it is `quick`.
+ * Tests are left to the others then: reading them takes half of the time.
+ */
+const IS_QUICK = process.env['LINT'] === 'quick';
+const UNTYPED = { whole: [], quick: CODE }[process.env['LINT']] ?? TESTS;
 
 const NODE_GLOBALS = Object.fromEntries(
   [
@@ -116,6 +120,7 @@ export default defineConfig(
     'examples/sessions',
     'src/shared/tokens/o200k-classes.ts',
     'src/shared/tokens/o200k-data.ts',
+    ...(IS_QUICK ? TESTS : []),
   ]),
   { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,

@@ -3,64 +3,47 @@
 import type { ContentBlock } from './content.js';
 import { refuse } from './misuse.js';
 
-type Fields = readonly (readonly [name: string, type: 'string' | 'boolean' | 'number'])[];
-
-interface BlockShape {
-  readonly required: Fields;
-  readonly optional: Fields;
+interface Field {
+  readonly key: string;
+  readonly expected: 'string' | 'boolean' | 'number';
+  readonly isOptional: boolean;
 }
 
-const SHAPES: Readonly<Record<ContentBlock['type'], BlockShape>> = {
-  text: { required: [['text', 'string']], optional: [] },
-  tool_call: {
-    required: [
-      ['id', 'string'],
-      ['name', 'string'],
-    ],
-    optional: [
-      ['description', 'string'],
-      ['parallelGroup', 'string'],
-    ],
-  },
-  tool_response: {
-    required: [
-      ['callId', 'string'],
-      ['toolName', 'string'],
-    ],
-    optional: [
-      ['error', 'string'],
-      ['isComplete', 'boolean'],
-      ['mediaTokens', 'number'],
-    ],
-  },
-  media: {
-    required: [
-      ['mimeType', 'string'],
-      ['data', 'string'],
-      ['encoding', 'string'],
-    ],
-    optional: [
-      ['caption', 'string'],
-      ['filename', 'string'],
-    ],
-  },
-  thinking: {
-    required: [['thought', 'string']],
-    optional: [
-      ['isHidden', 'boolean'],
-      ['sourceField', 'string'],
-      ['signature', 'string'],
-      ['encryptedContent', 'string'],
-    ],
-  },
-  code: { required: [['code', 'string']], optional: [['language', 'string']] },
-  opaque: {
-    required: [
-      ['kind', 'string'],
-      ['tokens', 'number'],
-    ],
-    optional: [['callId', 'string']],
-  },
+/** Fields by name: those that a block must have, then those that it may have. */
+function fields(
+  required: Readonly<Record<string, Field['expected']>>,
+  optional: Readonly<Record<string, Field['expected']>> = {},
+): readonly Field[] {
+  const listed = (some: typeof required, isOptional: boolean): Field[] =>
+    Object.entries(some).map(([key, expected]) => ({ key, expected, isOptional }));
+  return [...listed(required, false), ...listed(optional, true)];
+}
+
+const SHAPES: Readonly<Record<ContentBlock['type'], readonly Field[]>> = {
+  text: fields({ text: 'string' }),
+  tool_call: fields(
+    { id: 'string', name: 'string' },
+    { description: 'string', parallelGroup: 'string' },
+  ),
+  tool_response: fields(
+    { callId: 'string', toolName: 'string' },
+    { error: 'string', isComplete: 'boolean', mediaTokens: 'number' },
+  ),
+  media: fields(
+    { mimeType: 'string', data: 'string', encoding: 'string' },
+    { caption: 'string', filename: 'string' },
+  ),
+  thinking: fields(
+    { thought: 'string' },
+    {
+      isHidden: 'boolean',
+      sourceField: 'string',
+      signature: 'string',
+      encryptedContent: 'string',
+    },
+  ),
+  code: fields({ code: 'string' }, { language: 'string' }),
+  opaque: fields({ kind: 'string', tokens: 'number' }, { callId: 'string' }),
 };
 
 /** Refuses a block of no known type, and one whose fields are not of theirs. Payloads may be anything. */
@@ -70,14 +53,14 @@ export function assertBlock(block: Readonly<Record<string, unknown>>, where: str
     refuse(`${where}.type`, `one of ${Object.keys(SHAPES).join(', ')}`, type);
   }
   const shape = SHAPES[type as ContentBlock['type']];
-  for (const [key, expected] of shape.required) {
-    if (typeof block[key] !== expected) refuse(`${where}.${key}`, `a ${expected}`, block[key]);
-  }
-  for (const [key, expected] of shape.optional) {
+  // By index: it is asked of each block that comes in.
+  for (let at = 0; at < shape.length; at += 1) {
+    const field = shape[at];
+    if (field === undefined) continue;
+    const { key, expected, isOptional } = field;
     const value = block[key];
-    if (value !== undefined && typeof value !== expected) {
-      refuse(`${where}.${key}`, `a ${expected} or nothing`, value);
-    }
+    if (typeof value === expected || (isOptional && value === undefined)) continue;
+    refuse(`${where}.${key}`, `a ${expected}${isOptional ? ' or nothing' : ''}`, value);
   }
   if (type === 'media' && block['encoding'] !== 'url' && block['encoding'] !== 'base64') {
     refuse(`${where}.encoding`, "'url' or 'base64'", block['encoding']);

@@ -10,6 +10,7 @@ import { HistoryIndex } from '../shared/density/index/history-index.js';
 import { scopeOfSession } from '../shared/density/index/index-scope.js';
 import type { IndexScope } from '../shared/density/index/index-scope.js';
 import { planIndexed, withTexts } from '../shared/density/plan/optimize.js';
+import type { EntryPlace } from '../shared/density/index/unsent-results.js';
 import type { EntryStretches } from '../shared/density/index/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
 import type {
@@ -29,6 +30,9 @@ import type { MeasuredEntry } from './resident-facts.js';
 import { tokensAfterPlan } from './tokens-after-plan.js';
 import { textOfBytes, unpackEntries } from './unpack-entries.js';
 import type { CountBytes } from './unpack-entries.js';
+
+/** Where a staged entry is to stand. */
+type PlaceOf = (at: number) => EntryPlace;
 
 /** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
 export class ResidentHistory {
@@ -140,11 +144,15 @@ export class ResidentHistory {
         }
         return;
       case 'append':
-        this.#appendStaged(isFar);
+        this.#appendStaged(() => (isFar === true ? 'far' : 'end'));
         return;
-      case 'edit':
-        this.#choose(stretchesOfEdit(this.#index.length, step.removals, step.replaced));
+      case 'edit': {
+        const { removals, replaced } = step;
+        const far = this.#index.farBefore(new Set([...removals, ...replaced]));
+        const chosen = stretchesOfEdit(this.#index.length, removals, replaced);
+        this.#choose(chosen, (at) => ((replaced[at] ?? far) < far ? 'far' : 'chosen'));
         return;
+      }
       case 'rewrite':
         this.#choose(stretchesOfRewrite(this.#index.length, step.sources));
         return;
@@ -164,8 +172,8 @@ export class ResidentHistory {
   }
 
   /** What comes in is appended first: a change is then no more than a choice of entries. */
-  #choose(entries: EntryStretches): void {
-    this.#appendStaged();
+  #choose(entries: EntryStretches, placeOf: PlaceOf = () => 'chosen'): void {
+    this.#appendStaged(placeOf);
     const { length } = this.#index;
     if (entries.end > length) throw outOfStep(`got a change to more than its ${length} entries`);
     const chosen = this.#index.chosen(entries);
@@ -173,11 +181,11 @@ export class ResidentHistory {
     this.#index = chosen.index;
   }
 
-  #appendStaged(isFar?: boolean): void {
-    for (const entry of this.#staged) {
-      this.#index.append(entry.content, isFar);
+  #appendStaged(placeOf: PlaceOf): void {
+    this.#staged.forEach((entry, at) => {
+      this.#index.append(entry.content, placeOf(at));
       this.#facts.append(this.#index, entry);
-    }
+    });
     this.#staged = [];
   }
 

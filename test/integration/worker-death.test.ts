@@ -108,7 +108,7 @@ describe('a session whose threads are killed', () => {
   });
 
   it('ends with the history and the total of one that runs inline', async () => {
-    const entries = generateHistory({ entries: PLAYS_ALL ? 10_000 : 1_000 });
+    const entries = generateHistory({ entries: PLAYS_ALL ? 10_000 : 500 });
     const threads = new Threads();
     const script: Script = {
       restored: entries.length - 50,

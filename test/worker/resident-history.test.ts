@@ -7,12 +7,14 @@ import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { hasSubstance } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
-import type { DensityConfig } from '../../src/shared/density.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
+import type { DensityBase, DensityConfig } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { planDensity } from '../../src/shared/density/plan/optimize.js';
 import { PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
+import type { DeltaStep } from '../../src/shared/resident-protocol.js';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
@@ -373,4 +375,86 @@ describe('ResidentHistory', () => {
     };
     expect(() => opened().plan(elsewhere, settings)).toThrow(outOfStep);
   });
+
+  it.each([
+    { edited: 1_200, removed: 0, after: 300 },
+    { edited: 100, removed: 900, after: 20 },
+    { edited: 900, removed: 0, after: 1_300 },
+  ])('knows which lines newer results have after a large edit: %o', (parts) => {
+    const { edited, removed, after } = parts;
+    const { fill } = linedHistory;
+    const pairs = edited + removed + after;
+    const history = linedHistory.entries(pairs);
+    // Each edited entry keeps one of its results as it was, which comes in once more.
+    const replaced = Int32Array.from({ length: edited }, (_unused, at) => 2 * at + 1);
+    const edits = [...replaced].map((at) => {
+      const { speaker, blocks } = history[at]!;
+      const [first, second] = blocks;
+      return { speaker, blocks: [{ ...first, result: '' } as ContentBlock, second!] };
+    });
+    const removals = Int32Array.from({ length: 2 * removed }, (_unused, at) => 2 * edited + at);
+    const left = history
+      .map((entry, at) => (at % 2 === 1 && edits[(at - 1) / 2]) || entry)
+      .filter((_unused, at) => at < 2 * edited || at >= 2 * (edited + removed));
+    // The last result shows again what that of the entry before it does.
+    const last = linedHistory.entries(1, pairs)[0]!;
+    const shown = fill(pairs - 1, 1);
+    const news: IContent[] = [
+      { ...last, blocks: last.blocks.slice(0, 1) },
+      { speaker: 'tool', blocks: [response(pairs, 0, `${shown}\nand more`)] },
+    ];
+    const resident = new ResidentHistory({ agent: RESIDENT_AGENT, countsTokens: false }, undefined);
+    const stage = (contents: readonly IContent[]): DeltaStep => {
+      return { kind: 'stage', contents, knownTokens: new Int32Array(contents.length) };
+    };
+    const states = [0, history.length, left.length, left.length + news.length];
+    const steps: readonly (readonly DeltaStep[])[] = [
+      [stage(history), { kind: 'append' }],
+      [stage(edits), { kind: 'edit', removals, replaced }],
+      [stage(news), { kind: 'append' }],
+    ];
+    const baseOf = (at: number): DensityBase => ({
+      revision: at < 2 ? 0 : 1,
+      length: states[at] ?? 0,
+    });
+    steps.forEach((made, at) => {
+      const [before, end] = [baseOf(at), baseOf(at + 1)];
+      resident.receive({ sequence: at + 1, before, after: end, steps: made });
+    });
+    const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
+    const pass = resident.plan(baseOf(3), settings);
+    const plan = planDensity([...left, ...news], { ...settings, ...RESIDENT_AGENT });
+    expect(hasRow(plan, [ACTION.shrink], left.length + 1, 0)).toBe(true);
+    expectEqual(pass.plan, plan);
+  });
 });
+
+function response(entry: number, block: number, result: string): ContentBlock {
+  return { type: 'tool_response', callId: `c${entry}-${block}`, toolName: 'shell', result };
+}
+
+/** Calls by twos and their results, whose lines no others have. */
+const linedHistory = {
+  fill(entry: number, block: number): string {
+    const lines = Array.from(
+      { length: 14 },
+      (_, line) => `entry ${entry}, ${block}: line ${line} of what was found`,
+    );
+    return lines.join('\n');
+  },
+  entries(count: number, from: number = 0): IContent[] {
+    return Array.from({ length: count }, (_, at): IContent[] => {
+      const entry = from + at;
+      const call = (block: number): ContentBlock => {
+        return { type: 'tool_call', id: `c${entry}-${block}`, name: 'shell', parameters: {} };
+      };
+      return [
+        { speaker: 'ai', blocks: [call(0), call(1)] },
+        {
+          speaker: 'tool',
+          blocks: [0, 1].map((block) => response(entry, block, this.fill(entry, block))),
+        },
+      ];
+    }).flat();
+  },
+};

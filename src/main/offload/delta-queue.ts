@@ -154,7 +154,11 @@ export class DeltaQueue {
   }
 
   #stage(contents: readonly IContent[], packFrom: number): DeltaStep {
-    const knownTokens = Int32Array.from(contents, (entry) => this.#countedTokens(entry) ?? -1);
+    const knownTokens = new Int32Array(contents.length);
+    for (let at = 0; at < contents.length; at += 1) {
+      const entry = contents[at];
+      knownTokens[at] = (entry && this.#countedTokens(entry)) ?? -1;
+    }
     const sendsResults = this.#sendsResults();
     const isRead = (entry: IContent, at: number): boolean => {
       const isCounted = this.#countsTokens && knownTokens[at] === -1;

@@ -13,13 +13,15 @@ import {
 import type { PackedEntries } from '../../shared/packed-entries.js';
 
 /** Bytes of a buffer: as many entries as a batch may have fit in, of some 2 kB as agents have them. */
-const BUFFER_BYTES = 2 ** 19;
+const BUFFER_BYTES = 2 ** 20;
 /** Buffers that wait to be used again. */
-const MAX_FREE = 16;
+const MAX_FREE = 8;
 /** The most bytes that UTF-8 takes for one UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const FIRST_NUMBERS = 4_096;
 const MAX_INTEGER = 0x7fffffff;
+const SHORT_TEXT = 32;
+const MAX_ASCII = 0x7f;
 
 const free: Uint8Array[] = [];
 const encoder = new TextEncoder();
@@ -187,17 +189,40 @@ function pushOptional(text: string | undefined): boolean {
 }
 
 function pushText(text: string): boolean {
+  const { length } = text;
+  if (length <= SHORT_TEXT && isWrittenByUnit(text)) return true;
   // Of one with a lone surrogate UTF-8 has another text.
   if (!(text as UnicodeString).isWellFormed()) return false;
-  const most = used + text.length * MAX_BYTES_PER_UNIT;
-  if (most > bytes.length) {
-    const grown = newBuffer(Math.max(2 * bytes.length, most));
-    grown.set(bytes.subarray(0, used));
-    keep(bytes);
-    bytes = grown;
+  if (used + length > bytes.length) grow(length);
+  let encoded = encoder.encodeInto(text, bytes.subarray(used));
+  if (encoded.read < length) {
+    grow(length);
+    encoded = encoder.encodeInto(text, bytes.subarray(used));
   }
-  const { written } = encoder.encodeInto(text, used === 0 ? bytes : bytes.subarray(used));
-  push(written);
-  used += written;
+  push(encoded.written);
+  used += encoded.written;
   return true;
+}
+
+/** Writes a short text of ASCII, which is most ids and names, sooner than the encoder is called; else writes nothing. */
+function isWrittenByUnit(text: string): boolean {
+  const { length } = text;
+  if (used + length > bytes.length) return false;
+  for (let at = 0; at < length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > MAX_ASCII) return false;
+    bytes[used + at] = unit;
+  }
+  push(length);
+  used += length;
+  return true;
+}
+
+/** Makes room for a text, however many bytes it takes. */
+function grow(length: number): void {
+  const most = used + length * MAX_BYTES_PER_UNIT;
+  const grown = newBuffer(Math.max(2 * bytes.length, most));
+  grown.set(bytes.subarray(0, used));
+  keep(bytes);
+  bytes = grown;
 }

@@ -145,7 +145,8 @@ export async function takeIn(
     if (start > from) await nextTurn();
     const length = Math.min(ENTRIES_PER_TURN, given.length - start);
     // `addAll` checks what they are.
-    const part = Array.from({ length }, (_, at) => elementAt('history', given, start + at));
+    const part: unknown[] = [];
+    for (let at = 0; at < length; at += 1) part.push(elementAt('history', given, start + at));
     history.addAll(part as IContent[], undefined, start);
   }
 }

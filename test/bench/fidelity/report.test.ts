@@ -16,7 +16,7 @@ const FIXTURES = path.resolve(import.meta.dirname, '../../fixtures/transcripts')
 
 async function fixture(name: string): Promise<RecordedSession> {
   const transcript = await readTranscript(path.join(FIXTURES, name));
-  const entries = transcript.entries.slice(0, PLAYS_ALL ? undefined : 60);
+  const entries = transcript.entries.slice(0, PLAYS_ALL ? undefined : 40);
   return recordSession(name, { ...transcript, entries });
 }
 

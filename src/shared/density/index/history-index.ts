@@ -30,8 +30,8 @@ import { OpenCalls } from './open-calls.js';
 import { pairRows } from './pair-rows.js';
 import { PathTable, TextTable } from './text-table.js';
 import { spendableText, spendableTokens } from './spent-text.js';
-import { UnsentResults } from './unsent-results.js';
-import type { UnsentResult } from './unsent-results.js';
+import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
+import type { EntryPlace, UnsentResult } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
@@ -114,8 +114,7 @@ export class HistoryIndex {
     return this.#scope.isRewritable || this.#scope.unsent;
   }
 
-  /** @param isFar whether at least `FAR_RESULTS` results and an answer are known to follow */
-  append({ speaker, blocks }: IContent, isFar: boolean = false): void {
+  append({ speaker, blocks }: IContent, place: EntryPlace = 'end'): void {
     const { calls, recency, workingSet, unsent, inclusionSyntaxes } = this.#scope;
     const entry = this.#length;
     this.#length += 1;
@@ -130,7 +129,7 @@ export class HistoryIndex {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
         if (content?.type === 'tool_response') {
-          this.#appendResponse(entry, block, content, isFar);
+          this.#appendResponse(entry, block, content, place);
         }
       }
     } else if (speaker === 'human' && inclusionSyntaxes.length > 0) {
@@ -159,6 +158,25 @@ export class HistoryIndex {
     index.#unsent = this.#unsent.chosen(index.responses, responseRows);
     index.#pairAll();
     return { index, callRows, responseRows };
+  }
+
+  /**
+   * The entry in front of which all are far once these have been edited, whatever becomes of them: behind it stand enough results
+   * and an answer that are none of theirs.
+   */
+  farBefore(edited: ReadonlySet<number>): number {
+    const { answers } = this;
+    let answer = answers.length - 1;
+    while (answer >= 0 && edited.has(answers.at(answer))) answer -= 1;
+    if (answer < 0) return 0;
+    const { entry: entryOf } = this.responses;
+    let results = 0;
+    for (let row = entryOf.length - 1; row >= 0; row -= 1) {
+      const entry = entryOf.at(row);
+      if (!edited.has(entry)) results += 1;
+      if (results === FAR_RESULTS) return Math.min(entry, answers.at(answer));
+    }
+    return 0;
   }
 
   /** The results behind the last answer that may be shrunk. Those before it are let go. */
@@ -249,7 +267,12 @@ export class HistoryIndex {
     );
   }
 
-  #appendResponse(entry: number, block: number, response: ToolResponseBlock, isFar: boolean): void {
+  #appendResponse(
+    entry: number,
+    block: number,
+    response: ToolResponseBlock,
+    place: EntryPlace,
+  ): void {
     // A tool that still runs has not answered: its call stays open, its payload may yet change.
     if (response.isComplete === false) {
       if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
@@ -263,7 +286,7 @@ export class HistoryIndex {
       this.responses.tokens.push(isGone(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
-      this.responses.text.push(this.#unsent.noteResult(this.responses, response, isFar));
+      this.responses.text.push(this.#unsent.noteResult(this.responses, response, place));
       this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);

@@ -40,6 +40,12 @@ const SLACK = 4;
 /** Behind so many results, nothing of one is noted. */
 export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
 
+/**
+ * Where an entry stands: at the end; far, with at least `FAR_RESULTS` results and an answer behind it; or wherever a choice among
+ * the entries is about to put it, until which nothing is known of who is behind whom.
+ */
+export type EntryPlace = 'end' | 'far' | 'chosen';
+
 /** Stands for no text that lines are told of. */
 export const NO_TEXT = 0;
 
@@ -78,17 +84,17 @@ export class UnsentResults {
    * Notes a result. One that is small, no text, or a failure is none to shrink; neither is one that was shrunk, or one of an unknown call.
    *
    * @param responses those of the history, without it
-   * @param isFar whether so many follow that its lines are not looked for any more, and an answer
+   * @param place where it stands, or will
    * @returns the number of its text, or `NO_TEXT`
    */
-  noteResult(responses: ResponseColumns, response: ToolResponseBlock, isFar: boolean): number {
+  noteResult(responses: ResponseColumns, response: ToolResponseBlock, place: EntryPlace): number {
     const { callId, result, error } = response;
     const call = this.#calls.get(callId);
     this.#answered.add(callId);
     if (Boolean(error) || typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) {
       return NO_TEXT;
     }
-    if (isFar) {
+    if (place === 'far') {
       this.#texts += 1;
       return this.#texts;
     }
@@ -101,7 +107,10 @@ export class UnsentResults {
         numbers,
       });
     }
-    return this.#noteText(responses, numbers);
+    this.#texts += 1;
+    this.#stretches.note(this.#texts, numbers);
+    if (place === 'end') this.#forgetFar(responses);
+    return this.#texts;
   }
 
   /** Notes what took the place of a result in a row. Returns the number of its text, or `NO_TEXT`. */
@@ -159,6 +168,7 @@ export class UnsentResults {
       length += end - start;
     }
     chosen.#orderTexts(responses);
+    chosen.#forgetFar(responses);
     return chosen;
   }
 
@@ -180,16 +190,13 @@ export class UnsentResults {
     }
   }
 
-  #noteText(responses: ResponseColumns, numbers: StretchNumbers): number {
-    this.#texts += 1;
-    this.#stretches.note(this.#texts, numbers);
+  /** Forgets the lines of what is far behind once it is much. The newest text may not have its row yet. */
+  #forgetFar(responses: ResponseColumns): void {
     const { size, texts } = this.#stretches;
-    if (size > 2 * SLACK * WINDOW_STRETCHES || texts > 1.5 * FAR_RESULTS) {
-      const kept = new Set([this.#texts]);
-      this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
-      this.#stretches.keep(kept);
-    }
-    return this.#texts;
+    if (size <= 2 * SLACK * WINDOW_STRETCHES && texts <= 1.5 * FAR_RESULTS) return;
+    const kept = new Set([this.#texts]);
+    this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
+    this.#stretches.keep(kept);
   }
 
   /**

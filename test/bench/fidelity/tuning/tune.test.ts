@@ -17,7 +17,7 @@ const FIXTURES = path.resolve(import.meta.dirname, '../../../fixtures/transcript
 const SPLITS = 2;
 
 const loaded = await loadSessions([FIXTURES]);
-const contexts = sample(loaded.contexts, 7);
+const contexts = sample(loaded.contexts, 4);
 
 describe('tune', () => {
   const report = tune(contexts, WORKING_SET, SPLITS);
