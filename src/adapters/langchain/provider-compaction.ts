@@ -74,7 +74,7 @@ function assertCanCompact(given: unknown, options: object): JsonRecord {
   const model = asRecord(given) ?? {};
   if (modelFacts(model).reasoning === 'strip-after-first-edit')
     throw compactionFailed(
-      "LangChain's package for Anthropic loses what a compaction is signed with; see the guide for a client that compacts.",
+      "LangChain's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
     );
   // The integration tells by a method which of OpenAI's APIs a request goes to; others have none.
   const ask = model['_useResponsesApi'];
