@@ -172,6 +172,16 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     expect(refusedIn(provider)).toEqual([]);
   });
 
+  it('has it compact ahead of time, while turns go on', async () => {
+    const { provider, events, play } = await playTalk(open, {
+      settings: { 'compression.ahead': 0.5 },
+    });
+    await play(20, 1);
+    await play(1);
+    expect(events[0]).toMatchObject({ strategy: 'provider', outcome: 'applied', isAhead: true });
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
   it('asks for none where the server holds the conversation', async () => {
     const { provider, events, play } = await playTalk(open, { isHeld: true });
     await play(20, 1);
