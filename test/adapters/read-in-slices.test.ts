@@ -31,7 +31,7 @@ const FORMATS = new Map([
 function longTalk(name: string): object[] {
   const { talk, more, made } = ADAPTER_SAMPLES.find((sample) => sample.name === name)!;
   const make = (message: unknown): object => (made?.(message) ?? message) as object;
-  return Array.from({ length: 60 }, () => [...talk(), ...more().map(make)]).flat();
+  return Array.from({ length: 60 }, () => [...(talk() as object[]), ...more().map(make)]).flat();
 }
 
 /** So often the event loop has turned while something was done. */
