@@ -38,7 +38,7 @@ export async function measureResidentMemory({ sizes }: ScopeContext): Promise<Sc
     goals.push({
       name: `kept in the worker, of the history (${entries.toLocaleString('en')})`,
       value: kept / megabytes,
-      limit: 0.15,
+      limit: 0.06,
     });
     if (entries < MIN_PEAK_ENTRIES) continue;
     const resident = await peakOf('resident', history, followingOf(entries));

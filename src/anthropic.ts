@@ -1,6 +1,7 @@
 // The adapter for `@anthropic-ai/sdk`: names, nothing else.
 
 export { compactionMiddleware } from './adapters/anthropic/compaction-middleware.js';
+export { compactingFetch } from './adapters/anthropic/compacting-fetch.js';
 export { messageCompactor } from './adapters/anthropic/message-compactor.js';
 export type { AnthropicMessage } from './adapters/anthropic/message-param-format.js';
 export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';

@@ -2,7 +2,7 @@
 // itself: that is what a call of the adapter brings along.
 
 import { CompressionExecutionError } from '../shared/errors.js';
-import { asFilledText, asRecord } from '../shared/json.js';
+import { asArray, asFilledText, asRecord } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { COMPACTION_KIND } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
@@ -60,6 +60,12 @@ export async function answerOf(
   } catch (thrown) {
     throw compactionRefused(thrown, signal);
   }
+}
+
+/** The newest compaction among what the Responses API, or an SDK of the same words, lists as output. */
+export function newestCompaction(output: unknown): JsonRecord | undefined {
+  const items = asArray(output).map(asRecord);
+  return items.findLast((item) => item !== undefined && isCompactionPart(item));
 }
 
 /** The compaction of the Responses API that a model has made, as the data of a message; none where it made none. */

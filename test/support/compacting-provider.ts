@@ -28,8 +28,8 @@ export interface CompactingProvider {
   readonly trusted: Json[];
   /** Whether `/responses/compact` is not there. */
   lacksEndpoint: boolean;
-  /** Called when it is asked for a compaction, before it answers. */
-  onCompaction: () => void;
+  /** Called when it is asked for a compaction: it answers once what this returns has ended. `closed` does with the connection. */
+  onCompaction: (closed: Promise<unknown>) => unknown;
 }
 
 const BETA = 'compact-2026-09-04';
@@ -47,7 +47,7 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
   /** What was handed out, to the byte. */
   const made = new Set<string>();
   const server = createServer((request, response) => {
-    void answer(request).then(([status, body]) => {
+    void answer(request, once(response, 'close')).then(([status, body]) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
     });
@@ -56,11 +56,17 @@ export async function startCompactingProvider(): Promise<CompactingProvider> {
     ...{ baseURL: '', requests, refusals, trusted: [], lacksEndpoint: false },
     onCompaction: () => undefined,
   };
-  async function answer(request: IncomingMessage): Promise<readonly [number, Json]> {
+  async function answer(
+    request: IncomingMessage,
+    closed: Promise<unknown>,
+  ): Promise<readonly [number, Json]> {
     const body = JSON.parse(await text(request)) as SeenRequest['body'];
     const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
     const path = request.url ?? '';
     for (const block of provider.trusted) made.add(JSON.stringify(block));
+    const last = body.input?.at(-1)?.['type'];
+    if (last === 'compaction_trigger' || path.endsWith('/compact'))
+      await provider.onCompaction(closed);
     const result = path.includes('/responses')
       ? answerResponses(path, body, made, provider)
       : answerMessages(body, betas, made, refusals);
@@ -193,7 +199,7 @@ function answerResponses(
   path: string,
   { input = [], ...body }: SeenRequest['body'],
   made: Set<string>,
-  { refusals, lacksEndpoint, onCompaction }: CompactingProvider,
+  { refusals, lacksEndpoint }: CompactingProvider,
 ): readonly [number, Json] {
   for (const item of input) {
     if (item['type'] === 'compaction' && !made.has(JSON.stringify(item))) return refuse('altered');
@@ -225,7 +231,6 @@ function answerResponses(
   };
   if (!isEndpoint && !isTriggered && !isDue) return [200, { ...response, output: [message] }];
   if (isEndpoint && body['previous_response_id'] !== undefined) return refuse('stateless');
-  if (!isDue) onCompaction();
   const refusal = isDue ? undefined : refusals.shift();
   if (refusal !== undefined) return refusal;
   const users = input.filter((item) => item['role'] === 'user');

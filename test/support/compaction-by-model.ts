@@ -6,7 +6,7 @@ import type { Compactor } from '../../src/main/compactor.js';
 import type { CompressedEvent } from '../../src/main/preflight/session-events.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { startCompactingProvider } from './compacting-provider.js';
 import type { CompactingProvider, SeenRequest } from './compacting-provider.js';
 
@@ -88,6 +88,13 @@ export async function playTalk(
 
 const isAsked = ({ body }: SeenRequest): boolean =>
   body.input?.at(-1)?.['type'] === 'compaction_trigger';
+const isSystem = ({ role }: Readonly<Record<string, unknown>>): boolean =>
+  role === 'system' || role === 'developer';
+/** All but what was said, with what the system says. */
+const settingsOf = ({ body }: SeenRequest): Readonly<Record<string, unknown>> => ({
+  ...body,
+  input: body.input?.filter(isSystem),
+});
 const compactionsIn = ({ body }: SeenRequest): readonly unknown[] =>
   (body.input ?? []).filter(({ type }) => type === 'compaction');
 const refusedIn = ({ requests }: CompactingProvider): readonly SeenRequest[] =>
@@ -105,19 +112,17 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     expect(events.map(({ strategy, outcome }) => `${strategy} ${outcome}`)).toEqual(
       asked.map(() => 'provider applied'),
     );
-    const { input: _, ...settings } = asked[0]!.body;
-    const { input: __, ...usual } = provider.requests[0]!.body;
-    expect(settings).toEqual(usual);
+    const settings = settingsOf(asked[0]!);
+    expect(settings).toEqual(settingsOf(provider.requests[0]!));
     expect(settings['tools']).toHaveLength(2);
+    expect(JSON.stringify(settings)).toContain('Be brief.');
     // The second is of the first, and of what came after it.
     expect([compactionsIn(asked[0]!), compactionsIn(asked[1]!)]).toMatchObject([[], [{}]]);
     const first = provider.requests.indexOf(asked[0]!);
     const [made] = compactionsIn(provider.requests[first + 1]!);
     for (const request of provider.requests.slice(first + 1, first + 3)) {
       expect(compactionsIn(request)).toEqual([made]);
-      const system = request.body.input!.filter(({ role }) =>
-        /system|developer/.test(String(role)),
-      );
+      const system = request.body.input!.filter(isSystem);
       expect(request.body.input!.findIndex(({ type }) => type === 'compaction')).toBe(
         system.length,
       );
@@ -129,6 +134,10 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
       settings: { 'compression.preserveThreshold': 0.5 },
     });
     await play(16, 1);
+    const first = provider.requests.at(-1)!.body.input!.map((item) => JSON.stringify(item));
+    // Anything ahead of them would make them void.
+    const note = first.findIndex((item) => item.includes('Record of what was asked'));
+    expect(note).toBeGreaterThan(first.findLastIndex((item) => item.includes('"reasoning"')));
     await play(1);
     const asked = provider.requests.find(isAsked)!.body.input!;
     const names = new Set(asked.map(({ name }) => name));
@@ -163,6 +172,16 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     expect(refusedIn(provider)).toEqual([]);
   });
 
+  it('has it compact ahead of time, while turns go on', async () => {
+    const { provider, events, play } = await playTalk(open, {
+      settings: { 'compression.ahead': 0.5 },
+    });
+    await play(20, 1);
+    await play(1);
+    expect(events[0]).toMatchObject({ strategy: 'provider', outcome: 'applied', isAhead: true });
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
   it('asks for none where the server holds the conversation', async () => {
     const { provider, events, play } = await playTalk(open, { isHeld: true });
     await play(20, 1);
@@ -173,10 +192,14 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
   it.runIf(endsWithSignal)('ends with the signal of the turn', async () => {
     const { provider, events, play } = await playTalk(open);
     const stop = new AbortController();
-    provider.onCompaction = () => stop.abort(new Error('stopped'));
+    provider.onCompaction = (closed) => {
+      stop.abort(new Error('stopped'));
+      return closed;
+    };
     await expect(play(20, Infinity, stop.signal)).rejects.toThrow(/stopped|abort/i);
-    expect(provider.requests.filter(isAsked)).toHaveLength(1);
+    await vi.waitFor(() => expect(provider.requests.filter(isAsked)).toHaveLength(1));
     expect(events).toEqual([]);
+    provider.onCompaction = () => undefined;
     await play(2);
     expect(provider.requests.at(-1)?.status).toBe(200);
   });

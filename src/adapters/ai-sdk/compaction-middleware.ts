@@ -49,6 +49,9 @@ export interface CompactionMiddleware {
   }) => Promise<Result>;
 }
 
+/** By compactor, the models that have left a request for a compaction aside. */
+const DEAF = new WeakMap<Compactor, Set<string>>();
+
 /**
  * Makes a middleware for `wrapLanguageModel`. It may serve many models and conversations: the AI SDK builds each
  * prompt anew, and the conversation is recognized by what its messages say. May be made anew as well: with
@@ -61,7 +64,8 @@ export function compactionMiddleware(
   options: AdapterOptions = {},
 ): CompactionMiddleware {
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
-  const deaf = new Set<string>();
+  const deaf = DEAF.get(compactor) ?? new Set();
+  DEAF.set(compactor, deaf);
   return {
     specificationVersion: 'v3',
     transformParams: async (modelCall) => {

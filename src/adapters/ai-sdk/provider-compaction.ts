@@ -65,7 +65,7 @@ function optionsNameOf({ provider, specificationVersion: version }: JsonRecord):
   const known = asText(provider) ?? 'a model without a provider';
   if (known.includes('anthropic'))
     throw compactionFailed(
-      "the AI SDK's package for Anthropic loses what a compaction is signed with.",
+      "the AI SDK's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
     );
   const name = ['azure', 'openai'].find((each) => known.includes(each));
   if (name === undefined || !known.endsWith('.responses'))

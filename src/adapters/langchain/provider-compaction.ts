@@ -2,7 +2,7 @@
 // messages. What an integration of LangChain cannot carry is said, and not asked for.
 
 import type { BaseMessage } from '@langchain/core/messages';
-import { asArray, asRecord } from '../../shared/json.js';
+import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ProviderMessages } from '../message-format.js';
 import {
@@ -11,8 +11,8 @@ import {
   compactedTo,
   COMPACTION_TRIGGER,
   compactionFailed,
-  isCompactionPart,
   ITEM_PROVIDER_MESSAGES,
+  newestCompaction,
 } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 import { copyWith, makeMessage } from './message-class.js';
@@ -47,7 +47,8 @@ const TAGS = ['nostream', 'langsmith:nostream'];
  */
 export function compactionByModel(request: CompactedRequest): CompactMessages {
   return async (messages, signal) => {
-    const { model, tools = [], modelSettings: settings = {}, systemMessage } = request;
+    const { tools = [], modelSettings: settings = {}, systemMessage } = request;
+    const model = await namedModel(request.model);
     const { defaultOptions, modelKwargs } = assertCanCompact(model, { tools, ...settings });
     assertHoldsNoItems(settings, defaultOptions, modelKwargs);
     const given = messages as readonly BaseMessage[];
@@ -58,9 +59,7 @@ export function compactionByModel(request: CompactedRequest): CompactMessages {
       const input = [...first, ...given, itemMessage(COMPACTION_TRIGGER, given)];
       return ready.invoke(input, { signal, tags: TAGS, callbacks: [] });
     }, signal);
-    const output = asArray(asRecord(answer?.['response_metadata'])?.['output']).map(asRecord);
-    const made = output.findLast((item) => item !== undefined && isCompactionPart(item));
-    return compactedTo(made);
+    return compactedTo(newestCompaction(asRecord(answer?.['response_metadata'])?.['output']));
   };
 }
 
@@ -69,12 +68,18 @@ function itemMessage(item: unknown, among: readonly BaseMessage[]): BaseMessage 
   return copyWith(makeMessage('AIMessage', '', among), { response_metadata: metadata });
 }
 
+/** The model that stands behind a name, as in `createAgent({ model: 'openai:…' })`; any other as it is. */
+async function namedModel(model: unknown): Promise<unknown> {
+  const { _getModelInstance: get } = asRecord(model) ?? {};
+  return typeof get === 'function' ? ((await get.call(model)) as unknown) : model;
+}
+
 /** @throws CompressionExecutionError for a model that cannot be asked */
 function assertCanCompact(given: unknown, options: object): JsonRecord {
   const model = asRecord(given) ?? {};
   if (modelFacts(model).reasoning === 'strip-after-first-edit')
     throw compactionFailed(
-      "LangChain's package for Anthropic loses what a compaction is signed with; see the guide for a client that compacts.",
+      "LangChain's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
     );
   // The integration tells by a method which of OpenAI's APIs a request goes to; others have none.
   const ask = model['_useResponsesApi'];

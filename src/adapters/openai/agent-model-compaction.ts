@@ -9,7 +9,7 @@ import {
   compactedTo,
   COMPACTION_TRIGGER,
   compactionFailed,
-  isCompactionPart,
+  newestCompaction,
 } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 
@@ -17,6 +17,9 @@ import type { CompactMessages } from '../provider-compaction.js';
 export interface AgentModelProvider {
   getModel(modelName?: string): unknown;
 }
+
+/** Tools that requests list as the agent has them; of others the SDK makes what only a run knows. */
+const LISTED: ReadonlySet<unknown> = new Set(['function', 'hosted_tool']);
 
 interface AskedModel {
   readonly getResponse: (request: object) => PromiseLike<unknown>;
@@ -44,16 +47,15 @@ export function compactionByAgentModel(
       // The SDK knows no trigger; what it does not know it passes on.
       input: [...messages, { type: 'unknown', providerData: COMPACTION_TRIGGER }],
       modelSettings,
-      tools: asArray(agent['tools']).filter((tool) => asRecord(tool)?.['type'] === 'function'),
+      tools: asArray(agent['tools']).filter((tool) => LISTED.has(asRecord(tool)?.['type'])),
       handoffs: [],
       outputType: 'text',
       tracing: false,
       signal,
     };
     const answer = await answerOf(() => model.getResponse(request), signal);
-    const made = asArray(answer?.['output']).map(asRecord);
-    const item = made.findLast((each) => each !== undefined && isCompactionPart(each));
-    return compactedTo(item && withoutUndefined(item));
+    const made = newestCompaction(answer?.['output']);
+    return compactedTo(made && withoutUndefined(made));
   };
 }
 

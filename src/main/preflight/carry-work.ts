@@ -8,7 +8,7 @@ import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { isWorkNote, readWorkNote, workNote } from '../../shared/work/work-note.js';
 import { gatherWork, NO_WORK } from '../../shared/work/work-record.js';
 import { isProviderEntry } from '../strategies/provider-compaction.js';
-import { firstDifference, holdsReasoning } from './reasoning-policy.js';
+import { firstDifference } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
 
 /** The note takes at most these shares: of the window, and of what the compaction has saved. */
@@ -23,12 +23,14 @@ const BYTES_PER_TOKEN = 3;
  * two begin to differ, and where no call is split from its response. The same list when there is nothing to note.
  *
  * @param savedTokens counted tokens that the compaction takes away
+ * @param keepsReasoning whether reasoning behind what a provider has made stays valid @default false
  */
 export function withWork(
   parts: Pick<SessionParts, 'carriesWork' | 'densityOptions' | 'gauge'>,
   former: readonly IContent[],
   compacted: readonly IContent[],
   savedTokens: number,
+  keepsReasoning = false,
 ): readonly IContent[] {
   if (parts.carriesWork !== true) return compacted;
   const stays = whatStays(former, compacted);
@@ -50,7 +52,7 @@ export function withWork(
   const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
   if (carried === null) return compacted;
   const others = compacted.filter((entry) => !isWorkNote(entry));
-  const at = wholeBoundary(others, placeOfNote(others, former));
+  const at = wholeBoundary(others, placeOfNote(others, former, keepsReasoning));
   return [...others.slice(0, at), carried, ...others.slice(at)];
 }
 
@@ -85,12 +87,16 @@ function saidIn({ blocks }: IContent): string {
 
 /**
  * Behind what a provider made, which has to stand first. What it leaves valid of reasoning is bound to what stands before
- * that: the note is appended then.
+ * that: the note is appended then, whether the entries show reasoning or not, for some SDKs keep it where no entry does.
  */
-function placeOfNote(compacted: readonly IContent[], former: readonly IContent[]): number {
+function placeOfNote(
+  compacted: readonly IContent[],
+  former: readonly IContent[],
+  keepsReasoning: boolean,
+): number {
   const made = compacted.findIndex((entry) => !isProviderEntry(entry));
   if (made <= 0) return firstDifference(compacted, former);
-  return holdsReasoning(compacted, made) ? compacted.length : made;
+  return keepsReasoning ? compacted.length : made;
 }
 
 /** The nearest boundary at or before one that no call in front of it leaves open, or has answered behind it. */

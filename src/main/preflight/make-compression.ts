@@ -53,7 +53,7 @@ export async function makeCompression(
   } = await abortable(strategy.compress(context), signal);
   for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
   const left = await abortable(history.estimateTokensForContents(newHistory), signal);
-  const carried = withWork(parts, former, newHistory, tokensBefore - left);
+  const carried = withWork(parts, former, newHistory, tokensBefore - left, keepsReasoning);
   // Counted now, so that whoever puts it in place need not wait for that.
   await abortable(history.countEach(carried.filter(isWorkNote)), signal);
   return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };

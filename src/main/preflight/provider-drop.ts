@@ -41,7 +41,7 @@ export async function dropReplaced(
   const left = await history.estimateTokensForContents(kept);
   return {
     by: parts.resolveStrategy('provider'),
-    newHistory: withWork(parts, former, kept, history.getTotalTokens() - left),
+    newHistory: withWork(parts, former, kept, history.getTotalTokens() - left, true),
     llmCallMade: false,
     keepsReasoning: true,
     isProvidersOwn: true,

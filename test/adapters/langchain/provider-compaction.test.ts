@@ -5,9 +5,11 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import type { BaseMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { createAgent } from 'langchain';
-import { describe } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { compactionMiddleware } from '../../../src/adapters/langchain/compaction-middleware.js';
+import { compactionByModel } from '../../../src/adapters/langchain/provider-compaction.js';
+import { startCompactingProvider } from '../../support/compacting-provider.js';
 import { itHasTheModelCompact, itSaysWhyNot } from '../../support/compaction-by-model.js';
 import type { OpenTalk } from '../../support/compaction-by-model.js';
 import { CHAT_MODELS, LikeChatOpenAI } from '../../support/responses-models.js';
@@ -73,5 +75,16 @@ describe("compression by 'provider' with LangChain", () => {
       openTalk((url, extra) => new Model(url, extra)),
       words,
     );
+  });
+
+  it('asks the model that stands behind a name', async () => {
+    const { baseURL, requests } = await startCompactingProvider();
+    const named = { _getModelInstance: () => Promise.resolve(new LikeChatOpenAI(baseURL, {})) };
+    const ask = compactionByModel({ model: named });
+    const { items } = await ask([new HumanMessage('go on')], AbortSignal.timeout(60_000));
+    expect(items).toMatchObject([{ kind: 'compaction', data: { type: 'compaction' } }]);
+    expect(requests.map(({ body }) => body.input?.map(({ type }) => type))).toEqual([
+      [undefined, 'compaction_trigger'],
+    ]);
   });
 });

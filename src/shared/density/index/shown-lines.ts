@@ -10,6 +10,9 @@ export const STRETCH_LINES = 3;
 const MIN_STRETCH = 24;
 /** What stands further down in a text is not noted. */
 const MAX_NOTED_LINES = 4_096;
+/** A text has fewer rows. */
+const MAX_ROWS = 2_048;
+
 /** Lines of a text that an earlier one shows, too. */
 export interface ShownRun {
   /** Index of the first line, and of the one behind the last. */
@@ -39,8 +42,8 @@ export class KnownStretches {
   #first = new Int32Array(FIRST_ROWS);
   /** Rows that were used, those of texts that are forgotten among them. */
   #used = 0;
-  /** By text, its first row and how many it has. */
-  readonly #noted = new Map<number, { readonly row: number; readonly size: number }>();
+  /** By text, its first row and how many it has, as one number: an object for each would take as much as some of its rows. */
+  readonly #noted = new Map<number, number>();
   #size = 0;
 
   /** Texts that are noted, and their stretches. */
@@ -67,15 +70,17 @@ export class KnownStretches {
 
   /** How many stretches of a text are noted; `undefined` when it is not known. */
   sizeOf(text: number): number | undefined {
-    return this.#noted.get(text)?.size;
+    const noted = this.#noted.get(text);
+    return noted === undefined ? undefined : sizeOf(noted);
   }
 
   /** Knows a text by another number from now on. */
   move(text: number, to: number): void {
     const noted = this.#noted.get(text);
     if (noted === undefined) return;
-    const numbers = this.#numbers.slice(noted.row, noted.row + noted.size);
-    const lines = this.#lines.slice(noted.row, noted.row + noted.size);
+    const [first, end] = [rowOf(noted), rowOf(noted) + sizeOf(noted)];
+    const numbers = this.#numbers.slice(first, end);
+    const lines = this.#lines.slice(first, end);
     this.forget(text);
     this.#reserve(numbers.length);
     const row = this.#used;
@@ -87,16 +92,17 @@ export class KnownStretches {
     const noted = this.#noted.get(text);
     if (noted === undefined) return;
     this.#noted.delete(text);
-    this.#size -= noted.size + 1;
-    for (let row = noted.row; row < noted.row + noted.size; row += 1) this.#unchain(row);
+    this.#size -= sizeOf(noted) + 1;
+    const end = rowOf(noted) + sizeOf(noted);
+    for (let row = rowOf(noted); row < end; row += 1) this.#unchain(row);
   }
 
   /** Forgets all texts but these. */
   keep(texts: ReadonlySet<number>): void {
-    for (const [text, { size }] of this.#noted) {
+    for (const [text, noted] of this.#noted) {
       if (texts.has(text)) continue;
       this.#noted.delete(text);
-      this.#size -= size + 1;
+      this.#size -= sizeOf(noted) + 1;
     }
     this.#rebuild(0);
   }
@@ -159,7 +165,7 @@ export class KnownStretches {
 
   #enter(text: number, row: number): void {
     const size = this.#used - row;
-    this.#noted.set(text, { row, size });
+    this.#noted.set(text, row * MAX_ROWS + size);
     this.#size += size + 1;
   }
 
@@ -195,20 +201,28 @@ export class KnownStretches {
     // In their order, for each to begin its chains.
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
-    const room = Math.max(FIRST_ROWS, needed + (needed >> 2));
+    const room = Math.max(FIRST_ROWS, needed + (needed >> 3));
     this.#numbers = new Float64Array(room);
     this.#texts = new Int32Array(room);
     this.#lines = new Uint16Array(room);
     this.#next = new Int32Array(room);
     this.#first = new Int32Array(2 ** Math.floor(Math.log2(room)));
     this.#used = 0;
-    for (const [text, { row, size }] of noted) {
-      const start = this.#used;
-      for (let at = row; at < row + size; at += 1)
+    for (const [text, place] of noted) {
+      const [start, end] = [this.#used, rowOf(place) + sizeOf(place)];
+      for (let at = rowOf(place); at < end; at += 1)
         this.#push(text, numbers[at] ?? 0, lines[at] ?? 0);
-      this.#noted.set(text, { row: start, size });
+      this.#noted.set(text, start * MAX_ROWS + sizeOf(place));
     }
   }
+}
+
+function rowOf(noted: number): number {
+  return Math.floor(noted / MAX_ROWS);
+}
+
+function sizeOf(noted: number): number {
+  return noted % MAX_ROWS;
 }
 
 /**

@@ -46,6 +46,9 @@ export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
  */
 export type EntryPlace = 'end' | 'far' | 'chosen';
 
+/** How much of that is noted before it is cleared of what is further away. */
+const UNCLEARED = 1.125;
+
 /** Stands for no text that lines are told of. */
 export const NO_TEXT = 0;
 
@@ -193,7 +196,8 @@ export class UnsentResults {
   /** Forgets the lines of what is far behind once it is much. The newest text may not have its row yet. */
   #forgetFar(responses: ResponseColumns): void {
     const { size, texts } = this.#stretches;
-    if (size <= 2 * SLACK * WINDOW_STRETCHES && texts <= 1.5 * FAR_RESULTS) return;
+    const isMuch = size > UNCLEARED * SLACK * WINDOW_STRETCHES || texts > UNCLEARED * FAR_RESULTS;
+    if (!isMuch) return;
     const kept = new Set([this.#texts]);
     this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
     this.#stretches.keep(kept);

@@ -36,6 +36,22 @@ describe('KnownStretches', () => {
     expect(shown()).toEqual([]);
   });
 
+  it('knows how much is noted of the longest text, and finds the others when that is forgotten', () => {
+    const known = new KnownStretches();
+    known.note(
+      1,
+      stretchNumbers(Array.from({ length: 9_000 }, (_, at) => `a line ${at}`).join('\n')),
+    );
+    known.note(2, numbers);
+    expect(known.sizeOf(1)).toBe(Math.ceil(4_096 / STRETCH_LINES));
+    expect(known.sizeOf(2)).toBe(1);
+    known.forget(1);
+    expect(known.sizeOf(1)).toBeUndefined();
+    expect(known.shownIn(numbers, new Map([[2, 5]]))).toEqual([
+      { start: 0, end: STRETCH_LINES, row: 5 },
+    ]);
+  });
+
   it('tells of one run where lines follow each other in another text as well', () => {
     const known = new KnownStretches();
     known.note(1, stretchNumbers(`${LINES}\n${OTHERS}`));

@@ -1,0 +1,92 @@
+// Compaction on demand by Anthropic in the AI SDK, whose own package would lose what a block is signed with.
+
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { generateText } from 'ai';
+import type { ModelMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+
+import { compactingFetch } from '../../../src/adapters/anthropic/compacting-fetch.js';
+import { startCompactingProvider } from '../../support/compacting-provider.js';
+import { openCompaction } from '../../support/compaction-by-model.js';
+
+const LONG = 'lorem ipsum dolor '.repeat(150);
+
+/** Plays turns of an agent, with thinking and a call in each. */
+async function play(turns: number, refusals: readonly (readonly [number, object])[] = []) {
+  const provider = await startCompactingProvider();
+  provider.refusals.push(...(refusals as typeof provider.refusals));
+  const { compactor, options, events } = openCompaction({ 'compression.preserveThreshold': 0.5 });
+  const fetch = compactingFetch(compactor, options);
+  const anthropic = createAnthropic({ baseURL: `${provider.baseURL}/v1`, apiKey: 'key', fetch });
+  const messages: ModelMessage[] = [];
+  for (let at = 0; at < turns; at += 1) {
+    const toolCallId = `toolu_${at}`;
+    const call = { toolCallId, toolName: 'grep' };
+    const output = { type: 'text', value: `${at} ${LONG}` } as const;
+    const signed = { providerOptions: { anthropic: { signature: `s${at}` } } };
+    messages.push(
+      { role: 'user', content: `Never skip part ${at}. ${LONG}` },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: `thought ${at}`, ...signed },
+          { type: 'tool-call', ...call, input: { at } },
+        ],
+      },
+      { role: 'tool', content: [{ type: 'tool-result', ...call, output }] },
+      { role: 'assistant', content: `done ${at}` },
+      { role: 'user', content: `go on ${at}` },
+    );
+    const model = anthropic('claude-opus-4-5');
+    const providerOptions = {
+      anthropic: { thinking: { type: 'enabled', budgetTokens: 2_000 } },
+    } as const;
+    const { text } = await generateText({ model, messages, providerOptions, maxRetries: 0 });
+    messages.push({ role: 'assistant', content: text });
+  }
+  return { provider, events };
+}
+
+describe('compactingFetch', () => {
+  it('has Anthropic compact, and carries the signed block byte for byte, with the thinking behind it', async () => {
+    const { provider, events } = await play(12);
+    const asked = provider.requests.filter(({ body }) => body['compaction'] !== undefined);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(events.map(({ strategy, outcome }) => `${strategy} ${outcome}`)).toEqual(
+      asked.map(() => 'provider applied'),
+    );
+    const first = provider.requests.indexOf(asked[0]!);
+    const [next] = provider.requests.slice(first + 1);
+    expect(JSON.stringify(next?.body.messages?.[0])).toContain('"signature"');
+    const kept = next!.body.messages!.filter((message) =>
+      JSON.stringify(message).includes('"tool_use"'),
+    );
+    expect(kept.length).toBeGreaterThan(0);
+    for (const message of kept) expect(JSON.stringify(message)).toContain('"thinking"');
+  });
+
+  it('goes on by another strategy where Anthropic refuses, and says so', async () => {
+    const { provider, events } = await play(9, [[529, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }]]); // prettier-ignore
+    expect(events[0]).toMatchObject({
+      strategy: 'high-density',
+      fallbackFrom: { strategy: 'provider' },
+    });
+    expect(provider.requests.filter(({ status }) => status !== 200)).toHaveLength(1);
+  });
+
+  it('leaves requests alone that are for something else', async () => {
+    const { compactor } = openCompaction();
+    const seen: unknown[] = [];
+    const fetch = compactingFetch(compactor, {}, (...request) => {
+      seen.push(request);
+      return Promise.resolve(new Response('{}'));
+    });
+    const requests = [
+      ['https://api.anthropic.com/v1/models', undefined],
+      ['https://api.anthropic.com/v1/files', { method: 'POST', body: new Blob(['x']) }],
+    ] as const;
+    for (const [url, init] of requests) await fetch(url, init);
+    expect(seen).toEqual(requests);
+  });
+});
