@@ -1,5 +1,6 @@
 // How long work keeps the main thread busy, how long it takes, and how long the event loop stands still.
 
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface ThreadTime {
@@ -32,6 +33,27 @@ export async function processorMs(work: () => Promise<unknown>): Promise<number>
   await work();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
+}
+
+/** Times work as `timeThread` does; busy is processor time where the system tells it by thread, so that other programs do not count. */
+export async function timeThreadAlone(work: () => Promise<unknown>): Promise<ThreadTime> {
+  // What a thread used is told exactly once it has waited.
+  await delay(REST_MS);
+  const before = usedProcessorMs();
+  const time = await timeThread(work, 0);
+  await delay(1);
+  const after = usedProcessorMs();
+  return before === undefined || after === undefined ? time : { ...time, busyMs: after - before };
+}
+
+/** Milliseconds of processor time that this thread has used; `undefined` where that is not told. */
+function usedProcessorMs(): number | undefined {
+  try {
+    const [nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');
+    return Number(nanoseconds) / 1_000_000;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the longest time in milliseconds for which the event loop did not turn during the work. */

@@ -175,8 +175,7 @@ export class Conversation<Message> {
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
     const areCopies = this.#adopt(view, continuation, messages);
-    // The lists of the view grow with what is taken in.
-    const places = [...known.places];
+    const places = [...known.places]; // The view's own list grows with what is taken in.
     const fresh = messages.slice(places.length);
     const taken = { messages: areCopies ? withKnown(continuation, messages) : messages, places };
     // The same list where it can be: what is found out about one is not looked at again.
@@ -185,12 +184,13 @@ export class Conversation<Message> {
     if (fresh.length > 0 || !this.#isReady) {
       // What is refused here has changed nothing, but a conversation that never began is none.
       this.#isBroken ||= this.#session === undefined;
-      const reading = view.read(fresh);
+      const reading = await view.readInTurns(fresh);
       this.#isReady = false;
-      // Until they are taken in, what was read of them is only half known.
-      this.#isBroken = true;
       if (startsOver) this.#view = view;
-      const { session, commit } = await this.#tell(reading, call, startsOver);
+      const told = this.#tell(reading, call, startsOver);
+      // What was read and is not taken in is only half known.
+      told.catch(() => (this.#isBroken = true));
+      const { session, commit } = await told;
       places.push(...commit());
       this.#isBroken = false;
       this.#taken = taken;
@@ -297,7 +297,7 @@ export class Conversation<Message> {
     );
     const isAnother = session.history.journal !== journal;
     if (mayBeUnknown || isAnother || compressed?.outcome === 'applied') {
-      view.follow(session.history.getRawHistory());
+      await view.followInTurns(session.history.getAll());
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
     }

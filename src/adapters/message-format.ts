@@ -32,6 +32,9 @@ export interface Reading {
 
 /** Reads the messages of one conversation in their order, and remembers what later ones refer to. */
 export interface MessageReader<Message> {
+  /** Whether what it makes of a message depends on none behind it: it reads parts of a list as it reads the whole. @default false */
+  readonly readsOneByOne?: boolean;
+
   /**
    * Reads further messages. Every part of a message that is not pinned becomes a block: what a part
    * of an unknown kind says is not looked into, it becomes an `opaque` block.

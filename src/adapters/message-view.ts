@@ -2,8 +2,9 @@
 // of the entries back into the messages that they came from. Runs no compaction.
 
 import type { EntryChange } from '../main/entry-change.js';
-import { assertMadeEntry } from '../shared/ingestion.js';
+import { inTurns } from '../main/waiting/in-turns.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
+import { runSlices } from '../shared/slices.js';
 import type {
   MessageFormat,
   MessageReader,
@@ -15,8 +16,9 @@ import type {
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isPlaced, markAsLeft } from './placed.js';
-import { withCompactionsApart, writeEntry } from './provider-compaction.js';
+import { findOthers, isPlaced, PER_SLICE } from './placed.js';
+import { writeEntry } from './provider-compaction.js';
+import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-list.js';
 
 /** A message that was given. */
@@ -107,7 +109,16 @@ export class MessageView<Message> {
    *   was then.
    */
   read(messages: readonly Message[]): ReadAhead<Message> {
-    const { entries, pinnedTokens } = this.#readOrRefuse(messages);
+    return runSlices(this.#readAhead(messages));
+  }
+
+  /** The same with turns of the event loop between; nothing else may be read meanwhile. */
+  readInTurns(messages: readonly Message[]): Promise<ReadAhead<Message>> {
+    return inTurns(this.#readAhead(messages));
+  }
+
+  *#readAhead(messages: readonly Message[]): Generator<void, ReadAhead<Message>, undefined> {
+    const { entries, pinnedTokens } = yield* this.#readOrRefuse(messages);
     const commit = (): readonly Place<Message>[] => {
       this.#readings.push(messages.length);
       this.#pinnedTokens += pinnedTokens;
@@ -187,7 +198,7 @@ export class MessageView<Message> {
         }),
       );
     }
-    this.#redraw(touched);
+    runSlices(this.#redraw(touched));
     const places = this.#places.filter((place) =>
       'entry' in place ? !removed.has(place.entry) : place.standing !== null,
     );
@@ -196,23 +207,27 @@ export class MessageView<Message> {
 
   /** Follows an edit that put another list in the place of the history. Linear in blocks and messages. */
   follow(history: readonly IContent[]): void {
-    const isAsLeft = markAsLeft(this.#records, history);
-    const left = new Map<Origin, PlacedBlock>();
-    for (const { blocks } of history) {
-      for (const block of blocks) {
-        if (isPlaced(block) && isAsLeft[block.origin[0]] === 0) left.set(block.origin, block);
-      }
-    }
+    runSlices(this.#follow(history));
+  }
+
+  /** The same with turns of the event loop between; nothing else may change the view or the list meanwhile. */
+  followInTurns(history: readonly IContent[]): Promise<void> {
+    return inTurns(this.#follow(history));
+  }
+
+  *#follow(history: readonly IContent[]): Generator<void, void, undefined> {
+    const { isAsLeft, others } = yield* findOthers(this.#records, history);
     const touched = new Set<GivenMessage<Message>>();
     for (const record of this.#records) {
       if (isAsLeft[record.index] === 1) continue;
-      const now = record.parts.flatMap(({ origin }) => left.get(origin) ?? []);
+      const now = record.parts.flatMap(({ origin }) => others.get(origin) ?? []);
       if (isSameList(now, record.left)) continue;
       touched.add(record);
       this.#leave(record, now);
+      if (touched.size % PER_SLICE === 0) yield;
     }
-    this.#redraw(touched);
-    this.#place(this.#arrange(history));
+    yield* this.#redraw(touched);
+    this.#place(yield* this.#arrange(history));
   }
 
   /** See `divideMessages`. */
@@ -220,15 +235,16 @@ export class MessageView<Message> {
     return divideMessages(this.#places, history, tailStart, this.#format.provider);
   }
 
-  #readOrRefuse(messages: readonly Message[]): Reading {
+  *#readOrRefuse(messages: readonly Message[]): Generator<void, Reading, undefined> {
     try {
-      const reading = this.#reader.read(messages, this.#records.length);
-      for (const entry of reading.entries) assertHoldable(entry);
-      return { ...reading, entries: withCompactionsApart(reading.entries) };
-    } catch (thrown) {
+      return yield* readInSlices(this.#reader, messages, this.#records.length);
+    } catch (cause) {
       // It has read a part of them, and may remember calls that were never made.
       this.#reader = this.#readAgain();
-      throw thrown instanceof TypeError ? thrown : this.#unreadable(messages, thrown);
+      if (cause instanceof TypeError) throw cause;
+      const first = this.#records.length;
+      const which = `messages ${first} to ${first + messages.length - 1}`;
+      throw new TypeError(`Expected ${which} to be readable; one of them throws.`, { cause });
     }
   }
 
@@ -241,12 +257,6 @@ export class MessageView<Message> {
       from += length;
     }
     return reader;
-  }
-
-  #unreadable(messages: readonly Message[], cause: unknown): TypeError {
-    const first = this.#records.length;
-    const which = `messages ${first} to ${first + messages.length - 1}`;
-    return new TypeError(`Expected ${which} to be readable; one of them throws.`, { cause });
   }
 
   #giveAnew(record: GivenMessage<Message>, given: Message): void {
@@ -290,7 +300,7 @@ export class MessageView<Message> {
   }
 
   /** Writes anew the messages that an edit has touched, and those that depend on a call in them. */
-  #redraw(touched: ReadonlySet<GivenMessage<Message>>): void {
+  *#redraw(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
     const all = new Set(touched);
     for (const { parts } of touched) {
       for (const block of parts) {
@@ -301,6 +311,7 @@ export class MessageView<Message> {
     for (const record of all) {
       record.edits = this.#editsOf(record);
       record.standing = this.#rewrite(record, record.given);
+      if (record.index % PER_SLICE === 0) yield;
     }
   }
 
@@ -343,7 +354,7 @@ export class MessageView<Message> {
    * The places of a history: messages in the order of its entries, pinned ones where they were among
    * them. What was written stands behind pinned messages that follow the one before it.
    */
-  #arrange(history: readonly IContent[]): Place<Message>[] {
+  *#arrange(history: readonly IContent[]): Generator<void, Place<Message>[], undefined> {
     const written = new Map<IContent, WrittenMessage<Message>>();
     for (const place of this.#places) if ('entry' in place) written.set(place.entry, place);
     const places: Place<Message>[] = [];
@@ -354,7 +365,8 @@ export class MessageView<Message> {
         if (record !== undefined && record.standing !== null) places.push(record);
       }
     };
-    for (const entry of history) {
+    for (const [at, entry] of history.entries()) {
+      if (at % PER_SLICE === 0) yield;
       const placed = entry.blocks.filter(isPlaced);
       for (const { origin } of placed) placeUpTo(origin[0]);
       if (placed.length > 0 || entry.blocks.length === 0) continue;
@@ -380,19 +392,6 @@ function isAtOrBehind<Message>(
   { index }: GivenMessage<Message>,
 ): boolean {
   return place !== undefined && !('entry' in place) && place.index >= index;
-}
-
-/** A reader makes entries of the right shape; what is in them may still be more than a history takes. */
-function assertHoldable(entry: PlacedEntry): void {
-  const at = entry.blocks[0]?.origin[0] ?? 0;
-  try {
-    assertMadeEntry(entry, at);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${reason}`, {
-      cause,
-    });
-  }
 }
 
 function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {

@@ -30,6 +30,7 @@ const text = fc.oneof(
     ' \n\t ',
     '\uFEFF',
     '\uFEFFab',
+    'caf\u00E9 \u00FF',
     '{"a":1}',
     'a'.repeat(500),
     ' '.repeat(99),
@@ -197,6 +198,8 @@ describe('packEntries', () => {
 
   it('packs what is larger than a buffer, beside what is packed before and after', () => {
     const texts = ['x'.repeat(300), '\u20AC'.repeat(2 ** 20), 'y'.repeat(2 ** 21), 'z'];
+    // As many units as there is room for bytes, and more bytes than that.
+    texts.push('\u20AC'.repeat(2 ** 19));
     const all = [...texts, ...texts].map((said) => packed([humanText('a'), humanText(said)]));
     all.forEach((made, at) => {
       const [first, last] = uncounted(made);

@@ -8,6 +8,9 @@ import type { IndexScope } from '../../shared/density/index/index-scope.js';
 import { planWithTexts, scopeOfPass } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 
+/** Entries that are looked at before others may have a turn. */
+const ENTRIES_PER_SLICE = 64;
+
 /** What was indexed, and of which state of the history. */
 interface Kept {
   readonly index: HistoryIndex;
@@ -31,8 +34,42 @@ export class GrowingIndex {
     config: DensityConfig,
   ): PlanWithTexts {
     const scope = scopeOfPass(config);
+    const index = this.#take(history, revision, scope);
+    const planned = planWithTexts(history, config, index);
+    // Texts that were sent are not kept.
+    index.unsentResults();
+    this.#kept = { index, scope, revision, lastEntry: history.at(-1) };
+    return planned;
+  }
+
+  /** Whether nothing is kept of the history as it was at a base. */
+  isNew({ revision }: DensityBase): boolean {
+    return this.#kept?.revision !== revision;
+  }
+
+  /**
+   * Looks at most of what is new to it ahead of a plan, yielding where others may have a turn.
+   *
+   * @param history the entries of the base, which nobody changes meanwhile
+   */
+  *lookAhead(
+    history: readonly IContent[],
+    { revision }: DensityBase,
+    config: DensityConfig,
+  ): Generator<void, void, undefined> {
+    const scope = scopeOfPass(config);
+    const index = this.#take(history, revision, scope);
+    while (index.length + ENTRIES_PER_SLICE < history.length) {
+      const end = index.length + ENTRIES_PER_SLICE;
+      for (const entry of history.slice(index.length, end)) index.append(entry);
+      yield;
+    }
+    this.#kept = { index, scope, revision, lastEntry: history[index.length - 1] };
+  }
+
+  /** What is kept of a history where it is of that, or nothing. One that an error has left half made is of no use. */
+  #take(history: readonly IContent[], revision: number, scope: IndexScope): HistoryIndex {
     const kept = this.#kept;
-    // One that an error has left half made is of no use.
     this.#kept = undefined;
     const goesOn =
       kept !== undefined &&
@@ -40,12 +77,7 @@ export class GrowingIndex {
       kept.index.length <= history.length &&
       kept.lastEntry === history[kept.index.length - 1] &&
       isSameScope(kept.scope, scope);
-    const index = goesOn ? kept.index : new HistoryIndex(scope);
-    const planned = planWithTexts(history, config, index);
-    // Texts that were sent are not kept.
-    index.unsentResults();
-    this.#kept = { index, scope, revision, lastEntry: history.at(-1) };
-    return planned;
+    return goesOn ? kept.index : new HistoryIndex(scope);
   }
 }
 

@@ -7,8 +7,9 @@ import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
+import { inTurns } from '../waiting/in-turns.js';
 import { GrowingIndex } from './growing-index.js';
-import { viewOfBase } from './history-base.js';
+import { entriesOfBase, viewOfBase } from './history-base.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
 import { asError } from '../../shared/errors.js';
@@ -21,9 +22,12 @@ import { loadTextCounter } from '../../shared/tokens/o200k.js';
  */
 const SLICE_LENGTH = 65_536;
 
+/** As many entries are looked at in less than a millisecond or two. */
+const ENTRIES_AT_ONCE = 1_024;
+
 /**
- * An offload that offloads nothing, of one session. A density pass runs before `optimize` returns its promise and
- * blocks for less than 1 ms per 1,000 entries that are new to it. Counting takes turns with the event loop, and so does loading
+ * An offload that offloads nothing, of one session. A density pass runs before `optimize` returns its promise, and the first one
+ * over a long history takes turns with the event loop as it looks at that. Counting takes turns with the event loop, and so does loading
  * the encoding, which the first count does; it stays at 6 MB. Where it cannot be loaded, tokens are estimated.
  */
 export class InlineOffload implements Offload {
@@ -51,8 +55,14 @@ export class InlineOffload implements Offload {
     signal?: AbortSignal,
   ): Promise<BasedPlan> {
     signal?.throwIfAborted();
+    let entries = viewOfBase(history, base);
+    if (base.length > ENTRIES_AT_ONCE && this.#index.isNew(base)) {
+      entries = entriesOfBase(history, base);
+      await inTurns(this.#index.lookAhead(entries, base, config));
+      signal?.throwIfAborted();
+    }
     const startedAt = performance.now();
-    const planned = this.#index.plan(viewOfBase(history, base), base, config);
+    const planned = this.#index.plan(entries, base, config);
     this.#addPass('optimize', base.length, performance.now() - startedAt);
     return { base, ...planned };
   }

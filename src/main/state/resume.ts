@@ -11,7 +11,7 @@ import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../waiting/in-turns.js';
 import { Journal } from './journal.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { SessionMemory } from './session-memory.js';

@@ -12,7 +12,7 @@ import type { TokenCalibration } from '../tokens/token-calibration.js';
 import { FormerSessions } from './former-sessions.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../waiting/in-turns.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
 import type { StateStore } from './state-store.js';

@@ -100,6 +100,29 @@ describe('InlineOffload', () => {
     });
   });
 
+  test('looks at a long history with turns of the event loop between, whatever becomes of the array meanwhile', async () => {
+    const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
+    const history = Array.from({ length: 5_000 }, (_, at) =>
+      at % 100 === 0 ? inclusion : humanText(`entry ${at}`),
+    );
+    const base = { revision: 1, length: history.length };
+    const expected = { base, plan: planDensity(history, CONFIG) };
+    const inline = new InlineOffload();
+    let hasTurned = false;
+    const planning = inline.optimize(history, base, CONFIG);
+    setImmediate(() => {
+      hasTurned = true;
+      history.length = 10;
+    });
+    expect(await planning).toEqual(expected);
+    expect(hasTurned).toBe(true);
+    const later = { revision: 2, length: history.length };
+    expect(await inline.optimize(history, later, CONFIG)).toEqual({
+      base: later,
+      plan: planDensity(history, CONFIG),
+    });
+  });
+
   test('counts what the worker counts', async () => {
     const inline = new InlineOffload();
     await fc.assert(

@@ -56,6 +56,13 @@ function holds(law: (given: unknown) => void): void {
 }
 
 describe('excerptOf', () => {
+  it('takes no path that is half a unit longer than half of the room', () => {
+    const named = `zz_1x a.cpp${' '.repeat(99)}`;
+    expect(named).toHaveLength(110);
+    expect(excerptOf(named, '[p]')).toBe('[p]\nIt named: zz_1x');
+    expect(excerptOf(named, PRUNED_POINTER)).toBe(naiveExcerpt(named));
+  });
+
   it('agrees with a naive implementation', () => {
     let seen = 0;
     holds((given) => {

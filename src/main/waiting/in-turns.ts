@@ -1,7 +1,7 @@
 // Work in slices on the thread of the turn loop: a turn of the event loop comes whenever one has taken a millisecond.
 
 import { runSlicesInTurns } from '../../shared/slices.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
+import { nextTurn } from './event-loop-turn.js';
 
 const SLICE_MS = 1;
 

@@ -1,0 +1,49 @@
+// Reads messages with turns of the event loop between: whoever hands over a long conversation holds up nobody else. Knows
+// no format.
+
+import { assertMadeEntry } from '../shared/ingestion.js';
+import type { MessageReader, PlacedEntry, Reading } from './message-format.js';
+import { PER_SLICE } from './placed.js';
+import { withCompactionsApart } from './provider-compaction.js';
+
+/**
+ * Reads messages as a reader does, yielding where others may have a turn: between messages where the reader takes them one by
+ * one, else between what it made of all of them.
+ *
+ * @throws what the reader throws, TypeError for what no history can hold: the reader has read a part of them then
+ */
+export function* readInSlices<Message>(
+  reader: MessageReader<Message>,
+  messages: readonly Message[],
+  firstIndex: number,
+): Generator<void, Reading, undefined> {
+  const entries: PlacedEntry[] = [];
+  let pinnedTokens = 0;
+  const length = reader.readsOneByOne === true ? PER_SLICE : messages.length;
+  for (let from = 0; from === 0 || from < messages.length; from += length) {
+    const isAll = length >= messages.length;
+    const part = isAll ? messages : messages.slice(from, from + length);
+    const read = reader.read(part, firstIndex + from);
+    pinnedTokens += read.pinnedTokens;
+    for (const entry of read.entries) {
+      assertHoldable(entry);
+      entries.push(entry);
+      if (entries.length % PER_SLICE === 0) yield;
+    }
+    if (isAll) break;
+  }
+  return { entries: withCompactionsApart(entries), pinnedTokens };
+}
+
+/** A reader makes entries of the right shape; what is in them may still be more than a history takes. */
+function assertHoldable(entry: PlacedEntry): void {
+  const at = entry.blocks[0]?.origin[0] ?? 0;
+  try {
+    assertMadeEntry(entry, at);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${reason}`, {
+      cause,
+    });
+  }
+}

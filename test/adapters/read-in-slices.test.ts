@@ -1,0 +1,104 @@
+// Long lists of messages are read with turns of the event loop between, and come to the same as read at once.
+
+import { describe, expect, it } from 'vitest';
+import { MODEL_MESSAGE_FORMAT } from '../../src/adapters/ai-sdk/sdk-message-format.js';
+import { MESSAGE_PARAM_FORMAT } from '../../src/adapters/anthropic/message-param-format.js';
+import { contentFormat } from '../../src/adapters/google/content-format.js';
+import { baseMessageFormat } from '../../src/adapters/langchain/base-message-format.js';
+import type { MessageFormat } from '../../src/adapters/message-format.js';
+import { MessageView } from '../../src/adapters/message-view.js';
+import { chatMessageFormat } from '../../src/adapters/openai/chat-message-format.js';
+import { readInSlices } from '../../src/adapters/read-in-slices.js';
+import type { IContent } from '../../src/shared/content.js';
+import { runSlices } from '../../src/shared/slices.js';
+import { ADAPTER_SAMPLES } from '../attacks/adapter-samples.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  user,
+} from '../support/plain-message-format.js';
+
+const FORMATS = new Map([
+  ['ai-sdk', MODEL_MESSAGE_FORMAT],
+  ['anthropic', MESSAGE_PARAM_FORMAT],
+  ['openai chat', chatMessageFormat],
+  ['langchain', baseMessageFormat],
+  ['google', contentFormat],
+] as unknown as [string, MessageFormat<object>][]);
+
+function longTalk(name: string): object[] {
+  const { talk, more, made } = ADAPTER_SAMPLES.find((sample) => sample.name === name)!;
+  const make = (message: unknown): object => (made?.(message) ?? message) as object;
+  return Array.from({ length: 60 }, () => [...(talk() as object[]), ...more().map(make)]).flat();
+}
+
+/** So often the event loop has turned while something was done. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  isDone = true;
+  return turns;
+}
+
+describe('readInSlices', () => {
+  it.each([...FORMATS.keys()])('reads a long list of %s as it is read at once', (name) => {
+    const format = FORMATS.get(name)!;
+    const messages = longTalk(name);
+    const whole = format.createReader().read(messages, 3);
+    const read = runSlices(readInSlices(format.createReader(), messages, 3));
+    expect(read.entries).toEqual(whole.entries);
+    // What is pinned is rounded up in each slice.
+    expect(Math.abs(read.pinnedTokens - whole.pinnedTokens)).toBeLessThanOrEqual(
+      messages.length / 64,
+    );
+  });
+
+  it('refuses what no history can hold, wherever it stands, and has read nothing then', () => {
+    const view = new MessageView(PLAIN_MESSAGE_FORMAT);
+    const many = Array.from({ length: 200 }, (_, at) => user(`message ${at}`));
+    const tooLong = assistant(call('a', 'look', 'x'.repeat(9_000_000)));
+    expect(() => view.read([...many, tooLong, user('more')])).toThrow(/message 200 to fit/);
+    expect(view.given).toEqual([]);
+  });
+});
+
+describe('MessageView', () => {
+  const talk = Array.from({ length: 3_000 }, (_, at) => [
+    assistant(call(`c${at}`, 'look', { at })),
+    answer(`c${at}`, 'look', `found ${at}`),
+  ]).flat();
+
+  it('reads a long list, and follows what was edited all over it, with turns of the event loop between', async () => {
+    const view = new MessageView(PLAIN_MESSAGE_FORMAT);
+    const atOnce = new MessageView(PLAIN_MESSAGE_FORMAT);
+    const { entries, commit } = atOnce.read(talk);
+    commit();
+    let taken: readonly IContent[] = [];
+    const readTurns = await turnsDuring(async () => {
+      const reading = await view.readInTurns(talk);
+      taken = reading.entries;
+      reading.commit();
+    });
+    expect(taken).toEqual(entries);
+    const editedOf = (history: readonly IContent[]): IContent[] =>
+      history.map((entry) => {
+        const [block] = entry.blocks;
+        if (block?.type !== 'tool_response') return entry;
+        return { ...entry, blocks: [{ ...block, result: 'gone' }] };
+      });
+    const followTurns = await turnsDuring(() => view.followInTurns(editedOf(taken)));
+    atOnce.follow(editedOf(entries));
+    expect(view.standing).toEqual(atOnce.standing);
+    expect(view.standing[1]).toEqual(answer('c0', 'look', 'gone'));
+    expect(view.standing.at(-1)).toEqual(answer('c2999', 'look', 'gone'));
+    expect(Math.min(readTurns, followTurns)).toBeGreaterThan(1);
+  });
+});
