@@ -35,7 +35,7 @@ export interface OpenTalk {
   };
 }
 
-const LONG = 'lorem ipsum dolor '.repeat(150);
+const LONG = 'lorem ipsum dolor '.repeat(230);
 
 function turnOf(at: number): Turn {
   return {

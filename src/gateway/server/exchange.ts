@@ -95,13 +95,11 @@ function observe(
   });
 }
 
-/** Copies chunk by chunk, with turns of the event loop between, and lets go of what is copied. */
-async function fill(copy: BodyCopy, chunks: (Buffer | undefined)[]): Promise<void> {
+/** Copies chunk by chunk, with turns of the event loop between. */
+async function fill(copy: BodyCopy, chunks: readonly Buffer[]): Promise<void> {
   let copied = 0;
-  for (const [at, chunk] of chunks.entries()) {
-    if (chunk === undefined) continue;
+  for (const chunk of chunks) {
     copy.add(chunk);
-    chunks[at] = undefined;
     copied += chunk.length;
     if (copied < BYTES_PER_TURN) continue;
     copied = 0;

@@ -5,7 +5,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import type { BaseMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { createAgent } from 'langchain';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { compactionMiddleware } from '../../../src/adapters/langchain/compaction-middleware.js';
 import { compactionByModel } from '../../../src/adapters/langchain/provider-compaction.js';
@@ -87,4 +87,20 @@ describe("compression by 'provider' with LangChain", () => {
       [undefined, 'compaction_trigger'],
     ]);
   });
+
+  it(
+    'ends its request with its signal, also outside of an agent',
+    { timeout: 20_000 },
+    async () => {
+      const provider = await startCompactingProvider();
+      const stop = new AbortController();
+      provider.onCompaction = (closed) => {
+        stop.abort(new Error('stopped'));
+        return closed;
+      };
+      const ask = compactionByModel({ model: new LikeChatOpenAI(provider.baseURL, {}) });
+      await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow('stopped');
+      await vi.waitFor(() => expect(provider.requests).toHaveLength(1));
+    },
+  );
 });
