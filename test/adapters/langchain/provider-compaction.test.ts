@@ -1,9 +1,10 @@
 // Compaction on demand through models of LangChain: the real agent, and a provider that checks what comes back.
 
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
-import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { BaseMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
+import { ChatOpenAI } from '@langchain/openai';
+import type { ChatOpenAIFields } from '@langchain/openai';
 import { createAgent } from 'langchain';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -12,16 +13,15 @@ import { compactionByModel } from '../../../src/adapters/langchain/provider-comp
 import { startCompactingProvider } from '../../support/compacting-provider.js';
 import { itHasTheModelCompact, itSaysWhyNot } from '../../support/compaction-by-model.js';
 import type { OpenTalk } from '../../support/compaction-by-model.js';
-import { CHAT_MODELS, LikeChatOpenAI } from '../../support/responses-models.js';
-import type { ModelsByName } from '../../support/responses-models.js';
+import { chatFields, chatModel } from '../../support/responses-models.js';
 
 const file = (name: string) =>
   tool(() => '', { name, description: name, schema: { type: 'object', properties: {} } });
 
 const openTalk =
-  (makeModel: ModelsByName[0][1]): OpenTalk =>
+  (makeModel: typeof chatModel): OpenTalk =>
   ({ url, compactor, options, isHeld }) => {
-    const model = makeModel(url, isHeld ? { conversation: 'conv_1' } : {}) as BaseChatModel;
+    const model = makeModel(url, isHeld ? { conversation: 'conv_1' } : {});
     const agent = createAgent({
       model,
       tools: [file('read_file'), file('write_file')],
@@ -52,39 +52,48 @@ const openTalk =
     };
   };
 
-class LikeChatAnthropic extends LikeChatOpenAI {
+class LikeChatAnthropic extends ChatOpenAI {
   override _llmType(): string {
     return 'anthropic';
   }
 }
 
-class LikeChatCompletions extends LikeChatOpenAI {
-  override _useResponsesApi(): boolean {
-    return false;
+/** Whom a model asks that knows the older API alone. */
+const answerOfCompletions = (): Promise<Response> => {
+  const message = { role: 'assistant', content: 'fine' };
+  return Promise.resolve(
+    Response.json({ choices: [{ index: 0, message, finish_reason: 'stop' }] }),
+  );
+};
+
+class ChatCompletions extends ChatOpenAI {
+  constructor(fields: ChatOpenAIFields) {
+    const configuration = { ...fields.configuration, fetch: answerOfCompletions };
+    super({ ...fields, configuration, useResponsesApi: false });
   }
 }
 
 describe("compression by 'provider' with LangChain", () => {
-  describe.each(CHAT_MODELS)('by %s', (_, makeModel) => itHasTheModelCompact(openTalk(makeModel)));
+  itHasTheModelCompact(openTalk(chatModel));
 
   describe.each([
     ['Anthropic', LikeChatAnthropic, 'loses what a compaction is signed with'],
-    ['Chat Completions', LikeChatCompletions, 'useResponsesApi: true'],
+    ['Chat Completions', ChatCompletions, 'useResponsesApi: true'],
   ])('by a model of %s', (_, Model, words) => {
     itSaysWhyNot(
-      openTalk((url, extra) => new Model(url, extra)),
+      openTalk((url, extra) => new Model(chatFields(url, extra))),
       words,
     );
   });
 
   it('asks the model that stands behind a name', async () => {
     const { baseURL, requests } = await startCompactingProvider();
-    const named = { _getModelInstance: () => Promise.resolve(new LikeChatOpenAI(baseURL, {})) };
+    const named = { _getModelInstance: () => Promise.resolve(chatModel(baseURL)) };
     const ask = compactionByModel({ model: named });
     const { items } = await ask([new HumanMessage('go on')], AbortSignal.timeout(60_000));
     expect(items).toMatchObject([{ kind: 'compaction', data: { type: 'compaction' } }]);
     expect(requests.map(({ body }) => body.input?.map(({ type }) => type))).toEqual([
-      [undefined, 'compaction_trigger'],
+      ['message', 'compaction_trigger'],
     ]);
   });
 
@@ -98,7 +107,7 @@ describe("compression by 'provider' with LangChain", () => {
         stop.abort(new Error('stopped'));
         return closed;
       };
-      const ask = compactionByModel({ model: new LikeChatOpenAI(provider.baseURL, {}) });
+      const ask = compactionByModel({ model: chatModel(provider.baseURL) });
       await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow('stopped');
       await vi.waitFor(() => expect(provider.requests).toHaveLength(1));
     },
