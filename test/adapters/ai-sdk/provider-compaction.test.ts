@@ -22,7 +22,7 @@ const openTalk =
     const { generateText, wrapLanguageModel, tool, jsonSchema } = seven as unknown as Sdk;
     const model = wrapLanguageModel({
       model: makeModel(url) as never,
-      middleware: compactionMiddleware(compactor, options) as never,
+      middleware: compactionMiddleware(compactor, options),
     });
     const file = tool({ inputSchema: jsonSchema<object>({ type: 'object', properties: {} }) });
     const messages: ModelMessage[] = [];
