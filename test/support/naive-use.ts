@@ -36,6 +36,7 @@ export interface NaiveUse {
 
 /** What a call does, by the tools of random histories. */
 export function naiveUse(name: string, parameters: unknown): NaiveUse {
+  if (speaksOfNoFile(name, parameters)) return { kind: 'unknown', files: [] };
   switch (name) {
     case 'search_text':
       return { kind: 'search', files: [] };
@@ -60,6 +61,21 @@ export function naiveUse(name: string, parameters: unknown): NaiveUse {
     default:
       return { kind: 'unknown', files: [] };
   }
+}
+
+/** Whether a tool that is known to touch files is called with parameters, and none of them is one of its files. */
+function speaksOfNoFile(name: string, parameters: unknown): boolean {
+  if (name === 'search_text' || name === 'run_shell_command') return false;
+  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+    return false;
+  const given = parameters as Readonly<Record<string, unknown>>;
+  const keys = filesKeysOf(name);
+  return Object.keys(given).length > 0 && keys.every((key) => (given[key] ?? null) === null);
+}
+
+function filesKeysOf(name: string): readonly string[] {
+  if (name.startsWith('view_')) return ['path'];
+  return name === 'read_many_files' ? ['paths'] : ['file_path', 'absolute_path', 'path'];
 }
 
 function commandUse(parameters: unknown): NaiveUse {

@@ -40,7 +40,9 @@ const text = fc.oneof(
 );
 const optional = fc.option(text, { nil: undefined });
 const payload = fc.oneof(text, fc.jsonValue(), fc.constant(undefined));
-const count = fc.option(fc.nat(), { nil: undefined });
+/** Entries that claim more are refused where they come in. */
+const claim = fc.nat(8_388_608);
+const count = fc.option(claim, { nil: undefined });
 
 /** Blocks of every kind, with fields that only agents know. */
 const block: fc.Arbitrary<ContentBlock> = fc
@@ -61,7 +63,7 @@ const block: fc.Arbitrary<ContentBlock> = fc
       ...{ type: fc.constant('media'), mimeType: text, data: text, caption: optional },
       ...{ encoding: fc.constantFrom('url', 'base64'), filename: optional },
     }),
-    fc.record({ type: fc.constant('opaque'), kind: text, tokens: fc.nat(), callId: optional }),
+    fc.record({ type: fc.constant('opaque'), kind: text, tokens: claim, callId: optional }),
   )
   .map((made) => ({ ...withoutUndefined(made), ours: 1 }) as unknown as ContentBlock);
 

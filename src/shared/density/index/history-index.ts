@@ -119,7 +119,6 @@ export class HistoryIndex {
     const entry = this.#length;
     this.#length += 1;
     if (speaker === 'ai' && (workingSet || unsent)) this.answers.push(entry);
-    if (speaker === 'ai' && unsent) this.#unsent.noteAnswer();
     if (speaker === 'ai' && calls) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];

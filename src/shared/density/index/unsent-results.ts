@@ -54,31 +54,24 @@ export const NO_TEXT = 0;
 
 /** The unsent results of one history. */
 export class UnsentResults {
-  readonly #calls: Map<string, ToolCallBlock>;
-  /** The calls that have their results: those of the next answer are others. */
-  readonly #answered: Set<string>;
+  /** By id, the calls that have no result yet, the newest last: the next one is its result. */
+  readonly #calls: Map<string, ToolCallBlock[]>;
   readonly #stretches: KnownStretches;
   #results: UnsentResult[] = [];
   #texts: number;
 
   /** @param former those of the history that this one was made of */
   constructor(former?: UnsentResults) {
-    this.#calls = former === undefined ? new Map<string, ToolCallBlock>() : former.#calls;
-    this.#answered = former === undefined ? new Set<string>() : former.#answered;
+    this.#calls = former === undefined ? new Map<string, ToolCallBlock[]>() : former.#calls;
     this.#stretches = former === undefined ? new KnownStretches() : former.#stretches;
     this.#texts = former === undefined ? 0 : former.#texts;
   }
 
-  /** Notes that the model has answered. */
-  noteAnswer(): void {
-    for (const id of this.#answered) this.#calls.delete(id);
-    this.#answered.clear();
-  }
-
   /** Notes a call whose result may come. */
   noteCall(call: ToolCallBlock): void {
+    const open = this.#calls.get(call.id) ?? [];
     this.#calls.delete(call.id);
-    this.#calls.set(call.id, call);
+    this.#calls.set(call.id, [...open.slice(1 - MAX_OPEN), call]);
     const [oldest] = this.#calls.keys();
     if (this.#calls.size > MAX_OPEN && oldest !== undefined) this.#calls.delete(oldest);
   }
@@ -92,8 +85,9 @@ export class UnsentResults {
    */
   noteResult(responses: ResponseColumns, response: ToolResponseBlock, place: EntryPlace): number {
     const { callId, result, error } = response;
-    const call = this.#calls.get(callId);
-    this.#answered.add(callId);
+    const open = this.#calls.get(callId);
+    const call = open?.pop();
+    if (open?.length === 0) this.#calls.delete(callId);
     if (Boolean(error) || typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) {
       return NO_TEXT;
     }
