@@ -91,7 +91,7 @@ export class CachingProvider {
 const FRAME =
   /"(?:type|role|content|text|id|name|input|tool_use_id|call_id|output|arguments)":|\\(?=.)/g;
 
-/** Tokens of a part, as the provider counts. */
+/** Tokens of a part, as the provider counts: so many characters, of which spaces in a row are one token. */
 export function tokensOf(part: string): number {
-  return Math.ceil(part.replace(FRAME, '').length / 4);
+  return Math.ceil(part.replace(FRAME, '').replace(/ {2,}/g, '....').length / 4);
 }
