@@ -341,7 +341,7 @@ describe('ResidentHistory', () => {
     expect(seen.sessions).toBeGreaterThan(sightings(10_000));
     // What is rare has to be there, and not often: some 100 times on average.
     const rare: Readonly<Record<string, number>> = {
-      ...{ continued: 0, foretoldReasoning: 25, excerpts: 12 },
+      ...{ continued: 0, foretoldReasoning: 25, excerpts: 12, spent: 25 },
     };
     for (const [kind, times] of Object.entries(seen)) {
       expect([kind, times > sightings(rare[kind] ?? 100)]).toEqual([kind, true]);
