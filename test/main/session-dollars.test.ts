@@ -119,7 +119,8 @@ describe('the cost of a session', () => {
               const { pruned } = await session.ensureCompressionBeforeSend('p');
               if (pruned?.reason === 'reclaims-enough') landings += 1;
               const { with: paid, without } = session.costs().dollars!;
-              expect(paid).toBeLessThanOrEqual(1.05 * without + 1e-9);
+              // What an edit takes away is an estimate until it is counted.
+              expect(paid).toBeLessThanOrEqual(1.051 * without);
             }
             session.history.add(entry);
           }
