@@ -22,7 +22,7 @@ const SHARED = {
   testTimeout: 180_000,
   hookTimeout: 180_000,
   pool: 'forks' as const,
-  // What tests make is soon dead: with more room for what is young, collecting it takes half of the time.
+  // What tests make is soon dead: with more room for what is young, they take a twentieth less of the processor.
   execArgv: ['--max-semi-space-size=64'],
   setupFiles: ['test/support/seed.ts'],
 };
