@@ -71,7 +71,7 @@ function watched(list: readonly object[]): [readonly object[], () => number] {
     seen = new Set();
     return size;
   };
-  return [new Proxy(list, { get }), seenSince];
+  return [new Proxy<readonly object[]>(list, { get }), seenSince];
 }
 
 describe('readInSlices', () => {
