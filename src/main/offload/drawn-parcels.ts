@@ -114,15 +114,14 @@ export class DrawnParcels {
 
   get #areEnoughBehind(): boolean {
     let results = 0;
-    let isAnswered = false;
     for (const parcel of this.#waiting) {
       // An edit may take away what is counted on.
       if (parcel.delta.steps.some(({ kind }) => kind === 'edit' || kind === 'rewrite'))
         return false;
+      const isAnswered = parcel.staged.some(({ speaker }) => speaker === 'ai');
+      if (isAnswered && results >= FAR_RESULTS) return true;
       parcel.results ??= resultsIn(parcel.staged);
       results += parcel.results;
-      isAnswered ||= parcel.staged.some(({ speaker }) => speaker === 'ai');
-      if (isAnswered && results >= FAR_RESULTS) return true;
     }
     return false;
   }
