@@ -32,9 +32,6 @@ export interface Reading {
 
 /** Reads the messages of one conversation in their order, and remembers what later ones refer to. */
 export interface MessageReader<Message> {
-  /** Whether what it makes of a message depends on none behind it: it reads parts of a list as it reads the whole. @default false */
-  readonly readsOneByOne?: boolean;
-
   /**
    * Reads further messages. Every part of a message that is not pinned becomes a block: what a part
    * of an unknown kind says is not looked into, it becomes an `opaque` block.
@@ -43,7 +40,17 @@ export interface MessageReader<Message> {
    * @throws TypeError naming message and part for what is no message of this format
    */
   read(messages: readonly Message[], firstIndex: number): Reading;
+
+  /**
+   * The same, yielding where others may have a turn. For a reader to which a message depends on those behind it.
+   *
+   * @default reads the parts of a list as it reads the whole
+   */
+  readInSlices?(messages: readonly Message[], firstIndex: number): ReadingInSlices;
 }
+
+/** A reading that is under way. */
+export type ReadingInSlices = Generator<void, Reading, undefined>;
 
 /**
  * By part, what became of it: `null` when it is gone, or the block that stands in its place. That is

@@ -8,7 +8,7 @@ import { withCompactionsApart } from './provider-compaction.js';
 
 /**
  * Reads messages as a reader does, yielding where others may have a turn: between messages where the reader takes them one by
- * one, else between what it made of all of them.
+ * one, else where it says.
  *
  * @throws what the reader throws, TypeError for what no history can hold: the reader has read a part of them then
  */
@@ -19,18 +19,19 @@ export function* readInSlices<Message>(
 ): Generator<void, Reading, undefined> {
   const entries: PlacedEntry[] = [];
   let pinnedTokens = 0;
-  const length = reader.readsOneByOne === true ? PER_SLICE : messages.length;
+  const length = reader.readInSlices === undefined ? PER_SLICE : messages.length;
   for (let from = 0; from === 0 || from < messages.length; from += length) {
-    const isAll = length >= messages.length;
-    const part = isAll ? messages : messages.slice(from, from + length);
-    const read = reader.read(part, firstIndex + from);
+    const part = length >= messages.length ? messages : messages.slice(from, from + length);
+    const read = reader.readInSlices
+      ? yield* reader.readInSlices(part, firstIndex)
+      : reader.read(part, firstIndex + from);
     pinnedTokens += read.pinnedTokens;
     for (const entry of read.entries) {
       assertHoldable(entry);
       entries.push(entry);
       if (entries.length % PER_SLICE === 0) yield;
     }
-    if (isAll) break;
+    if (part === messages) break;
   }
   return { entries: withCompactionsApart(entries), pinnedTokens };
 }

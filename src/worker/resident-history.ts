@@ -154,11 +154,9 @@ export class ResidentHistory {
         return;
       case 'edit': {
         const { removals, replaced } = step;
-        const far = this.#index.farBefore(new Set([...removals, ...replaced]));
+        const placeOf = this.#index.placesOf(new Set([...removals, ...replaced]));
         const chosen = stretchesOfEdit(this.#index.length, removals, replaced);
-        this.#begin(chosen, replaced.length, (at) =>
-          (replaced[at] ?? far) < far ? 'far' : 'chosen',
-        );
+        this.#begin(chosen, replaced.length, (at) => placeOf(replaced[at] ?? Infinity));
         return;
       }
       case 'rewrite': {

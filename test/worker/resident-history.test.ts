@@ -464,6 +464,61 @@ describe('ResidentHistory', () => {
     expect(hasRow(plan, [ACTION.shrink], left.length + 1, 0)).toBe(true);
     expectEqual(pass.plan, plan);
   });
+
+  it.each([
+    { sent: 400, unsent: 1_700, lines: 14 },
+    { sent: 30, unsent: 60, lines: 3_000 },
+  ])('knows which lines the oldest of many unsent results have: %o', (parts) => {
+    const { sent, unsent, lines } = parts;
+    const former = linedHistory.entries(sent, 0, lines);
+    const calls = Array.from({ length: unsent }, (_unused, at): ContentBlock => {
+      return { type: 'tool_call', id: `c${sent + at}-0`, name: 'shell', parameters: {} };
+    });
+    // Of the last calls first: of many calls at a time, those are known.
+    const results = calls.toReversed().map((_unused, at): IContent => {
+      // The first ones show again what the last ones before the answer do.
+      const shown = linedHistory.fill(at < 5 ? sent - 1 - at : sent + at, 0, lines);
+      const entry = sent + unsent - 1 - at;
+      return { speaker: 'tool', blocks: [response(entry, 0, `${shown}\nand more`)] };
+    });
+    const history: IContent[] = [...former, { speaker: 'ai', blocks: calls }, ...results];
+    const resident = new ResidentHistory({ agent: RESIDENT_AGENT, countsTokens: false }, undefined);
+    const portions = [0, 2 * sent + 1, 2 * sent + 1 + (unsent >> 1), history.length];
+    for (let at = 1; at < portions.length; at += 1) {
+      const contents = history.slice(portions[at - 1], portions[at]);
+      const knownTokens = new Int32Array(contents.length);
+      resident.receive({
+        sequence: at,
+        before: { revision: 0, length: portions[at - 1]! },
+        after: { revision: 0, length: portions[at]! },
+        steps: [{ kind: 'stage', contents, knownTokens }],
+      });
+    }
+    // What takes the place of the last ones before the answer says more, and shows these lines still.
+    const replaced = Int32Array.from({ length: 5 }, (_unused, at) => 2 * (sent - 5 + at) + 1);
+    for (const [at, entry] of replaced.entries()) {
+      const shown = linedHistory.fill(sent - 5 + at, 0, lines);
+      history[entry] = { speaker: 'tool', blocks: [response(sent - 5 + at, 0, `${shown}\nagain`)] };
+    }
+    const contents = [...replaced].map((entry) => history[entry]!);
+    const [before, after] = [0, 1].map((revision) => ({ revision, length: history.length }));
+    resident.receive({
+      sequence: portions.length,
+      before: before!,
+      after: after!,
+      steps: [
+        { kind: 'edit', removals: new Int32Array(), replaced },
+        { kind: 'stage', contents, knownTokens: new Int32Array(contents.length) },
+      ],
+    });
+    const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
+    const pass = resident.plan(after!, settings);
+    const plan = planDensity(history, { ...settings, ...RESIDENT_AGENT });
+    for (let at = 0; at < 5; at += 1) {
+      expect(hasRow(plan, [ACTION.shrink], 2 * sent + 1 + at, 0)).toBe(true);
+    }
+    expectEqual(pass.plan, plan);
+  });
 });
 
 function response(entry: number, block: number, result: string): ContentBlock {
@@ -472,14 +527,14 @@ function response(entry: number, block: number, result: string): ContentBlock {
 
 /** Calls by twos and their results, whose lines no others have. */
 const linedHistory = {
-  fill(entry: number, block: number): string {
+  fill(entry: number, block: number, length: number = 14): string {
     const lines = Array.from(
-      { length: 14 },
+      { length },
       (_, line) => `entry ${entry}, ${block}: line ${line} of what was found`,
     );
     return lines.join('\n');
   },
-  entries(count: number, from: number = 0): IContent[] {
+  entries(count: number, from: number = 0, lines: number = 14): IContent[] {
     return Array.from({ length: count }, (_, at): IContent[] => {
       const entry = from + at;
       const call = (block: number): ContentBlock => {
@@ -489,7 +544,7 @@ const linedHistory = {
         { speaker: 'ai', blocks: [call(0), call(1)] },
         {
           speaker: 'tool',
-          blocks: [0, 1].map((block) => response(entry, block, this.fill(entry, block))),
+          blocks: [0, 1].map((block) => response(entry, block, this.fill(entry, block, lines))),
         },
       ];
     }).flat();

@@ -75,7 +75,6 @@ export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
 
 /** Remembers which call an approval is for: the response to it names the request alone. */
 class SdkMessageReader implements MessageReader<SdkMessage> {
-  readonly readsOneByOne = true;
   readonly #approvedCalls = new Map<unknown, string>();
 
   read(messages: readonly SdkMessage[], firstIndex: number): Reading {

@@ -18,7 +18,6 @@ import { readPart } from './read-part.js';
 
 /** Reads messages, and remembers their calls. */
 export class MessageParamReader implements MessageReader<unknown> {
-  readonly readsOneByOne = true;
   /** The names of the tools by the ids of their calls, for what answers them. */
   readonly #toolNames = new Map<string, string>();
   /** The calls of pinned messages: what answers one is pinned as well. */

@@ -7,8 +7,15 @@ import type { ContentBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import type { ToolUseName } from '../call-pairing.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { placed } from '../placed.js';
+import { runSlices } from '../../shared/slices.js';
+import type {
+  MessageReader,
+  PlacedBlock,
+  PlacedEntry,
+  Reading,
+  ReadingInSlices,
+} from '../message-format.js';
+import { PER_SLICE, placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { mediaTokensOf, readOutcome } from './function-response.js';
 import { isEmptyPart, opaquePart, readPart } from './read-part.js';
@@ -22,15 +29,24 @@ export class ContentReader implements MessageReader<Content> {
   #group = '';
 
   read(given: readonly Content[], firstIndex: number): Reading {
-    const contents = given.map((content, at) => readContent(content, firstIndex + at));
+    return runSlices(this.readInSlices(given, firstIndex));
+  }
+
+  *readInSlices(given: readonly Content[], firstIndex: number): ReadingInSlices {
+    const contents: ReadContent[] = [];
+    for (const [at, content] of given.entries()) {
+      if (at % PER_SLICE === 0) yield;
+      contents.push(readContent(content, firstIndex + at));
+    }
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
     let group: ReadonlySet<PartFields> = NO_PARTS;
-    contents.forEach(({ role, parts, content }, at) => {
+    for (const [at, { role, parts, content }] of contents.entries()) {
+      if (at % PER_SLICE === 0) yield;
       const index = firstIndex + at;
       if (role === undefined || parts.length === 0) {
         pinnedTokens += estimatePayloadTokens(content);
-        return;
+        continue;
       }
       if (role === 'model' && this.#lastRole === 'user') this.#pairing.beginStep();
       if (role === 'model' && contents[at - 1]?.role !== 'model') {
@@ -39,7 +55,7 @@ export class ContentReader implements MessageReader<Content> {
       this.#lastRole = role;
       if (role === 'user') entries.push(...this.#readUser(parts, index));
       else entries.push(this.#readModel(parts, index, group));
-    });
+    }
     return { entries, pinnedTokens };
   }
 

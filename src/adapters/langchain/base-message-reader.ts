@@ -22,7 +22,6 @@ import {
 
 /** A reader of messages. */
 export class BaseMessageReader implements MessageReader<BaseMessage> {
-  readonly readsOneByOne = true;
   readonly #pairing = new CallPairing();
 
   read(messages: readonly BaseMessage[], firstIndex: number): Reading {

@@ -63,7 +63,6 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
 };
 
 class ChatReader implements MessageReader<ChatMessage> {
-  readonly readsOneByOne = true;
   readonly #calls = new NamedCalls();
 
   read(messages: readonly ChatMessage[], firstIndex: number): Reading {

@@ -3,8 +3,9 @@
 // no shape of items.
 
 import type { ContentBlock } from '../../shared/content.js';
-import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
-import { placed, placedInOrder } from '../placed.js';
+import { runSlices } from '../../shared/slices.js';
+import type { MessageReader, PlacedEntry, Reading, ReadingInSlices } from '../message-format.js';
+import { PER_SLICE, placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import { NamedCalls } from './named-calls.js';
@@ -61,6 +62,10 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
   }
 
   read(items: readonly Item[], firstIndex: number): Reading {
+    return runSlices(this.readInSlices(items, firstIndex));
+  }
+
+  *readInSlices(items: readonly Item[], firstIndex: number): ReadingInSlices {
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
     let run: RunItem[] = [];
@@ -69,6 +74,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       run = [];
     };
     for (const [at, given] of items.entries()) {
+      if (at % PER_SLICE === 0) yield;
       const index = firstIndex + at;
       const item = plainData(given, `item ${index}`);
       const reading = this.#readItem(item, `item ${index}`);

@@ -29,7 +29,6 @@ const UNSENT: Pinned = { pinnedTokens: 0 };
 
 /** Reads messages, and remembers their calls. */
 export class AgentMessageReader implements MessageReader<PiMessage> {
-  readonly readsOneByOne = true;
   readonly #pairing = new CallPairing();
   /** The calls of answers that were cut off. */
   readonly #unsentCalls = new Set<string>();

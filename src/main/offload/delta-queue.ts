@@ -41,10 +41,12 @@ export class DeltaQueue {
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are in parcels already. */
   #drawn = 0;
-  /** Up to here its entries were looked at for results: how many are in those that wait, and where the last answer is. */
+  /** Up to here its entries were looked at for results: so many are in those that wait. */
   #seen = 0;
   #seenResults = 0;
-  #lastAnswer = -1;
+  /** Up to here they were looked at for an answer behind those, and where one is. */
+  #searched = 0;
+  #answer = -1;
   #sequence = 0;
   #base: DensityBase;
   #countedTokens: HistoryState['countedTokens'];
@@ -83,20 +85,28 @@ export class DeltaQueue {
     return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#drawn;
   }
 
-  /** Whether all that waits is added at the end, so many results among it, and an answer unless there is one already. */
-  holds(results: number, isAnswered: boolean): boolean {
+  /** Whether all that waits is added at the end, and so many results of it stand before an answer. */
+  holds(results: number): boolean {
     const [first, second] = this.#changes;
     if (first === undefined || first.edit !== undefined || second !== undefined) return false;
-    const isMore = (): boolean =>
-      this.#seenResults < results || !(isAnswered || this.#lastAnswer >= this.#drawn);
+    const { contents } = first;
     // Each is looked at once, however often this is asked.
-    this.#seen = Math.max(this.#seen, this.#drawn);
-    for (; isMore() && this.#seen < first.contents.length; this.#seen += 1) {
-      const entry = first.contents[this.#seen];
-      if (entry?.speaker === 'ai') this.#lastAnswer = this.#seen;
-      this.#seenResults += resultsIn(entry);
+    for (
+      this.#seen = Math.max(this.#seen, this.#drawn);
+      this.#seenResults < results;
+      this.#seen += 1
+    ) {
+      if (this.#seen >= contents.length) return false;
+      this.#seenResults += resultsIn(contents[this.#seen]);
     }
-    return !isMore();
+    for (
+      this.#searched = Math.max(this.#searched, this.#seen);
+      this.#answer < this.#seen && this.#searched < contents.length;
+      this.#searched += 1
+    ) {
+      if (contents[this.#searched]?.speaker === 'ai') this.#answer = this.#searched;
+    }
+    return this.#answer >= this.#seen;
   }
 
   /** Returns the entries that come in with the change. */
@@ -177,7 +187,7 @@ export class DeltaQueue {
       if (!isDone) break;
       this.#changes.shift();
       this.#drawn = 0;
-      [this.#seen, this.#seenResults, this.#lastAnswer] = [0, 0, -1];
+      [this.#seen, this.#seenResults, this.#searched, this.#answer] = [0, 0, 0, -1];
     }
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };

@@ -121,15 +121,13 @@ export class DrawnParcels {
 
   get #areEnoughBehind(): boolean {
     let results = 0;
-    let isAnswered = false;
     for (const parcel of this.#waiting) {
       // An edit may take away what is counted on.
       if (!parcel.isAppend) return false;
+      if (parcel.isAnswered && results >= FAR_RESULTS) return true;
       results += parcel.results;
-      isAnswered ||= parcel.isAnswered;
-      if (isAnswered && results >= FAR_RESULTS) return true;
     }
-    return this.#options.queue.holds(FAR_RESULTS - results, isAnswered);
+    return this.#options.queue.holds(FAR_RESULTS - results);
   }
 
   /** Notes that the line has answered one. */

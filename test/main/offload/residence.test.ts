@@ -215,6 +215,25 @@ describe('Residence', () => {
     ];
     const results = FAR_RESULTS + 400;
     const history = Array.from({ length: results }, (_, at) => asked(`c${at}`, lines(at))).flat();
+    // Behind the last answer stand as many: the first of them shows what the one before the answer does.
+    const unsent = Array.from({ length: results }, (_, at) => asked(`u${at}`, lines(results + at)));
+    unsent[results - 1] = asked(`u${results - 1}`, lines(results - 1));
+    const parallel = [
+      aiContent(unsent.flatMap(([{ blocks } = aiContent([])]) => blocks)),
+      ...unsent.flatMap((entries) => entries.slice(1)).toReversed(),
+    ];
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      bench.settings = { ...SETTINGS, shrink: 'default' };
+      bench.history.addAll([...history, ...parallel]);
+      await drain(scheduler);
+      const got = await asks(bench, bench.settings);
+      expect(got.texts?.length).toBeGreaterThan(0);
+      const config = { ...bench.settings, ...RESIDENT_AGENT };
+      const { plan, texts } = planWithTexts(bench.history.getAll(), config);
+      expect(got).toMatchObject({ plan, texts });
+      expect(bench.host.traffic).toMatchObject({ openings: 1, complaints: [] });
+    }, 1);
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       bench.settings = { ...SETTINGS, shrink: 'default' };

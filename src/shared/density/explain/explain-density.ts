@@ -26,6 +26,7 @@ import { findInclusions } from '../index/file-inclusions.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IntColumn } from '../index/history-columns.js';
+import { firstRowFrom } from '../index/stretches.js';
 import { materializeDensityPlan } from '../plan/materialize.js';
 import { markHistory, planMarked, scopeOfPass, withTexts } from '../plan/optimize.js';
 import type { Judgement, RowPlaces } from '../rules/density-rule.js';
@@ -173,8 +174,8 @@ class Explainer {
   ): readonly BlockExplanation[] {
     const { speaker, blocks } = content;
     const { calls, responses } = this.#index;
-    let call = firstRowOf(calls.entry, entry);
-    let response = firstRowOf(responses.entry, entry);
+    let call = firstRowFrom(calls.entry, entry);
+    let response = firstRowFrom(responses.entry, entry);
     const inclusions = speaker === 'human' ? this.#inclusionsOf(content, entry) : undefined;
     return blocks.flatMap((block, at) => {
       const say = (about: About, verdict: Verdict): BlockExplanation => {
@@ -245,7 +246,7 @@ class Explainer {
   /** By block of a human entry, the inclusions that it is a part of. */
   #inclusionsOf({ blocks }: IContent, entry: number): ReadonlyMap<number, InclusionRow[]> {
     const { inclusions } = this.#index;
-    const firstRow = firstRowOf(inclusions.entry, entry);
+    const firstRow = firstRowFrom(inclusions.entry, entry);
     const byBlock = new Map<number, InclusionRow[]>();
     for (const [at, found] of findInclusions(blocks, scopeOfPass(this.#config)).entries()) {
       const row = { row: firstRow + at, path: found.path };
@@ -295,16 +296,4 @@ function placeOf(
   row: number,
 ): BlockPlace {
   return { entry: rows.entry.at(row), block: rows.block.at(row) };
-}
-
-/** The first row of an ascending column of entries that belongs to this entry or a later one. */
-function firstRowOf(entries: IntColumn, entry: number): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (entries.at(middle) < entry) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

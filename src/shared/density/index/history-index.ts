@@ -33,7 +33,7 @@ import { spendableText, spendableTokens } from './spent-text.js';
 import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
 import type { EntryPlace, UnsentResult } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
-import { stretchesOfRows } from './stretches.js';
+import { firstRowFrom, stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
 
 /** The index of chosen entries, and which rows of the former index its rows were. */
@@ -154,35 +154,43 @@ export class HistoryIndex {
     index.inclusions.pushRows(this.inclusions, inclusionRows);
     index.answers.pushShifted(this.answers, stretchesOfRows(this.answers, stretches));
     index.#length = entries.length;
-    index.#unsent = this.#unsent.chosen(index.responses, responseRows);
+    index.#unsent = this.#unsent.chosen(index.responses, responseRows, index.#lastAnswer);
     index.#pairAll();
     return { index, callRows, responseRows };
   }
 
   /**
-   * The entry in front of which all are far once these have been edited, whatever becomes of them: behind it stand enough results
-   * and an answer that are none of theirs.
+   * Where what takes the place of these entries is to be appended, by entry: far when enough results and an answer stand
+   * behind it that are none of theirs, whatever becomes of them.
    */
-  farBefore(edited: ReadonlySet<number>): number {
+  placesOf(edited: ReadonlySet<number>): (entry: number) => EntryPlace {
+    const far = this.#farBefore(edited);
+    return (entry) => (entry < far ? 'far' : 'chosen');
+  }
+
+  #farBefore(edited: ReadonlySet<number>): number {
     const { answers } = this;
     let answer = answers.length - 1;
     while (answer >= 0 && edited.has(answers.at(answer))) answer -= 1;
     if (answer < 0) return 0;
     const { entry: entryOf } = this.responses;
     let results = 0;
-    for (let row = entryOf.length - 1; row >= 0; row -= 1) {
+    for (let row = firstRowFrom(entryOf, answers.at(answer)) - 1; row >= 0; row -= 1) {
       const entry = entryOf.at(row);
       if (!edited.has(entry)) results += 1;
-      if (results === FAR_RESULTS) return Math.min(entry, answers.at(answer));
+      if (results === FAR_RESULTS) return entry;
     }
     return 0;
   }
 
-  /** The results behind the last answer that may be shrunk. Those before it are let go. */
-  unsentResults(): readonly UnsentResult[] {
+  get #lastAnswer(): number {
     const { answers } = this;
-    const firstEntry = answers.length === 0 ? 0 : answers.at(answers.length - 1);
-    return this.#unsent.from(firstEntry, this.responses);
+    return answers.length === 0 ? 0 : answers.at(answers.length - 1);
+  }
+
+  /** The results behind the last answer that may be shrunk, by row. Those before it are let go. */
+  unsentResults(): ReturnType<UnsentResults['from']> {
+    return this.#unsent.from(this.#lastAnswer, this.responses);
   }
 
   /** Which lines of one of them earlier results show: of those that stay, in whose rows it stands. */
@@ -193,9 +201,10 @@ export class HistoryIndex {
   /** Notes what an entry holds now that its unsent results are smaller. */
   noteShrunk(entry: number, { blocks }: IContent): void {
     const { responses } = this;
-    for (const { row } of this.unsentResults()) {
+    const unsent = this.unsentResults();
+    for (const row of this.#rowsOf(entry)) {
       const block = blocks[responses.block.at(row)];
-      if (responses.entry.at(row) !== entry || block?.type !== 'tool_response') continue;
+      if (unsent.get(row) === undefined || block?.type !== 'tool_response') continue;
       const flags = this.#flagsOf(block);
       responses.flags.set(row, flags);
       if (this.#scope.workingSet) {
@@ -213,13 +222,20 @@ export class HistoryIndex {
 
   /** What takes the place of the unsent result of a block. @throws RangeError where nothing does. */
   shrunkAt(entry: number, block: number): ShrunkText {
-    const { responses } = this;
-    const { text, runs = [] } =
-      this.unsentResults().find(
-        ({ row }) => responses.entry.at(row) === entry && responses.block.at(row) === block,
-      )?.shrunk ?? {};
-    if (text === undefined) throw new RangeError('Nothing takes the place of this result.');
-    return { text, runs };
+    const unsent = this.unsentResults();
+    for (const row of this.#rowsOf(entry)) {
+      if (this.responses.block.at(row) !== block) continue;
+      const { text, runs = [] } = unsent.get(row)?.shrunk ?? {};
+      if (text !== undefined) return { text, runs };
+    }
+    throw new RangeError('Nothing takes the place of this result.');
+  }
+
+  /** The rows of an entry's responses. */
+  *#rowsOf(entry: number): Generator<number> {
+    const { entry: entryOf } = this.responses;
+    let row = firstRowFrom(entryOf, entry);
+    for (; row < entryOf.length && entryOf.at(row) === entry; row += 1) yield row;
   }
 
   /** What the catalog and its command say of a call. */
@@ -285,7 +301,9 @@ export class HistoryIndex {
       this.responses.tokens.push(isGone(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
-      this.responses.text.push(this.#unsent.noteResult(this.responses, response, place));
+      this.responses.text.push(
+        this.#unsent.noteResult(this.responses, response, place, this.#lastAnswer),
+      );
       this.responses.source.push(this.#sourcesOf(response));
     }
     this.#pushResponse(entry, block, response.callId, tool, flags);

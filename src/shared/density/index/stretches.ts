@@ -58,8 +58,8 @@ export function stretchesOfRows(
   return rows;
 }
 
-/** The first row of an entry, or of those behind it. */
-function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
+/** The first row of an entry, or of those behind it, in a table whose entries ascend. */
+export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
   let low = 0;
   let high = entryOfRow.length;
   while (low < high) {

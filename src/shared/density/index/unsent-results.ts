@@ -37,11 +37,11 @@ const WINDOW_STRETCHES = 10_000;
 /** So much more is noted, as results that go away bring older ones into that window. */
 const SLACK = 4;
 
-/** Behind so many results, nothing of one is noted. */
+/** Behind so many results that were sent, nothing of one is noted. */
 export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
 
 /**
- * Where an entry stands: at the end; far, with at least `FAR_RESULTS` results and an answer behind it; or wherever a choice among
+ * Where an entry stands: at the end; far, with at least `FAR_RESULTS` results and then an answer behind it; or wherever a choice among
  * the entries is about to put it, until which nothing is known of who is behind whom.
  */
 export type EntryPlace = 'end' | 'far' | 'chosen';
@@ -57,8 +57,11 @@ export class UnsentResults {
   /** By id, the calls that have no result yet, the newest last: the next one is its result. */
   readonly #calls: Map<string, ToolCallBlock[]>;
   readonly #stretches: KnownStretches;
-  #results: UnsentResult[] = [];
+  /** By row, ascending. */
+  #results = new Map<number, UnsentResult>();
   #texts: number;
+  /** What was noted still when what is far was forgotten last, and unsent results needed it. */
+  #needed = { stretches: 0, texts: 0 };
 
   /** @param former those of the history that this one was made of */
   constructor(former?: UnsentResults) {
@@ -81,9 +84,15 @@ export class UnsentResults {
    *
    * @param responses those of the history, without it
    * @param place where it stands, or will
+   * @param lastAnswer the entry in front of which all results were sent
    * @returns the number of its text, or `NO_TEXT`
    */
-  noteResult(responses: ResponseColumns, response: ToolResponseBlock, place: EntryPlace): number {
+  noteResult(
+    responses: ResponseColumns,
+    response: ToolResponseBlock,
+    place: EntryPlace,
+    lastAnswer: number,
+  ): number {
     const { callId, result, error } = response;
     const open = this.#calls.get(callId);
     const call = open?.pop();
@@ -95,24 +104,20 @@ export class UnsentResults {
       this.#texts += 1;
       return this.#texts;
     }
+    if (place === 'end') this.#forgetFar(responses, lastAnswer);
     const numbers = numbersOf(response, result);
     if (call !== undefined && !isShrunk(result)) {
-      this.#results.push({
-        row: responses.length,
-        call,
-        response: { ...response, result },
-        numbers,
-      });
+      const row = responses.length;
+      this.#results.set(row, { row, call, response: { ...response, result }, numbers });
     }
     this.#texts += 1;
     this.#stretches.note(this.#texts, numbers);
-    if (place === 'end') this.#forgetFar(responses);
     return this.#texts;
   }
 
   /** Notes what took the place of a result in a row. Returns the number of its text, or `NO_TEXT`. */
   noteShrunk(row: number, { text: textOf }: ResponseColumns, response: ToolResponseBlock): number {
-    this.#results = this.#results.filter((result) => result.row !== row);
+    this.#results.delete(row);
     const { result } = response;
     const text = textOf.at(row);
     this.#stretches.forget(text);
@@ -121,10 +126,15 @@ export class UnsentResults {
     return text;
   }
 
-  /** Forgets those in front of an entry, and returns the others. */
-  from(entry: number, { entry: entryOf }: ResponseColumns): readonly UnsentResult[] {
-    if (this.#results.some(({ row }) => entryOf.at(row) < entry)) {
-      this.#results = this.#results.filter(({ row }) => entryOf.at(row) >= entry);
+  /** Forgets those in front of an entry, and returns the others, by row. */
+  from(
+    entry: number,
+    { entry: entryOf }: ResponseColumns,
+  ): Pick<ReadonlyMap<number, UnsentResult>, 'get' | 'keys' | 'size' | 'values'> {
+    for (const row of this.#results.keys()) {
+      if (entryOf.at(row) >= entry) break;
+      this.#results.delete(row);
+      this.#needed = { stretches: 0, texts: 0 };
     }
     return this.#results;
   }
@@ -133,7 +143,8 @@ export class UnsentResults {
    * Which lines of a result earlier ones show: the same however the history came to be what it is.
    *
    * @param stands whether the result in a row stays
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results went away that it is not known of those before them
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results went away that it is not known of those before them:
+   *   an index that is made anew of the history as it stands knows it
    */
   shownOf(
     { row, numbers }: UnsentResult,
@@ -152,20 +163,24 @@ export class UnsentResults {
    * The same of a history that has these rows of the former one.
    *
    * @param responses those of the history, in which texts that stand elsewhere than before are given other numbers
+   * @param lastAnswer the entry in front of which all its results were sent
    */
-  chosen(responses: ResponseColumns, rows: readonly Stretch[]): UnsentResults {
+  chosen(responses: ResponseColumns, rows: readonly Stretch[], lastAnswer: number): UnsentResults {
     const chosen = new UnsentResults(this);
+    const { size } = this.#results;
     let length = 0;
-    for (const { start, end } of this.#results.length === 0 ? [] : rows) {
-      for (const result of this.#results) {
-        const { row } = result;
-        if (row >= start && row < end)
-          chosen.#results.push({ ...result, row: length + row - start });
+    for (const { start, end } of size === 0 ? [] : rows) {
+      // Whichever are fewer are looked at.
+      const found =
+        end - start < size ? stretchOf(this.#results, start, end) : this.#results.values();
+      for (const result of found) {
+        const row = length + result.row - start;
+        if (result.row >= start && result.row < end) chosen.#results.set(row, { ...result, row });
       }
       length += end - start;
     }
     chosen.#orderTexts(responses);
-    chosen.#forgetFar(responses);
+    chosen.#forgetFar(responses, lastAnswer);
     return chosen;
   }
 
@@ -187,14 +202,20 @@ export class UnsentResults {
     }
   }
 
-  /** Forgets the lines of what is far behind once it is much. The newest text may not have its row yet. */
-  #forgetFar(responses: ResponseColumns): void {
-    const { size, texts } = this.#stretches;
-    const isMuch = size > UNCLEARED * SLACK * WINDOW_STRETCHES || texts > UNCLEARED * FAR_RESULTS;
-    if (!isMuch) return;
-    const kept = new Set([this.#texts]);
-    this.#lookBack(responses, responses.text.length, SLACK, (text) => kept.add(text));
-    this.#stretches.keep(kept);
+  /** Forgets the lines of what is far behind the unsent results, once it is much. */
+  #forgetFar(responses: ResponseColumns, lastAnswer: number): void {
+    const stretches = this.#stretches;
+    const isMuch = (): boolean =>
+      stretches.size > UNCLEARED * Math.max(SLACK * WINDOW_STRETCHES, this.#needed.stretches) ||
+      stretches.texts > UNCLEARED * Math.max(FAR_RESULTS, this.#needed.texts);
+    if (!isMuch()) return;
+    const [oldest = responses.text.length] = this.from(lastAnswer, responses).keys();
+    const kept = new Set<number>();
+    for (let row = oldest; row < responses.text.length; row += 1) kept.add(responses.text.at(row));
+    this.#lookBack(responses, oldest, SLACK, (text) => kept.add(text));
+    stretches.keep(kept);
+    // However many they are: what has to stay is looked through again when it has grown by as large a share.
+    this.#needed = { stretches: stretches.size, texts: stretches.texts };
   }
 
   /**
@@ -220,6 +241,17 @@ export class UnsentResults {
       tell(text, earlier);
     }
     return true;
+  }
+}
+
+function* stretchOf(
+  results: ReadonlyMap<number, UnsentResult>,
+  start: number,
+  end: number,
+): Generator<UnsentResult> {
+  for (let row = start; row < end; row += 1) {
+    const result = results.get(row);
+    if (result !== undefined) yield result;
   }
 }
 

@@ -60,7 +60,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   mark: ({ index, settings, marks, mark }) => {
     noteReferred(index, marks);
     const unsent = index.unsentResults();
-    for (const result of unsent) {
+    for (const result of unsent.values()) {
       if (marks.responses[result.row] !== 0) continue;
       if (shrunkBy(settings, result, index, marks) !== undefined) {
         marks.responses[result.row] = mark(ACTION.shrink);
@@ -68,7 +68,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
     }
     return {
       ofResponse: (response) => {
-        const result = unsent.find(({ row }) => row === response);
+        const result = unsent.get(response);
         if (result === undefined) return undefined;
         const { length } = result.response.result;
         const text = result.shrunk?.text;
