@@ -29,17 +29,60 @@ export type StretchNumbers = Float64Array;
 const END = 0;
 const FIRST_ROWS = 64;
 
+/** Rows are told by so little where there are no more of them. */
+const MAX_NARROW_ROWS = 2 ** 16;
+
+/** What is told of each stretch: 12 bytes, or 16 where there are very many. */
+class StretchRows {
+  readonly length: number;
+  /** Of the number the upper 32 bits, and the next 16. */
+  readonly #high: Uint32Array;
+  readonly #middle: Uint16Array;
+  /** Its last five, beside the line in stretches. */
+  readonly #rest: Uint16Array;
+  /** The place of its text in a list of them. */
+  readonly texts: Uint16Array | Uint32Array;
+  /** The row that follows in its chain. */
+  readonly next: Uint16Array | Uint32Array;
+  /** By the low bits of a number, the first row of its chain. As many as there is room for rows. */
+  readonly first: Uint16Array | Uint32Array;
+
+  constructor(length: number) {
+    const Rows = length < MAX_NARROW_ROWS ? Uint16Array : Uint32Array;
+    this.length = length;
+    this.#high = new Uint32Array(length);
+    this.#middle = new Uint16Array(length);
+    this.#rest = new Uint16Array(length);
+    this.texts = new Rows(length);
+    this.next = new Rows(length);
+    this.first = new Rows(2 ** Math.floor(Math.log2(length)));
+  }
+
+  numberAt(row: number): number {
+    const upper = (this.#high[row] ?? 0) * 0x200000;
+    return upper + ((this.#middle[row] ?? 0) << 5) + ((this.#rest[row] ?? 0) & 31) + 1;
+  }
+
+  lineAt(row: number): number {
+    return ((this.#rest[row] ?? 0) >>> 5) * STRETCH_LINES;
+  }
+
+  set(row: number, number: number, line: number): void {
+    const lower = (number - 1) % 0x200000;
+    this.#high[row] = (number - 1 - lower) / 0x200000;
+    this.#middle[row] = lower >>> 5;
+    this.#rest[row] = ((line / STRETCH_LINES) << 5) | (lower & 31);
+  }
+}
+
 /**
- * The stretches of the results of one history: of texts, each known by a number, in the order of these. One row of 25 bytes or so for
- * each of them: those of a text stand side by side, and those of one bucket of numbers are chained, of the newest text first.
+ * The stretches of the results of one history: of texts, each known by a number, in the order of these. A row for each of them:
+ * those of a text stand side by side, and those of one bucket of numbers are chained, of the newest text first.
  */
 export class KnownStretches {
-  #numbers = new Float64Array(FIRST_ROWS);
-  #texts = new Int32Array(FIRST_ROWS);
-  #lines = new Uint16Array(FIRST_ROWS);
-  #next = new Int32Array(FIRST_ROWS);
-  /** By the low bits of a number, the first row of its chain. As many as there is room for rows. */
-  #first = new Int32Array(FIRST_ROWS);
+  #rows = new StretchRows(FIRST_ROWS);
+  /** The texts that rows are of, some of which are forgotten. */
+  #texts: number[] = [];
   /** Rows that were used, those of texts that are forgotten among them. */
   #used = 0;
   /** By text, its first row and how many it has, as one number: an object for each would take as much as some of its rows. */
@@ -60,7 +103,7 @@ export class KnownStretches {
   note(text: number, numbers: StretchNumbers): void {
     const end = Math.min(numbers.length, MAX_NOTED_LINES);
     this.#reserve(Math.ceil(end / STRETCH_LINES));
-    const row = this.#used;
+    const row = this.#begin(text);
     for (let at = 0; at < end; at += STRETCH_LINES) {
       const number = numbers[at] ?? 0;
       if (number !== 0) this.#push(text, number, at);
@@ -78,13 +121,15 @@ export class KnownStretches {
   move(text: number, to: number): void {
     const noted = this.#noted.get(text);
     if (noted === undefined) return;
-    const [first, end] = [rowOf(noted), rowOf(noted) + sizeOf(noted)];
-    const numbers = this.#numbers.slice(first, end);
-    const lines = this.#lines.slice(first, end);
+    const rows = this.#rows;
+    const told = Array.from({ length: sizeOf(noted) }, (_, at) => {
+      const row = rowOf(noted) + at;
+      return [rows.numberAt(row), rows.lineAt(row)] as const;
+    });
     this.forget(text);
-    this.#reserve(numbers.length);
-    const row = this.#used;
-    for (const [at, number] of numbers.entries()) this.#push(to, number, lines[at] ?? 0);
+    this.#reserve(told.length);
+    const row = this.#begin(to);
+    for (const [number, line] of told) this.#push(to, number, line);
     this.#enter(to, row);
   }
 
@@ -120,7 +165,7 @@ export class KnownStretches {
     for (let at = 0; at < numbers.length; at += 1) {
       const row = this.#oldestRow(numbers[at] ?? 0, firstText, rows);
       if (row === undefined) continue;
-      const [text, line] = [this.#texts[row] ?? 0, this.#lines[row] ?? 0];
+      const [text, line] = [this.#textAt(row), this.#rows.lineAt(row)];
       const last = runs.at(-1);
       const end = at + STRETCH_LINES;
       // Stretches that stand elsewhere in another order are no run of it.
@@ -138,10 +183,10 @@ export class KnownStretches {
     rows: ReadonlyMap<number, number>,
   ): number | undefined {
     let oldest: number | undefined;
-    for (let row = this.#firstOf(number); row >= 0; row = (this.#next[row] ?? END) - 1) {
-      const text = this.#texts[row] ?? 0;
+    for (let row = this.#firstOf(number); row >= 0; row = this.#nextOf(row)) {
+      const text = this.#textAt(row);
       if (text < firstText) break;
-      if (this.#numbers[row] === number && rows.has(text)) oldest = row;
+      if (this.#rows.numberAt(row) === number && rows.has(text)) oldest = row;
     }
     return oldest;
   }
@@ -150,17 +195,22 @@ export class KnownStretches {
   #push(text: number, number: number, line: number): void {
     let before = -1;
     let row = this.#firstOf(number);
-    for (; row >= 0 && (this.#texts[row] ?? 0) >= text; row = (this.#next[row] ?? END) - 1) {
-      if (this.#texts[row] === text && this.#numbers[row] === number) return;
+    for (; row >= 0 && this.#textAt(row) >= text; row = this.#nextOf(row)) {
+      if (this.#textAt(row) === text && this.#rows.numberAt(row) === number) return;
       before = row;
     }
     const added = this.#used;
     this.#used += 1;
-    this.#numbers[added] = number;
-    this.#texts[added] = text;
-    this.#lines[added] = line;
+    this.#rows.set(added, number, line);
+    this.#rows.texts[added] = this.#texts.length - 1;
     this.#chain(number, before, added + 1);
-    this.#next[added] = row + 1;
+    this.#rows.next[added] = row + 1;
+  }
+
+  /** Has the rows that follow be those of a text. Returns the first of them. */
+  #begin(text: number): number {
+    this.#texts.push(text);
+    return this.#used;
   }
 
   #enter(text: number, row: number): void {
@@ -170,11 +220,11 @@ export class KnownStretches {
   }
 
   #unchain(gone: number): void {
-    const number = this.#numbers[gone] ?? 0;
+    const number = this.#rows.numberAt(gone);
     let before = -1;
-    for (let row = this.#firstOf(number); row >= 0; row = (this.#next[row] ?? END) - 1) {
+    for (let row = this.#firstOf(number); row >= 0; row = this.#nextOf(row)) {
       if (row === gone) {
-        this.#chain(number, before, this.#next[gone] ?? END);
+        this.#chain(number, before, this.#rows.next[gone] ?? END);
         return;
       }
       before = row;
@@ -183,35 +233,43 @@ export class KnownStretches {
 
   /** Has one follow a row, or begin the chain of a number. */
   #chain(number: number, before: number, following: number): void {
-    if (before >= 0) this.#next[before] = following;
-    else this.#first[(number >>> 0) & (this.#first.length - 1)] = following;
+    const { first, next } = this.#rows;
+    if (before >= 0) next[before] = following;
+    else first[(number >>> 0) & (first.length - 1)] = following;
   }
 
   #firstOf(number: number): number {
-    return (this.#first[(number >>> 0) & (this.#first.length - 1)] ?? END) - 1;
+    const { first } = this.#rows;
+    return (first[(number >>> 0) & (first.length - 1)] ?? END) - 1;
+  }
+
+  #nextOf(row: number): number {
+    return (this.#rows.next[row] ?? END) - 1;
+  }
+
+  #textAt(row: number): number {
+    return this.#texts[this.#rows.texts[row] ?? 0] ?? 0;
   }
 
   #reserve(rows: number): void {
-    if (this.#used + rows > this.#numbers.length) this.#rebuild(rows);
+    // A text without any takes a place in the list as well.
+    const { length } = this.#rows;
+    if (this.#used + rows > length || this.#texts.length >= length) this.#rebuild(rows);
   }
 
   /** Moves what is noted together, to where there is room for so many rows more. */
   #rebuild(rows: number): void {
-    const [numbers, lines] = [this.#numbers, this.#lines];
+    const former = this.#rows;
     // In their order, for each to begin its chains.
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
-    const room = Math.max(FIRST_ROWS, needed + (needed >> 3));
-    this.#numbers = new Float64Array(room);
-    this.#texts = new Int32Array(room);
-    this.#lines = new Uint16Array(room);
-    this.#next = new Int32Array(room);
-    this.#first = new Int32Array(2 ** Math.floor(Math.log2(room)));
+    this.#rows = new StretchRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
+    this.#texts = [];
     this.#used = 0;
     for (const [text, place] of noted) {
-      const [start, end] = [this.#used, rowOf(place) + sizeOf(place)];
+      const [start, end] = [this.#begin(text), rowOf(place) + sizeOf(place)];
       for (let at = rowOf(place); at < end; at += 1)
-        this.#push(text, numbers[at] ?? 0, lines[at] ?? 0);
+        this.#push(text, former.numberAt(at), former.lineAt(at));
       this.#noted.set(text, start * MAX_ROWS + sizeOf(place));
     }
   }

@@ -62,6 +62,45 @@ describe('KnownStretches', () => {
     ]);
   });
 
+  it('tells any two numbers from each other, and any lines', () => {
+    const number = fc.bigInt({ min: 1n, max: 2n ** 53n }).map(Number);
+    const close = number.chain((one) =>
+      fc.constantFrom(one, one + (one % 2 === 0 ? -1 : 1), 2 ** 53, 1, 2 ** 21, 2 ** 53 - 1),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(close, { minLength: 2, maxLength: 60 }), (given) => {
+        const asked = [...new Set(given.map((one) => Math.min(2 ** 53, Math.max(1, one))))];
+        const noted = asked.slice(1);
+        const known = new KnownStretches();
+        known.note(1, Float64Array.from(noted.flatMap((one) => [one, 0, 0])));
+        const found = asked.map(
+          (one) => known.shownIn(Float64Array.of(one), new Map([[1, 3]])).length,
+        );
+        expect(found).toEqual(asked.map((one) => (noted.includes(one) ? 1 : 0)));
+        const all = known.shownIn(
+          Float64Array.from(noted.flatMap((one) => [one, 0, 0])),
+          new Map([[1, 3]]),
+        );
+        expect(all.reduce((sum, { start, end }) => sum + end - start, 0)).toBe(3 * noted.length);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('knows more stretches than fit narrow rows, and those that are left of them', () => {
+    const known = new KnownStretches();
+    const texts = Array.from({ length: 60 }, (_, text) =>
+      Float64Array.from({ length: 4_096 }, (_unused, at) => 1 + text * 4_096 + at),
+    );
+    for (const [text, stretches] of texts.entries()) known.note(text + 1, stretches);
+    expect(known.size).toBeGreaterThan(2 ** 16);
+    const isKnown = (text: number): boolean =>
+      known.shownIn(texts[text] ?? new Float64Array(), new Map([[text + 1, 0]])).length > 0;
+    expect(texts.map((_, text) => isKnown(text))).toEqual(texts.map(() => true));
+    known.keep(new Set([1, 60]));
+    expect(texts.flatMap((_, text) => (isKnown(text) ? [text] : []))).toEqual([0, 59]);
+  });
+
   it('keeps nothing of what is forgotten', () => {
     const known = new KnownStretches();
     for (const text of [1, 2]) known.note(text, text === 2 ? stretchNumbers(OTHERS) : numbers);
