@@ -41,6 +41,8 @@ export default defineConfig({
         },
       },
     ],
+    // What was compiled once is not compiled again, by whoever runs it: a tenth of the processor that the suite takes.
+    experimental: { fsModuleCache: true },
     // Code that runs in real threads does not count; it is tested in-process as well.
     maxWorkers: '100%',
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text', 'html'] },

@@ -116,7 +116,6 @@ function playResident(history: readonly IContent[]): void {
     const knownTokens = new Int32Array(contents.length).fill(-1);
     receive({ revision: 0, length: base.length + contents.length }, [
       { kind: 'stage', contents, knownTokens },
-      { kind: 'append' },
     ]);
   }
   const removals = Int32Array.from(history.flatMap((_, at) => (at % 3 === 2 ? [at] : [])));

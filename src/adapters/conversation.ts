@@ -1,5 +1,5 @@
-// One conversation: a session, and the messages that it stands for. Takes what is new among the messages
-// of a call, lets its session run a preflight, and tells how the messages stand then.
+// One conversation: a session, and the messages that it stands for. Takes what is new among the messages of a call, lets its
+// session run a preflight, and tells how they stand then.
 
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/waiting/abortable.js';
@@ -12,7 +12,7 @@ import { usageReportOf } from './call-arguments.js';
 import type { MessageFormat } from './message-format.js';
 import { compactHead } from './provider-compaction.js';
 import { MessageView } from './message-view.js';
-import type { KnownMessages, ReadAhead } from './message-view.js';
+import type { KnownMessages, ReadAhead } from './message-place.js';
 import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
 import type { SteadyMessages } from './passing-end.js';
 import { isPlainCopy } from './same-value.js';
@@ -36,7 +36,7 @@ export interface ConversationParts<Message> {
 }
 
 /** A session that was told of messages which the view has read ahead. */
-interface ToldSession<Message> extends Pick<ReadAhead<Message>, 'commit'> {
+interface ToldSession<Message> extends Pick<ReadAhead<Message>, 'commitInTurns'> {
   readonly session: Session;
 }
 
@@ -190,8 +190,8 @@ export class Conversation<Message> {
       const told = this.#tell(reading, call, startsOver);
       // What was read and is not taken in is only half known.
       told.catch(() => (this.#isBroken = true));
-      const { session, commit } = await told;
-      places.push(...commit());
+      const { session, commitInTurns } = await told;
+      for (const place of await commitInTurns()) places.push(place);
       this.#isBroken = false;
       this.#taken = taken;
       await this.#makeReady(session, call, passingTokens);
@@ -256,7 +256,7 @@ export class Conversation<Message> {
 
   /** Tells the session of new messages, and what the provider said about the ones before. */
   async #tell(
-    { entries, commit }: ReadAhead<Message>,
+    { entries, commitInTurns }: ReadAhead<Message>,
     call: CompactCall,
     startsOver: boolean,
   ): Promise<ToldSession<Message>> {
@@ -276,7 +276,7 @@ export class Conversation<Message> {
       else session.history.addAll(entries);
       this.#hasUnknownEdits ||= startsOver;
     }
-    return { session, commit };
+    return { session, commitInTurns };
   }
 
   async #makeReady(

@@ -11,52 +11,22 @@ import type {
   Origin,
   PartEdits,
   PlacedBlock,
-  PlacedEntry,
   Reading,
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
+import { isAtOrBehind, isPinned, NO_EDITS } from './message-place.js';
+import type {
+  GivenMessage,
+  KnownMessages,
+  Place,
+  ReadAhead,
+  WrittenMessage,
+} from './message-place.js';
 import { findOthers, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-list.js';
-
-/** A message that was given. */
-interface GivenMessage<Message> {
-  /** Its index among all that were given. */
-  readonly index: number;
-  /** As it was given last: an SDK may build it anew, or move a mark of a cache. */
-  given: Message;
-  /** Its parts as they were read; none when it is pinned. */
-  readonly parts: PlacedBlock[];
-  /** What is left of its parts: the same list until an edit comes. */
-  left: readonly PlacedBlock[];
-  /** What became of its parts that are not as they were given; `null` when nothing of it is left. */
-  edits: PartEdits | null;
-  /** The message as it stands; `null` when nothing of it does. */
-  standing: Message | null;
-}
-
-/** A message that an edit put in the place of others. */
-interface WrittenMessage<Message> {
-  readonly entry: IContent;
-  standing: Message | null;
-}
-
-type Place<Message> = GivenMessage<Message> | WrittenMessage<Message>;
-
-/** A list of messages by which a conversation can be recognized, and what each of them stands for. */
-export interface KnownMessages<Message> {
-  readonly messages: readonly Message[];
-  readonly places: readonly Place<Message>[];
-}
-
-/** Messages that were read, and are the conversation's only from `commit` on. */
-export interface ReadAhead<Message> {
-  readonly entries: readonly PlacedEntry[];
-  /** Returns what the messages stand for from then on. */
-  readonly commit: () => readonly Place<Message>[];
-}
 
 /** The view of one conversation. */
 export class MessageView<Message> {
@@ -118,15 +88,29 @@ export class MessageView<Message> {
   }
 
   *#readAhead(messages: readonly Message[]): Generator<void, ReadAhead<Message>, undefined> {
-    const { entries, pinnedTokens } = yield* this.#readOrRefuse(messages);
-    const commit = (): readonly Place<Message>[] => {
-      this.#readings.push(messages.length);
-      this.#pinnedTokens += pinnedTokens;
-      const places = messages.map((given) => this.#append(given));
-      for (const { blocks } of entries) for (const block of blocks) this.#enter(block);
-      return places;
+    const reading = yield* this.#readOrRefuse(messages);
+    return {
+      entries: reading.entries,
+      commit: () => runSlices(this.#commit(messages, reading)),
+      commitInTurns: () => inTurns(this.#commit(messages, reading)),
     };
-    return { entries, commit };
+  }
+
+  *#commit(
+    messages: readonly Message[],
+    { entries, pinnedTokens }: Reading,
+  ): Generator<void, readonly Place<Message>[], undefined> {
+    this.#readings.push(messages.length);
+    this.#pinnedTokens += pinnedTokens;
+    const places: Place<Message>[] = [];
+    for (const given of messages) {
+      if (places.push(this.#append(given)) % PER_SLICE === 0) yield;
+    }
+    for (const [at, { blocks }] of entries.entries()) {
+      for (const block of blocks) this.#enter(block);
+      if (at % PER_SLICE === 0) yield;
+    }
+    return places;
   }
 
   /**
@@ -301,17 +285,22 @@ export class MessageView<Message> {
 
   /** Writes anew the messages that an edit has touched, and those that depend on a call in them. */
   *#redraw(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
-    const all = new Set(touched);
-    for (const { parts } of touched) {
+    const all = new Set<GivenMessage<Message>>();
+    for (const record of touched) {
+      const { parts } = record;
+      all.add(record);
+      if (all.size % PER_SLICE === 0) yield;
       for (const block of parts) {
         if (block.type !== 'tool_call') continue;
         for (const dependent of this.#dependents.get(block.id) ?? []) all.add(dependent);
       }
     }
+    let drawn = 0;
     for (const record of all) {
       record.edits = this.#editsOf(record);
       record.standing = this.#rewrite(record, record.given);
-      if (record.index % PER_SLICE === 0) yield;
+      drawn += 1;
+      if (drawn % PER_SLICE === 0) yield;
     }
   }
 
@@ -367,9 +356,8 @@ export class MessageView<Message> {
     };
     for (const [at, entry] of history.entries()) {
       if (at % PER_SLICE === 0) yield;
-      const placed = entry.blocks.filter(isPlaced);
-      for (const { origin } of placed) placeUpTo(origin[0]);
-      if (placed.length > 0 || entry.blocks.length === 0) continue;
+      for (const block of entry.blocks) if (isPlaced(block)) placeUpTo(block.origin[0]);
+      if (entry.blocks.length === 0 || entry.blocks.some(isPlaced)) continue;
       while (isPinned(this.#records[next])) placeUpTo(next);
       const known = written.get(entry);
       places.push(known ?? { entry, standing: writeEntry(this.#format, entry, this.#given) });
@@ -380,20 +368,7 @@ export class MessageView<Message> {
 
   #place(places: Place<Message>[]): void {
     this.#places = places;
-    this.#standing = places.flatMap(({ standing }) => (standing === null ? [] : [standing]));
+    this.#standing = [];
+    for (const { standing } of places) if (standing !== null) this.#standing.push(standing);
   }
-}
-
-const NO_EDITS: PartEdits = new Map();
-
-/** Whether a place is that of a message which was given no sooner than another. */
-function isAtOrBehind<Message>(
-  place: Place<Message> | undefined,
-  { index }: GivenMessage<Message>,
-): boolean {
-  return place !== undefined && !('entry' in place) && place.index >= index;
-}
-
-function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
-  return record?.parts.length === 0;
 }

@@ -121,6 +121,7 @@ export async function compactHead<Message>(
 
 /** Sets what a provider has compacted at a threshold of its own apart from what stands beside it in a message. */
 export function withCompactionsApart(entries: readonly PlacedEntry[]): readonly PlacedEntry[] {
+  if (!entries.some(({ blocks }) => blocks.some(isCompaction))) return entries;
   return entries.flatMap((entry) => {
     if (!entry.blocks.some(isCompaction)) return entry;
     const apart: PlacedEntry[] = [];

@@ -158,13 +158,12 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** Goes on from a journal, and takes in what that has made of its entries, or the next part of that: checked ones. */
   goOn(journal: Journal, entries: readonly IContent[], tokens: KnownTokens): void {
-    this.#ledger.weighEach(entries, tokens);
     if (this.#journal !== journal) {
       this.#additions += journal.length;
       this.#revision += 1;
       this.#journal = journal;
     }
-    this.#append(entries);
+    this.#append(entries, tokens);
   }
 
   /**
@@ -360,9 +359,9 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#journal.length - (this.#queued?.length ?? 0);
   }
 
-  #append(contents: readonly IContent[]): void {
+  #append(contents: readonly IContent[], tokens?: KnownTokens): void {
     for (const content of contents) this.#entries.push(content);
-    this.#ledger.add(contents, this.#modelName);
+    this.#ledger.add(contents, this.#modelName, tokens);
     if (contents.length > 0) this.#tell({ kind: 'append', contents });
   }
 

@@ -16,9 +16,8 @@ export interface ResidentOptions {
 }
 
 /**
- * One step of a change. Entries that come in are staged first, in one step or in several of them, so
- * that no message is large however much comes in at once; the next step that takes entries takes all
- * that are staged.
+ * One step of a change. Entries come in by one step or by several of them, so that no message is large however much comes in
+ * at once. They belong to the edit or rewrite in front of them until that has all of its own, and else follow at the end.
  */
 export type DeltaStep =
   | {
@@ -35,11 +34,9 @@ export type DeltaStep =
       /** What another thread has counted of them; without it, those without tokens are counted where they arrive. */
       counts?: PackedCounts;
     }
-  /** The staged entries follow at the end. */
-  | { readonly kind: 'append' }
-  /** The staged entries replace those at the indices `replaced`, ascending; then `removals` go. */
+  /** The entries that come in next replace those at the indices `replaced`, ascending; then `removals` go. */
   | { readonly kind: 'edit'; readonly removals: Int32Array; readonly replaced: Int32Array }
-  /** By entry of the new history, its index in the former one, or -1 for the next staged one. */
+  /** By entry of the new history, its index in the former one, or -1 for the next one that comes in. */
   | { readonly kind: 'rewrite'; readonly sources: Int32Array }
   | { readonly kind: 'clear' };
 
@@ -48,7 +45,7 @@ export interface HistoryDelta {
   /** 1 for the first one on a line, then one more each time. */
   readonly sequence: number;
   readonly before: DensityBase;
-  /** Where the steps lead; entries that are staged and not taken yet do not count. */
+  /** Where the steps lead; a change does not count until it has all of its entries. */
   readonly after: DensityBase;
   readonly steps: readonly DeltaStep[];
   /**

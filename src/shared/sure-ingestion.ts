@@ -3,6 +3,7 @@
 
 import { types } from 'node:util';
 import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
+import type { ContentBlock, IContent } from './content.js';
 import type { IngestionLimits } from './ingestion.js';
 
 /** Deeper values may be circular. */
@@ -15,16 +16,57 @@ let maxValues = 0;
 
 /** Whether an entry is surely one that `assertIngestible` takes. */
 export function isSurelyIngestible(content: unknown, limits: IngestionLimits): boolean {
-  characters = 0;
-  values = 0;
-  depthsLeft = Math.min(MAX_SURE_DEPTH, limits.maxDepth);
-  ({ maxValues } = limits);
+  begin(limits);
   try {
-    return isSureEntry(content) && characters <= limits.maxCharacters && values <= maxValues;
+    return isSureEntry(content) && isWithin(limits);
   } catch {
     // A block of another shape, a stack that is used up: judged again, and told.
     return false;
   }
+}
+
+/**
+ * The same of an entry that a reader has made: its blocks are new objects of known fields, and only what these hold is anybody
+ * else's.
+ */
+export function isSurelyMade({ blocks, metadata }: IContent, limits: IngestionLimits): boolean {
+  for (const _ in NOTHING) return false;
+  begin(limits);
+  try {
+    return (
+      (metadata === undefined || isSure(metadata)) &&
+      blocks.every(isSureMadeBlock) &&
+      isWithin(limits)
+    );
+  } catch {
+    return false;
+  }
+}
+
+function isSureMadeBlock(block: ContentBlock): boolean {
+  const fields = block as unknown as Readonly<Record<string, unknown>>;
+  for (const key in fields) {
+    const value = fields[key];
+    characters += key.length;
+    if (value === undefined) values += 1;
+    else if (!isSure(value)) return false;
+  }
+  if (block.type !== 'text' || typeof block.text !== 'string') assertBlock(fields, '');
+  const claim = claimKeyOf(fields);
+  if (claim !== undefined) characters += Number(fields[claim]);
+  values += 1;
+  return true;
+}
+
+function begin(limits: IngestionLimits): void {
+  characters = 0;
+  values = 0;
+  depthsLeft = Math.min(MAX_SURE_DEPTH, limits.maxDepth);
+  ({ maxValues } = limits);
+}
+
+function isWithin(limits: IngestionLimits): boolean {
+  return characters <= limits.maxCharacters && values <= maxValues;
 }
 
 function isSureEntry(content: unknown): boolean {

@@ -2,6 +2,7 @@
 // the one it was made from (see continuity.ts). Finds what is broken; repairs nothing.
 
 import { carriesContent, hasSubstance } from './content.js';
+import { runSlices } from './slices.js';
 import type { IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
 import { overEntries } from './ingestion.js';
@@ -77,12 +78,23 @@ interface StrayResponse extends Place {
   readonly isAnswered: boolean;
 }
 
+/** Entries that are looked at before others may have a turn. */
+const ENTRIES_PER_SLICE = 128;
+
 /** Pairs calls and responses by walking over both once, with a stack of open calls per id. */
 export function findPairingViolations(history: readonly IContent[]): readonly Violation[] {
+  return runSlices(pairingViolationsInSlices(history));
+}
+
+/** The same, yielding where others may have a turn. */
+export function* pairingViolationsInSlices(
+  history: readonly IContent[],
+): Generator<void, readonly Violation[], undefined> {
   const openCalls = new Map<string, Place[]>();
   const strays: StrayResponse[] = [];
-  history.forEach((content, entry) => {
-    content.blocks.forEach((part, block) => {
+  for (const [entry, { blocks }] of history.entries()) {
+    if (entry % ENTRIES_PER_SLICE === 0) yield;
+    for (const [block, part] of blocks.entries()) {
       if (part.type === 'tool_call') {
         const place = { entry, block, id: part.id };
         const open = openCalls.get(part.id);
@@ -96,8 +108,8 @@ export function findPairingViolations(history: readonly IContent[]): readonly Vi
           open.pop();
         }
       }
-    });
-  });
+    }
+  }
 
   const lastTurn = history.findLastIndex(({ speaker }) => speaker !== 'tool');
   const unanswered = [...openCalls.values()].flat().filter(({ entry }) => entry < lastTurn);

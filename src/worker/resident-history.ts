@@ -31,8 +31,18 @@ import { tokensAfterPlan } from './tokens-after-plan.js';
 import { textOfBytes, unpackEntries } from './unpack-entries.js';
 import type { CountBytes } from './unpack-entries.js';
 
-/** Where a staged entry is to stand. */
-type PlaceOf = (at: number) => EntryPlace;
+/** An edit or a rewrite some of whose entries have not come in yet. */
+interface OpenChange {
+  /** What is left of the entries that were there, and of those that come in, which are appended until all are there. */
+  readonly chosen: EntryStretches;
+  readonly placeOf: (at: number) => EntryPlace;
+  /** Entries that come in with it, and those that have. */
+  readonly added: number;
+  arrived: number;
+  /** What the history held before. */
+  readonly length: number;
+  readonly totalTokens: number;
+}
 
 /** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
 export class ResidentHistory {
@@ -42,7 +52,7 @@ export class ResidentHistory {
   readonly #pointerTokens: number;
   #index: HistoryIndex;
   #facts: ResidentFacts = new ResidentFacts();
-  #staged: MeasuredEntry[] = [];
+  #change: OpenChange | undefined;
   #sequence = 0;
   /** `undefined` until the first delta says which revision the history is at. */
   #base: DensityBase | undefined;
@@ -75,17 +85,18 @@ export class ResidentHistory {
     const tokens: number[] = [];
     for (const step of delta.steps) this.#take(step, tokens, delta.isFar);
     const { revision, length } = delta.after;
-    if (this.#index.length !== length) {
-      throw outOfStep(`holds ${this.#index.length} entries where the session has ${length}`);
+    const held = this.#change ?? this.#index;
+    if (held.length !== length) {
+      throw outOfStep(`holds ${held.length} entries where the session has ${length}`);
     }
     const base = { revision, length };
     this.#base = base;
     // Whether a pass follows or not: texts that were sent are not kept.
-    this.#index.unsentResults();
+    if (this.#change === undefined) this.#index.unsentResults();
     return {
       base,
       tokens: Int32Array.from(tokens),
-      totalTokens: this.#facts.totalTokens,
+      totalTokens: (this.#change ?? this.#facts).totalTokens,
       ...(delta.pass !== undefined && { pass: this.#planPass(base, delta.pass) }),
     };
   }
@@ -112,7 +123,8 @@ export class ResidentHistory {
   }
 
   #assertAt(base: DensityBase): void {
-    if (this.#base !== undefined && isSameBase(this.#base, base)) return;
+    const known = this.#change === undefined ? this.#base : undefined;
+    if (known !== undefined && isSameBase(known, base)) return;
     throw outOfStep('is in another state than the plan is for');
   }
 
@@ -132,30 +144,27 @@ export class ResidentHistory {
     switch (step.kind) {
       case 'stage':
         for (const [at, content] of step.contents.entries()) {
-          const entry = this.#measured(content, step.knownTokens[at] ?? NONE);
-          tokens.push(entry.tokens);
-          this.#staged.push(entry);
+          tokens.push(this.#append(this.#measured(content, step.knownTokens[at] ?? NONE), isFar));
         }
         return;
       case 'stage-packed':
         for (const entry of unpackEntries(step, this.#countBytes)) {
-          tokens.push(entry.tokens);
-          this.#staged.push(entry);
+          tokens.push(this.#append(entry, isFar));
         }
-        return;
-      case 'append':
-        this.#appendStaged(() => (isFar === true ? 'far' : 'end'));
         return;
       case 'edit': {
         const { removals, replaced } = step;
         const placeOf = this.#index.placesOf(new Set([...removals, ...replaced]));
         const chosen = stretchesOfEdit(this.#index.length, removals, replaced);
-        this.#choose(chosen, (at) => placeOf(replaced[at] ?? Infinity));
+        this.#begin(chosen, replaced.length, (at) => placeOf(replaced[at] ?? Infinity));
         return;
       }
-      case 'rewrite':
-        this.#choose(stretchesOfRewrite(this.#index.length, step.sources));
+      case 'rewrite': {
+        const added = step.sources.reduce((sum, source) => sum + (source === NONE ? 1 : 0), 0);
+        const chosen = stretchesOfRewrite(this.#index.length, step.sources);
+        this.#begin(chosen, added, () => 'chosen');
         return;
+      }
       case 'clear':
         this.#index = new HistoryIndex(this.#scope);
         this.#facts = new ResidentFacts();
@@ -171,22 +180,37 @@ export class ResidentHistory {
     return { content, tokens: measure.tokens, measure };
   }
 
-  /** What comes in is appended first: a change is then no more than a choice of entries. */
-  #choose(entries: EntryStretches, placeOf: PlaceOf = () => 'chosen'): void {
-    this.#appendStaged(placeOf);
+  /** Takes an entry in at the end, from where a change that waits for it takes it. Returns its tokens. */
+  #append(entry: MeasuredEntry, isFar?: boolean): number {
+    const change = this.#change;
+    const place = change?.placeOf(change.arrived) ?? (isFar === true ? 'far' : 'end');
+    this.#index.append(entry.content, place);
+    this.#facts.append(this.#index, entry);
+    if (change !== undefined) {
+      change.arrived += 1;
+      this.#choose(change);
+    }
+    return entry.tokens;
+  }
+
+  #begin(chosen: EntryStretches, added: number, placeOf: OpenChange['placeOf']): void {
     const { length } = this.#index;
-    if (entries.end > length) throw outOfStep(`got a change to more than its ${length} entries`);
+    if (this.#change !== undefined) throw outOfStep('got a change in the middle of another one');
+    if (chosen.end > length + added) {
+      throw outOfStep(`got a change to more than its ${length} entries`);
+    }
+    const { totalTokens } = this.#facts;
+    this.#change = { chosen, placeOf, added, arrived: 0, length, totalTokens };
+    this.#choose(this.#change);
+  }
+
+  /** Makes a change that has all of its entries: it is no more than a choice then. */
+  #choose({ chosen: entries, added, arrived }: OpenChange): void {
+    if (arrived < added) return;
     const chosen = this.#index.chosen(entries);
     this.#facts = this.#facts.chosen(entries.list(), chosen);
     this.#index = chosen.index;
-  }
-
-  #appendStaged(placeOf: PlaceOf): void {
-    this.#staged.forEach((entry, at) => {
-      this.#index.append(entry.content, placeOf(at));
-      this.#facts.append(this.#index, entry);
-    });
-    this.#staged = [];
+    this.#change = undefined;
   }
 
   #assertFollows({ sequence, before }: HistoryDelta): void {

@@ -43,28 +43,30 @@ export interface PackedStage {
 }
 
 /**
- * Returns the entries.
+ * Yields the entries, and keeps none of them.
  *
  * @param countBytes counts those that were not counted yet; without it nothing is counted
  */
-export function unpackEntries(
+export function* unpackEntries(
   { packed, knownTokens, counts }: PackedStage,
   countBytes: CountBytes | undefined,
-): readonly MeasuredEntry[] {
+): Generator<MeasuredEntry, void, undefined> {
   const reader = new PackedReader(packed);
   let blocks = 0;
-  return Array.from({ length: packed.entries }, (_, at) => {
+  for (let at = 0; at < packed.entries; at += 1) {
     const known = knownTokens[at] ?? NONE;
     const isOpen = known === NONE;
     const entry = reader.next(isOpen && counts === undefined ? countBytes : undefined);
     const { content, measure } = entry;
     const first = 2 * blocks;
     blocks += content.blocks.length;
-    if (measure !== undefined) return { content, tokens: measure.tokens, measure };
-    if (!isOpen || counts === undefined) return { content, tokens: known, measure: undefined };
-    const tokens = counts.tokens[at] ?? NONE;
-    return { content, tokens, measure: measureAt(counts, tokens, first, 2 * blocks) };
-  });
+    if (measure !== undefined) yield { content, tokens: measure.tokens, measure };
+    else if (!isOpen || counts === undefined) yield { content, tokens: known, measure: undefined };
+    else {
+      const tokens = counts.tokens[at] ?? NONE;
+      yield { content, tokens, measure: measureAt(counts, tokens, first, 2 * blocks) };
+    }
+  }
 }
 
 /** Counts entries that stay where they are: no text of theirs is made a string. */

@@ -152,7 +152,7 @@ describe('MessageView', () => {
     const readTurns = await turnsDuring(async () => {
       const reading = await view.readInTurns(talk);
       taken = reading.entries;
-      reading.commit();
+      await reading.commitInTurns();
     });
     expect(taken).toEqual(entries);
     const editedOf = (history: readonly IContent[]): IContent[] =>

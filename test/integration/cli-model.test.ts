@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,8 +13,9 @@ import { startLoopbackModel } from '../support/loopback-model.js';
 import type { LoopbackAnswer } from '../support/loopback-model.js';
 import { COMMAND, runCommand } from '../support/run-command.js';
 import type { Outcome } from '../support/run-command.js';
+import { PLAYS_ALL } from '../support/scale.js';
 
-const SESSION = path.resolve(
+const RECORDED = path.resolve(
   'test/fixtures/transcripts/claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl',
 );
 const KEY = 'sk-correct-horse-battery-staple';
@@ -29,6 +30,13 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
+/** A recorded session and a window that is too small for it: all of it, or how it begins, which is played in half the time. */
+const SESSION = PLAYS_ALL ? RECORDED : path.join(scratch, 'first-lines.jsonl');
+const CONTEXT_LIMIT = PLAYS_ALL ? 20_000 : 13_000;
+if (!PLAYS_ALL) {
+  writeFileSync(SESSION, readFileSync(RECORDED, 'utf8').split('\n').slice(0, 90).join('\n'));
+}
+
 function replay(...args: readonly string[]): Promise<Outcome> {
   return runCommand(['replay', SESSION, ...args], { TEST_KEY: KEY, EMPTY_KEY: '' });
 }
@@ -36,7 +44,7 @@ function replay(...args: readonly string[]): Promise<Outcome> {
 function withModel(strategy: string, baseUrl: string): readonly string[] {
   return [
     ...['--strategy', strategy, '--base-url', baseUrl, '--model', 'loopback'],
-    ...['--api-key-env', 'TEST_KEY', '--context-limit', '20000'],
+    ...['--api-key-env', 'TEST_KEY', '--context-limit', String(CONTEXT_LIMIT)],
   ];
 }
 
@@ -83,7 +91,7 @@ describe('ctxfold replay with a model', () => {
     const report = read(outcome);
     const windows = windowsOf(report);
     expect(report.playedEntries).toBe(report.entries);
-    expect(windows.every(({ tokens }) => tokens.with <= 20_000)).toBe(true);
+    expect(windows.every(({ tokens }) => tokens.with <= CONTEXT_LIMIT)).toBe(true);
     expect(windows.flatMap(({ compressions }) => compressions)).toContainEqual(
       expect.objectContaining({ outcome: 'applied', isByModel: true }),
     );
@@ -241,7 +249,7 @@ describe('ctxfold replay with a model', () => {
 describe('ctxfold replay --removal-log', () => {
   test('keeps what edits take away, and counts the records of this replay', async () => {
     const file = path.join(scratch, 'kept.jsonl');
-    const args = ['--removal-log', file, '--context-limit', '20000', '--json'];
+    const args = ['--removal-log', file, '--context-limit', String(CONTEXT_LIMIT), '--json'];
     const [first, second] = [read(await replay(...args)), read(await replay(...args))];
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n').length;
     expect(first.removals?.records).toBeGreaterThan(0);

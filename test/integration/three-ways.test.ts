@@ -173,7 +173,7 @@ describe('offload', () => {
             await expectEqual(limit, entries, made, 3, options, style);
           },
         ),
-        { numRuns: runs(120), interruptAfterTimeLimit: 20_000 },
+        { numRuns: runs(120, 10), interruptAfterTimeLimit: 20_000 },
       );
     },
     60_000,
@@ -206,7 +206,7 @@ describe('offload', () => {
       readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' }).filter((file) =>
         /\.(?:jsonl?|traj)$/.test(file),
       ),
-      3,
+      2,
     ),
   )('leaves equal histories of the recorded session %s', async (file) => {
     const { entries, format, workspaceRoot } = await readTranscript(FIXTURES + file);

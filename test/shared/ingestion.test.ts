@@ -10,7 +10,7 @@ import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../../src/shared/ing
 import type { IngestionLimits } from '../../src/shared/ingestion.js';
 import type { IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
-import { isSurelyIngestible } from '../../src/shared/sure-ingestion.js';
+import { isSurelyIngestible, isSurelyMade } from '../../src/shared/sure-ingestion.js';
 import { generateHistory } from '../../bench/support/generate-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { runs, sightings } from '../support/scale.js';
@@ -395,6 +395,32 @@ describe('isSurelyIngestible', () => {
     for (const { name, make } of hostilePlacements(() => withParameters({ inner: ['x'] }))) {
       if (!isSurelyIngestible(make(), DEFAULT_INGESTION_LIMITS)) continue;
       expect([name, refusal(besideSomethingDeep(make()))]).toEqual([name, undefined]);
+    }
+  });
+
+  it('is sure of no entry of a reader that would be refused, whatever its blocks hold', () => {
+    const seen = { sure: 0, refused: 0 };
+    const anything = fc.anything({ withBigInt: true, withMap: true, withSparseArray: true });
+    const fields = { text: anything, tokens: anything, kind: fc.string(), result: anything };
+    const block = fc.record(
+      { ...fields, type: fc.constantFrom('text', 'code', 'opaque', 'media') },
+      { requiredKeys: ['type'] },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(anything.map(call), block)), (blocks) => {
+        const content = { speaker: 'ai', blocks } as IContent;
+        const isSure = isSurelyMade(content, limits);
+        const isRefused = refusal(content, limits) !== undefined;
+        seen.sure += isSure ? 1 : 0;
+        seen.refused += isRefused ? 1 : 0;
+        expect(isSure && isRefused).toBe(false);
+      }),
+      { numRuns: runs(5_000) },
+    );
+    expect(seen.sure).toBeGreaterThan(sightings(100));
+    expect(seen.refused).toBeGreaterThan(sightings(100));
+    for (const entry of generateHistory({ entries: 200 })) {
+      expect(isSurelyMade(entry, DEFAULT_INGESTION_LIMITS)).toBe(true);
     }
   });
 

@@ -46,7 +46,7 @@ export interface DialReport {
 
 /**
  * Every `period`-th call of a place goes wrong, by each fault in turn, in an order that the seed
- * shuffles. Each place begins elsewhere in that order, so that few calls see many faults.
+ * shuffles. Tasks take turns with tasks, and lines with lines, so that few calls see all faults.
  */
 export class ChaosDial {
   /** One number: whether faults are on. */
@@ -63,10 +63,12 @@ export class ChaosDial {
       calls: this.#calls,
       taken: this.#taken,
       drawn: sharedNumbers(1),
+      turns: sharedNumbers(2),
       places: PLACES,
       faults: FAULTS,
       periods: PLACES.map((place) => periods[place]),
-      orders: PLACES.map((place) => rotated(order, beginningOf(place))),
+      tasks: TASK_PLACES.length,
+      order,
     });
   }
 
@@ -93,17 +95,6 @@ export class ChaosDial {
   #takenAt(place: Place, fault: Fault): number {
     return this.#taken[PLACES.indexOf(place) * FAULTS.length + FAULTS.indexOf(fault)] ?? 0;
   }
-}
-
-/** Where in the order of faults a place begins: those of a kind spread evenly over it. */
-function beginningOf(place: Place): number {
-  const places: readonly Place[] =
-    [TASK_PLACES, LINE_PLACES].find((some: readonly Place[]) => some.includes(place)) ?? PLACES;
-  return Math.floor((places.indexOf(place) * FAULTS.length) / places.length);
-}
-
-function rotated(order: readonly number[], by: number): number[] {
-  return [...order.slice(by), ...order.slice(0, by)];
 }
 
 function byName<Name extends string, Value>(

@@ -110,6 +110,8 @@ export interface Delivery {
   readonly parcel: Parcel;
   readonly value: DeltaValue;
   readonly entries: readonly IContent[];
+  /** Whether it ends in the middle of a change. */
+  readonly isOpen: boolean;
 }
 
 /** Plays commands. */
@@ -219,7 +221,8 @@ export class ResidentSession {
       const value = this.resident.receive(isCloned ? structuredClone(delta) : delta);
       const { revision, length } = parcel.delta.after;
       const entries = this.#entriesAt.get(revision)?.slice(0, length) ?? [];
-      yield { parcel, value: isCloned ? structuredClone(value) : value, entries };
+      const isOpen = this.#queue?.base === undefined;
+      yield { parcel, value: isCloned ? structuredClone(value) : value, entries, isOpen };
     }
   }
 

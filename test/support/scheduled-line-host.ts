@@ -64,6 +64,8 @@ export class ScheduledLineHost implements LineHost {
   refusalsAhead = 0;
   /** Of the parcels to be counted, by their place from 1 on, those whose counts will be lost. */
   readonly lostCounts: number[] = [];
+  /** What the bytes of parcels to be counted were in. */
+  readonly buffers: Set<ArrayBufferLike> = new Set();
   /** Who asked for counts may end that. */
   readonly countSignals: AbortSignal[] = [];
   readonly countingThreads = 2;
@@ -103,6 +105,7 @@ export class ScheduledLineHost implements LineHost {
     signal: AbortSignal,
   ): Promise<ReadReply<PackedCounts>> {
     this.countSignals.push(signal);
+    this.buffers.add(packed.bytes.buffer);
     const isLost = this.lostCounts.includes(this.countSignals.length);
     // Read once somebody has the turn for it, as a thread does.
     await this.#scheduler.schedule(Promise.resolve(), 'count');

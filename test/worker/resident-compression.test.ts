@@ -24,10 +24,7 @@ describe('planResidentCompression', () => {
         const after = { revision: 0, length: history.length };
         const contents = history.map(countablePart);
         const knownTokens = new Int32Array(history.length).fill(-1);
-        const steps = [
-          { kind: 'stage', contents, knownTokens } as const,
-          { kind: 'append' } as const,
-        ];
+        const steps = [{ kind: 'stage', contents, knownTokens } as const];
         resident.receive({ sequence: 1, before: { revision: 0, length: 0 }, after, steps });
         const plan = resident.compress(after, { preserveThreshold: 0.2, targetTokens });
         if (plan === null) throw new Error();

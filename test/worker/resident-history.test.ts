@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../bench/support/used-megabytes.js';
 import { hasSubstance } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
@@ -13,6 +14,7 @@ import { materializeDensityPlan } from '../../src/shared/density/plan/materializ
 import { planDensity } from '../../src/shared/density/plan/optimize.js';
 import { PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
+import { FAR_RESULTS } from '../../src/shared/density/index/unsent-results.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import type { DeltaStep } from '../../src/shared/resident-protocol.js';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
@@ -181,14 +183,14 @@ function expectForetold(
 
 function expectDelivery(
   session: ResidentSession,
-  { parcel, value, entries }: Delivery,
+  { parcel, value, entries, isOpen }: Delivery,
   configs: readonly DensityConfig[],
   count: CountText | undefined,
 ): void {
   const { delta, staged } = parcel;
   note('deltas', true);
-  note('manySteps', delta.steps.filter((step) => !('knownTokens' in step)).length > 1);
-  note('continued', 'knownTokens' in (delta.steps.at(-1) ?? {}));
+  note('manySteps', delta.steps.length > 2);
+  note('continued', isOpen);
   note(
     'packed',
     delta.steps.some(({ kind }) => kind === 'stage-packed'),
@@ -221,6 +223,10 @@ function expectDelivery(
     expect(value.totalTokens).toBe(total);
   }
   for (const settings of configs) {
+    if (isOpen) {
+      expect(() => session.resident.plan(delta.after, settings)).toThrow('another state');
+      continue;
+    }
     const config = { ...settings, ...RESIDENT_AGENT };
     const pass = session.resident.plan(delta.after, settings);
     const plan = planDensity(entries, config);
@@ -376,6 +382,37 @@ describe('ResidentHistory', () => {
     expect(() => opened().plan(elsewhere, settings)).toThrow(outOfStep);
   });
 
+  it('keeps nothing of what came in while an edit waits for the rest of it', async () => {
+    const resident = new ResidentHistory(
+      { agent: RESIDENT_AGENT, countsTokens: true },
+      countThirds,
+    );
+    const history = linedHistory.entries(FAR_RESULTS);
+    const { length } = history;
+    const edits = history.slice(0, 201);
+    const replaced = Int32Array.from(edits.keys());
+    const [before, after] = [0, 1].map((revision) => ({ revision, length }));
+    const stage = (contents: readonly IContent[]): DeltaStep => {
+      return { kind: 'stage', contents, knownTokens: new Int32Array(contents.length).fill(-1) };
+    };
+    const receive = (sequence: number, end: DensityBase, steps: readonly DeltaStep[]): void => {
+      const start = sequence === 1 ? { revision: 0, length: 0 } : before!;
+      resident.receive({ sequence, before: start, after: end, steps });
+    };
+    receive(1, before!, [stage(history)]);
+    const arrived = ((): readonly WeakRef<object>[] => {
+      const copies = structuredClone(edits.slice(0, -1));
+      const edit = { kind: 'edit', removals: new Int32Array(), replaced } as const;
+      receive(2, before!, [edit, stage(copies)]);
+      return copies.flatMap((entry) => [entry, ...entry.blocks].map((held) => new WeakRef(held)));
+    })();
+    await collectGarbage();
+    expect(arrived.filter((held) => held.deref() !== undefined)).toEqual([]);
+    receive(3, after!, [stage(edits.slice(-1))]);
+    const plan = planDensity(history, { ...DEFAULT_DENSITY_CONFIG, ...RESIDENT_AGENT });
+    expectEqual(resident.plan(after!, DEFAULT_DENSITY_CONFIG).plan, plan);
+  });
+
   it.each([
     { edited: 1_200, removed: 0, after: 300 },
     { edited: 100, removed: 900, after: 20 },
@@ -409,9 +446,9 @@ describe('ResidentHistory', () => {
     };
     const states = [0, history.length, left.length, left.length + news.length];
     const steps: readonly (readonly DeltaStep[])[] = [
-      [stage(history), { kind: 'append' }],
-      [stage(edits), { kind: 'edit', removals, replaced }],
-      [stage(news), { kind: 'append' }],
+      [stage(history)],
+      [{ kind: 'edit', removals, replaced }, stage(edits)],
+      [stage(news)],
     ];
     const baseOf = (at: number): DensityBase => ({
       revision: at < 2 ? 0 : 1,
@@ -454,7 +491,7 @@ describe('ResidentHistory', () => {
         sequence: at,
         before: { revision: 0, length: portions[at - 1]! },
         after: { revision: 0, length: portions[at]! },
-        steps: [{ kind: 'stage', contents, knownTokens }, { kind: 'append' }],
+        steps: [{ kind: 'stage', contents, knownTokens }],
       });
     }
     // What takes the place of the last ones before the answer says more, and shows these lines still.
@@ -470,8 +507,8 @@ describe('ResidentHistory', () => {
       before: before!,
       after: after!,
       steps: [
-        { kind: 'stage', contents, knownTokens: new Int32Array(contents.length) },
         { kind: 'edit', removals: new Int32Array(), replaced },
+        { kind: 'stage', contents, knownTokens: new Int32Array(contents.length) },
       ],
     });
     const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;

@@ -85,7 +85,8 @@ function packed(contents: readonly IContent[]): PackedEntries {
 
 /** The entries of what is packed, of which nothing is counted. */
 function uncounted(from: PackedEntries): readonly MeasuredEntry[] {
-  return unpackEntries({ packed: from, knownTokens: new Int32Array(from.entries) }, undefined);
+  const knownTokens = new Int32Array(from.entries);
+  return [...unpackEntries({ packed: from, knownTokens }, undefined)];
 }
 
 /** An entry without the words that nobody looks at. */
@@ -104,7 +105,7 @@ describe('unpackEntries', () => {
       fc.property(fc.array(entry, { maxLength: 6 }), (contents) => {
         const bytes = packed(contents);
         const unknown = new Int32Array(contents.length).fill(NONE);
-        const unpacked = unpackEntries({ packed: bytes, knownTokens: unknown }, countBytes);
+        const unpacked = [...unpackEntries({ packed: bytes, knownTokens: unknown }, countBytes)];
         releasePacked(bytes);
         const parts = contents.map(countablePart).map(throughJson);
         expect(unpacked.map(({ content }) => looked(content))).toEqual(parts.map(looked));
@@ -122,14 +123,18 @@ describe('unpackEntries', () => {
       fc.property(fc.array(entry, { maxLength: 4 }), (contents) => {
         const parts = contents.map(indexablePart);
         const known = Int32Array.from(contents, (_, at) => at);
-        const unpacked = unpackEntries({ packed: packed(parts), knownTokens: known }, countBytes);
+        const unpacked = [
+          ...unpackEntries({ packed: packed(parts), knownTokens: known }, countBytes),
+        ];
         expect(unpacked.map(({ tokens }) => tokens)).toEqual([...known]);
         expect(unpacked.every(({ measure }) => measure === undefined)).toBe(true);
         expect(unpacked.map(({ content }) => looked(content))).toEqual(
           parts.map(throughJson).map(looked),
         );
         known.fill(NONE);
-        const uncounted = unpackEntries({ packed: packed(parts), knownTokens: known }, undefined);
+        const uncounted = [
+          ...unpackEntries({ packed: packed(parts), knownTokens: known }, undefined),
+        ];
         expect(uncounted.every(({ tokens }) => tokens === NONE)).toBe(true);
       }),
       { numRuns: runs(1_000) },
@@ -148,10 +153,10 @@ describe('countPacked', () => {
         const knownTokens = Int32Array.from(isKnown, (known, at) => (known ? at : NONE));
         const stage = { packed: made, knownTokens };
         const counts = countPacked(made, knownTokens, countBytes);
-        const there = unpackEntries(stage, countBytes);
+        const there = [...unpackEntries(stage, countBytes)];
         expect([...counts.tokens]).toEqual(there.map(({ tokens }) => tokens));
         // Whoever gets them counts nothing.
-        expect(unpackEntries({ ...stage, counts }, () => NaN)).toEqual(there);
+        expect([...unpackEntries({ ...stage, counts }, () => NaN)]).toEqual(there);
       }),
       { numRuns: runs(2_000) },
     );

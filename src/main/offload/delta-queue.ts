@@ -16,6 +16,11 @@ export interface Parcel {
   readonly delta: Omit<HistoryDelta, 'pass' | 'isFar'>;
   /** The entries that it stages, as the history holds them. */
   readonly staged: readonly IContent[];
+  /** Whether all that it does is to add them. */
+  readonly isAppend: boolean;
+  /** Results among them, and whether an answer of the model is. */
+  readonly results: number;
+  readonly isAnswered: boolean;
   /** UTF-16 units of text in it, about. */
   readonly characters: number;
 }
@@ -23,11 +28,10 @@ export interface Parcel {
 interface QueuedChange {
   /** Entries that come in. */
   readonly contents: IContent[];
-  /** What takes the staged entries, and where it leads; `undefined` for an append, which takes them bit by bit. */
+  /** What they belong to, and where it leads; `undefined` for an append, which takes them bit by bit. */
   readonly edit: { readonly step: DeltaStep; readonly after: DensityBase } | undefined;
 }
 
-const APPEND: DeltaStep = { kind: 'append' };
 const CLEAR: DeltaStep = { kind: 'clear' };
 
 /** The deltas of one line, from the first on. */
@@ -37,6 +41,12 @@ export class DeltaQueue {
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are in parcels already. */
   #drawn = 0;
+  /** Up to here its entries were looked at for results: so many are in those that wait. */
+  #seen = 0;
+  #seenResults = 0;
+  /** Up to here they were looked at for an answer behind those, and where one is. */
+  #searched = 0;
+  #answer = -1;
   #sequence = 0;
   #base: DensityBase;
   #countedTokens: HistoryState['countedTokens'];
@@ -65,14 +75,38 @@ export class DeltaQueue {
     return this.#changes.length === 0;
   }
 
-  /** The state that the parcels taken so far lead to. */
-  get base(): DensityBase {
-    return this.#base;
+  /** The state that the parcels taken so far lead to; `undefined` where they end in the middle of an edit. */
+  get base(): DensityBase | undefined {
+    return this.#drawn > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
   }
 
   /** Entries that wait to be posted. */
   get length(): number {
     return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#drawn;
+  }
+
+  /** Whether all that waits is added at the end, and so many results of it stand before an answer. */
+  holds(results: number): boolean {
+    const [first, second] = this.#changes;
+    if (first === undefined || first.edit !== undefined || second !== undefined) return false;
+    const { contents } = first;
+    // Each is looked at once, however often this is asked.
+    for (
+      this.#seen = Math.max(this.#seen, this.#drawn);
+      this.#seenResults < results;
+      this.#seen += 1
+    ) {
+      if (this.#seen >= contents.length) return false;
+      this.#seenResults += resultsIn(contents[this.#seen]);
+    }
+    for (
+      this.#searched = Math.max(this.#searched, this.#seen);
+      this.#answer < this.#seen && this.#searched < contents.length;
+      this.#searched += 1
+    ) {
+      if (contents[this.#searched]?.speaker === 'ai') this.#answer = this.#searched;
+    }
+    return this.#answer >= this.#seen;
   }
 
   /** Returns the entries that come in with the change. */
@@ -120,6 +154,7 @@ export class DeltaQueue {
     const steps: DeltaStep[] = [];
     const staged: IContent[] = [];
     let characters = 0;
+    let [isAppend, isAnswered, results] = [true, false, 0];
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#drawn;
       for (; this.#drawn < change.contents.length; this.#drawn += 1) {
@@ -131,26 +166,32 @@ export class DeltaQueue {
         if (isFull && staged.length > 0) break;
         staged.push(entry);
         characters += length;
+        const has = resultsIn(entry);
+        results += has;
+        if (this.#drawn < this.#seen) this.#seenResults -= has;
+        isAnswered ||= entry.speaker === 'ai';
       }
       const drawn = change.contents.slice(from, this.#drawn);
-      if (drawn.length > 0) steps.push(this.#stage(drawn, packFrom));
       const isDone = this.#drawn === change.contents.length;
-      if (change.edit === undefined && drawn.length > 0) {
-        steps.push(APPEND);
+      const { edit } = change;
+      // In front of its entries: who knows where they are to stand need not keep them until then.
+      if (edit !== undefined && from === 0 && (isDone || drawn.length > 0)) steps.push(edit.step);
+      if (drawn.length > 0) steps.push(this.#stage(drawn, packFrom));
+      if (edit !== undefined) {
+        isAppend = false;
+        if (isDone) this.#base = edit.after;
+      } else if (drawn.length > 0) {
         const { revision, length } = this.#base;
         this.#base = { revision, length: length + drawn.length };
       }
       if (!isDone) break;
-      if (change.edit !== undefined) {
-        steps.push(change.edit.step);
-        this.#base = change.edit.after;
-      }
       this.#changes.shift();
       this.#drawn = 0;
+      [this.#seen, this.#seenResults, this.#searched, this.#answer] = [0, 0, 0, -1];
     }
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };
-    return { delta, staged, characters };
+    return { delta, staged, isAppend, results, isAnswered, characters };
   }
 
   #stage(contents: readonly IContent[], packFrom: number): DeltaStep {
@@ -174,4 +215,12 @@ export class DeltaQueue {
       isRead(entry, at) ? countablePart(entry) : indexablePart(entry);
     return { kind: 'stage', contents: contents.map(part), knownTokens };
   }
+}
+
+function resultsIn(entry: IContent | undefined): number {
+  let results = 0;
+  for (const block of entry?.speaker === 'tool' ? entry.blocks : []) {
+    if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
+  }
+  return results;
 }

@@ -7,6 +7,7 @@ import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js
 import { MAX_BATCH_CHARACTERS } from './count-batches.js';
 import type { DeltaQueue, Parcel } from './delta-queue.js';
 import type { OffloadMeter } from './offload-meter.js';
+import { MAX_FREE_BUFFERS } from './pack-entries.js';
 import type { ReadReply } from './reply.js';
 
 /** Threads that count entries which are to go over a line. */
@@ -28,8 +29,6 @@ export interface DrawnParcel extends Parcel {
   counting?: Promise<void> | undefined;
   /** Whether they have. */
   isCounted: boolean;
-  /** How many results are in it, once somebody has asked. */
-  results?: number;
   /** Whether nothing of its results will be looked for once the line has those behind it. */
   isFar?: boolean;
 }
@@ -61,8 +60,9 @@ export class DrawnParcels {
   readonly #ending = new AbortController();
   /** Parcels that others count now. */
   #counting = 0;
-  /** Text in all that is not answered. */
+  /** Text in all that is not answered, and in how many parcels. */
   #characters = 0;
+  #unanswered = 0;
 
   constructor(options: DrawnParcelsOptions) {
     this.#options = options;
@@ -79,20 +79,21 @@ export class DrawnParcels {
    */
   draw(canLineTake: boolean): boolean {
     const { queue, threads } = this.#options;
+    if (this.#isFull) return false;
     const isBehind = this.#waiting.length > 0;
     const isForOthers =
       threads !== undefined &&
       // What comes behind a long history is not to wait for that to be taken in.
       (isBehind || queue.length >= threads.countsFrom) &&
       // One more than can be counted, so that no thread waits for the next.
-      this.#counting <= threads.countingThreads &&
-      this.#characters < MAX_HELD_CHARACTERS;
+      this.#counting <= threads.countingThreads;
     if (!isForOthers && (isBehind || !canLineTake)) return false;
     const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
     if (parcel === undefined) return false;
     const drawn: DrawnParcel = { ...parcel, isCounted: false };
     if (isForOthers) drawn.counting = this.#count(drawn, threads);
     this.#characters += parcel.characters;
+    this.#unanswered += 1;
     this.#waiting.push(drawn);
     return true;
   }
@@ -105,30 +106,34 @@ export class DrawnParcels {
   take(isHurried: boolean): DrawnParcel | undefined {
     const { first } = this;
     if (first === undefined || first.counting !== undefined) return undefined;
-    const isHeld = this.#counting > 0 && !isHurried && this.#characters < MAX_HELD_CHARACTERS;
+    const isHeld = this.#counting > 0 && !isHurried && !this.#isFull;
     if (isHeld) return undefined;
     this.#waiting.shift();
     if (this.#areEnoughBehind) first.isFar = true;
     return first;
   }
 
+  get #isFull(): boolean {
+    // Each parcel has a buffer of its own, however little is in it.
+    const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
+    return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
+  }
+
   get #areEnoughBehind(): boolean {
     let results = 0;
     for (const parcel of this.#waiting) {
       // An edit may take away what is counted on.
-      if (parcel.delta.steps.some(({ kind }) => kind === 'edit' || kind === 'rewrite'))
-        return false;
-      const isAnswered = parcel.staged.some(({ speaker }) => speaker === 'ai');
-      if (isAnswered && results >= FAR_RESULTS) return true;
-      parcel.results ??= resultsIn(parcel.staged);
+      if (!parcel.isAppend) return false;
+      if (parcel.isAnswered && results >= FAR_RESULTS) return true;
       results += parcel.results;
     }
-    return false;
+    return this.#options.queue.holds(FAR_RESULTS - results);
   }
 
   /** Notes that the line has answered one. */
   noteAnswer({ characters }: DrawnParcel): void {
     this.#characters -= characters;
+    this.#unanswered -= 1;
   }
 
   /** Has nobody count any more. Final. */
@@ -172,14 +177,4 @@ export class DrawnParcels {
       },
     );
   }
-}
-
-function resultsIn(entries: readonly IContent[]): number {
-  let results = 0;
-  for (const { speaker, blocks } of entries) {
-    for (const block of speaker === 'tool' ? blocks : []) {
-      if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
-    }
-  }
-  return results;
 }

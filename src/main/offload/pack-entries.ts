@@ -14,8 +14,8 @@ import type { PackedEntries } from '../../shared/packed-entries.js';
 
 /** Bytes of a buffer: as many entries as a batch may have fit in, of some 2 kB as agents have them. */
 const BUFFER_BYTES = 2 ** 20;
-/** Buffers that wait to be used again. */
-const MAX_FREE = 8;
+/** Buffers that wait to be used again at most. What is beyond them is no engine's to collect soon: it does not weigh shared memory. */
+export const MAX_FREE_BUFFERS = 8;
 /** The most bytes that UTF-8 takes for one UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const FIRST_NUMBERS = 4_096;
@@ -75,7 +75,7 @@ type UnicodeString = string & { isWellFormed(): boolean };
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 function keep(buffer: Uint8Array): void {
-  if (free.length < MAX_FREE && buffer.length === BUFFER_BYTES) free.push(buffer);
+  if (free.length < MAX_FREE_BUFFERS && buffer.length === BUFFER_BYTES) free.push(buffer);
 }
 
 /** Memory that threads share, or where there is none such that is copied with each message. */

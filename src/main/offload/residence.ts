@@ -167,7 +167,7 @@ export class Residence {
     this.postQueued();
     // With everything posted, the worker will be where the history is when it reads the question.
     if (this.#line === undefined || !this.#isAllPosted) return undefined;
-    if (!isSameBase(this.#queue.base, base)) return undefined;
+    if (!this.#isPostedUpTo(base)) return undefined;
     const startedAt = performance.now();
     try {
       const { value, runMs } = await this.#line.compress(base, request);
@@ -217,8 +217,12 @@ export class Residence {
 
   /** The line, if what was posted on it leads to that state; asked for another one, the worker would fail. */
   #lineAt(base: DensityBase): SessionLine | undefined {
-    const isThere = this.#drawn.first === undefined && isSameBase(this.#queue.base, base);
-    return isThere ? this.#line : undefined;
+    return this.#drawn.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
+  }
+
+  #isPostedUpTo(base: DensityBase): boolean {
+    const posted = this.#queue.base;
+    return posted !== undefined && isSameBase(posted, base);
   }
 
   get #isAllPosted(): boolean {
@@ -300,7 +304,7 @@ export class Residence {
   ): Promise<PlannedPass | undefined> {
     const answer = line.plan(base, pass).then(
       ({ value }) => {
-        if (!this.#hasEnded && isSameBase(this.#queue.base, base)) {
+        if (!this.#hasEnded && this.#isPostedUpTo(base)) {
           this.#standing = { settings: pass, pass: value };
         }
         return value;

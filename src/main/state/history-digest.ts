@@ -42,6 +42,8 @@ export class HistoryDigest {
   readonly #known: EntryDigests | undefined;
   readonly #isHashedAhead: boolean;
   readonly #over = createHash('sha256');
+  /** Hashes that it has still to take in, a few at a time. */
+  #entered = '';
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
   /** By entries, as many as a power of two, the hash over them. */
@@ -95,7 +97,7 @@ export class HistoryDigest {
     this.settle();
     const places = new ByteWriter();
     places.bytes(this.#places.view());
-    places.bytes(this.#over.copy().digest().subarray(0, PLACE_BYTES));
+    places.bytes(this.#overAll());
     return {
       entries: this.#bytes.length,
       bytes: this.#bytes.view().slice(),
@@ -177,15 +179,21 @@ export class HistoryDigest {
   }
 
   #enter(digest: string): void {
-    this.#over.update(digest, 'binary');
+    this.#entered += digest;
     this.#bytes.byte(digest.charCodeAt(0));
     const { length } = this.#bytes;
     const isPlace = length % PLACE_ENTRIES === 0;
     const isPower = Number.isInteger(Math.log2(length));
     if (!isPlace && !isPower) return;
-    const over = this.#over.copy().digest().subarray(0, PLACE_BYTES);
+    const over = this.#overAll();
     if (isPlace) this.#places.bytes(over);
     if (isPower) this.#names.set(length, over.toString('hex'));
+  }
+
+  #overAll(): Buffer {
+    this.#over.update(this.#entered, 'binary');
+    this.#entered = '';
+    return this.#over.copy().digest().subarray(0, PLACE_BYTES);
   }
 }
 

@@ -9,8 +9,14 @@ const SEEN_CHARACTERS = 64;
 
 /** What was added to a history since it began, or was cleared: so many entries, that look so. */
 export class HistoryTrace {
+  readonly #isAsked: boolean;
   #length = 0;
   #hash = hashSeed();
+
+  /** @param isAsked whether anybody asks for its key: else it looks at nothing */
+  constructor(isAsked: boolean = true) {
+    this.#isAsked = isAsked;
+  }
 
   /** Entries that were added. */
   get length(): number {
@@ -24,6 +30,7 @@ export class HistoryTrace {
 
   add({ speaker, blocks }: IContent): void {
     this.#length += 1;
+    if (!this.#isAsked) return;
     let hash = hashOn(this.#hash, speaker);
     for (const block of blocks) hash = traced(block, hash);
     this.#hash = hash;

@@ -13,7 +13,7 @@ import type { EntryDigests } from './history-digest.js';
 
 /** The journal of a history since it began, or was cleared. */
 export class Journal {
-  readonly trace: HistoryTrace = new HistoryTrace();
+  readonly trace: HistoryTrace;
   readonly digest: HistoryDigest;
   /** The entries that were added, where they are kept to be gone on from in another way; else `undefined`. */
   readonly added: IContent[] | undefined;
@@ -24,6 +24,8 @@ export class Journal {
   /** @param digests of entries that need not be hashed again */
   constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
     this.added = keepsAdded ? [] : undefined;
+    // A store knows histories by their digests.
+    this.trace = new HistoryTrace(!keepsAdded);
     // Who keeps them has a store, which asks after each turn.
     this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
   }

@@ -94,7 +94,8 @@ function* resumeInSlices(
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const fold = yield* foldJournal(raw, known, records, toolCatalog);
-  if (!isSendable(fold, raw)) return { reason: 'foreign', entry: 0, followed: 0, left: total };
+  if (!(yield* isSendable(fold, raw)))
+    return { reason: 'foreign', entry: 0, followed: 0, left: total };
   for (const record of fold.followed) {
     journal.note(record);
     if (record.kind !== 'settings') at = record.at;

@@ -53,13 +53,13 @@ export class SessionStates {
     { state, given, conversationId, toolCatalog, edits }: Beginning,
   ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
-    const digests: EntryDigests = new WeakMap();
+    let digests: EntryDigests | undefined;
     const keeper = store && new StateKeeper({ store, conversationId, logger });
     let known: unknown = state ?? undefined;
     // Who adds the entries later is told with the first save that there is a state.
     if (keeper !== undefined && given.length > 0) {
-      const names =
-        conversationId === undefined ? await inTurns(namesOf(given, digests)) : NOT_NEEDED;
+      if (conversationId === undefined) digests = new WeakMap();
+      const names = digests === undefined ? NOT_NEEDED : await inTurns(namesOf(given, digests));
       const kept = await keeper.load(names);
       known ??= kept;
     } else if (this.#remembers(edits)) known ??= this.#former.find(given);

@@ -25,9 +25,9 @@ export type KnownTokens = readonly (number | undefined)[];
 interface Account {
   /** `undefined` until it is counted. */
   tokens: number | undefined;
-  /** UTF-16 units of its texts. */
+  /** UTF-16 units of its texts; 0 where its tokens were known before it came in. */
   readonly characters: number;
-  /** Tokens that depend on no text. */
+  /** Tokens that depend on no text; 0 there as well. */
   readonly fixedTokens: number;
   /** How often the entry stands in the history. */
   occurrences: number;
@@ -52,6 +52,8 @@ function countTimeout(): Error {
     'TOKEN_COUNT_FAILED',
   );
 }
+
+const NONE_KNOWN: KnownTokens = [];
 
 /** Keeps the books of one history. */
 export class TokenLedger {
@@ -99,12 +101,17 @@ export class TokenLedger {
     return this.#uncountedOccurrences === 0;
   }
 
-  /** Enters entries; what was never counted is queued for it. A model named here is meant from now on. */
-  add(contents: readonly IContent[], modelName?: string): void {
+  /**
+   * Enters entries; what was never counted is queued for it.
+   *
+   * @param modelName is meant from now on
+   * @param tokens of the first of them, as far as somebody knows
+   */
+  add(contents: readonly IContent[], modelName?: string, tokens: KnownTokens = NONE_KNOWN): void {
     this.#modelName = modelName ?? this.#modelName;
-    for (const content of contents) {
-      const known = this.#accounts.get(content);
-      const account = known ?? this.#open(content);
+    for (let at = 0; at < contents.length; at += 1) {
+      const content = contents[at] as IContent;
+      const account = this.#accounts.get(content) ?? this.#open(content, tokens[at]);
       account.occurrences += 1;
       this.#book(account, 1);
     }
@@ -160,15 +167,7 @@ export class TokenLedger {
 
   /** Notes the tokens of an entry that may come in, when they are known without a count. */
   weigh(content: IContent, tokens: number): void {
-    this.#weighed.set(content, isTokenCount(tokens) ? Math.ceil(tokens) : 0);
-  }
-
-  /** The same of many, where they are known. */
-  weighEach(contents: readonly IContent[], tokens: KnownTokens): void {
-    contents.forEach((content, at) => {
-      const known = tokens[at];
-      if (known !== undefined) this.weigh(content, known);
-    });
+    this.#weighed.set(content, asTokens(tokens));
   }
 
   /** Tokens of each entry; those of the history from the books, others counted now and remembered. */
@@ -190,15 +189,19 @@ export class TokenLedger {
     return this.total;
   }
 
-  #open(content: IContent): Account {
-    const account: Account = {
-      tokens: this.#weighed.get(content),
-      characters: entryCharacters(content),
-      fixedTokens: fixedEntryTokens(content),
-      occurrences: 0,
-    };
+  #open(content: IContent, known: number | undefined): Account {
+    const tokens = known === undefined ? this.#weighed.get(content) : asTokens(known);
+    const account: Account =
+      tokens === undefined
+        ? {
+            tokens,
+            characters: entryCharacters(content),
+            fixedTokens: fixedEntryTokens(content),
+            occurrences: 0,
+          }
+        : { tokens, characters: 0, fixedTokens: 0, occurrences: 0 };
     this.#accounts.set(content, account);
-    if (account.tokens === undefined) {
+    if (tokens === undefined) {
       this.#uncounted.push(content);
       this.#sample(account, content);
     }
@@ -311,6 +314,10 @@ export class TokenLedger {
 /** Whether this can be a number of tokens: 0 or more, and finite. A fraction is rounded up. */
 export function isTokenCount(count: unknown): count is number {
   return typeof count === 'number' && count >= 0 && Number.isFinite(count);
+}
+
+function asTokens(tokens: number): number {
+  return isTokenCount(tokens) ? Math.ceil(tokens) : 0;
 }
 
 /** The counts of a batch, whole. @throws CtxfoldError `TOKEN_COUNT_FAILED` when that is not one count for each. */

@@ -15,7 +15,7 @@ import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/answered-calls.js';
 import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
-import { findPairingViolations } from '../validity.js';
+import { pairingViolationsInSlices } from '../validity.js';
 import { checksumOfResult } from './describe-edit.js';
 import { mayBeWritten } from './describe-splice.js';
 import { MAX_LOST_BLOCKS } from './journal-record.js';
@@ -101,9 +101,12 @@ function* foldUpTo(
 }
 
 /** Whether what a fold has come to may be sent as well as what it was made of. */
-export function isSendable({ entries }: Fold, raw: readonly IContent[]): boolean {
-  const { length } = findPairingViolations(entries);
-  return length === 0 || length <= findPairingViolations(raw).length;
+export function* isSendable(
+  { entries }: Fold,
+  raw: readonly IContent[],
+): Generator<void, boolean, undefined> {
+  const { length } = yield* pairingViolationsInSlices(entries);
+  return length === 0 || length <= (yield* pairingViolationsInSlices(raw)).length;
 }
 
 /** The first entry that a record changes. */

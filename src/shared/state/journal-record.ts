@@ -134,6 +134,7 @@ export class JournalWriter {
 
   /** Notes that of what was written nothing stands but what is among these entries. */
   leaveAllBut(entries: readonly IContent[]): void {
+    if (this.#written.size === 0) return;
     const standing = new Set(entries);
     for (const entry of this.#written.keys()) if (!standing.has(entry)) this.leave(entry);
   }

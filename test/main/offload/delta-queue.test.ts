@@ -10,7 +10,7 @@ import {
 } from '../../../src/main/offload/count-batches.js';
 import { DeltaQueue } from '../../../src/main/offload/delta-queue.js';
 import type { Parcel } from '../../../src/main/offload/delta-queue.js';
-import { humanText } from '../../../src/shared/content.js';
+import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entryCharacters } from '../../../src/shared/tokens/estimate.js';
 import { runs, sightings } from '../../support/scale.js';
@@ -36,6 +36,7 @@ function kindsOf({ delta }: Parcel): string {
 const TEXTS = [0, 10, 2_000, 300_000, 999_999, 1_000_000, 1_300_000].map((length) =>
   'x'.repeat(length),
 );
+const LONG = 'x'.repeat(150_000);
 const entry = fc
   .oneof(
     { weight: 200, arbitrary: fc.constantFrom(...TEXTS.slice(0, 3)) },
@@ -149,13 +150,51 @@ describe('DeltaQueue', () => {
           before = delta.after;
           full += parcel.staged.length === MAX_BATCH_ENTRIES ? 1 : 0;
           giant += characters > MAX_BATCH_CHARACTERS ? 1 : 0;
-          continued += delta.steps.at(-1)?.kind === 'stage' ? 1 : 0;
+          continued += delta.steps[0]?.kind === 'stage' && !parcel.isAppend ? 1 : 0;
         });
         if (parcels.length > 0) expect(before.length).toBe(history.entries.length);
       }),
       { numRuns: runs(300) },
     );
     for (const times of [full, giant, continued]) expect(times).toBeGreaterThan(sightings(10));
+  });
+
+  it('tells whether so many results wait before an answer, however often it is asked between parcels', () => {
+    const kind = fc.constantFrom<IContent['speaker']>('human', 'ai', 'tool', 'tool', 'tool');
+    const asked = fc.tuple(fc.integer({ min: -4, max: 3 }), fc.boolean());
+    const speakers = fc.array(kind, { minLength: 20, maxLength: 60, size: 'max' });
+    const questions = fc.array(asked, { minLength: 5, maxLength: 20, size: 'max' });
+    let seen = 0;
+    fc.assert(
+      fc.property(speakers, questions, (given, steps) => {
+        // So long that few of them fill a parcel.
+        const waiting = given.map((speaker): IContent => {
+          if (speaker === 'tool') return toolContent([toolResponse('id', 'read', LONG)]);
+          return { speaker, blocks: [] };
+        });
+        const queue = new DeltaQueue(stateOf(waiting), waiting.length, true);
+        let least = 0;
+        for (const [more, isTaken] of steps) {
+          if (isTaken) {
+            const taken = queue.take();
+            waiting.splice(0, taken?.staged.length ?? 0);
+            least = Math.max(0, least - (taken?.results ?? 0));
+          }
+          const answer = waiting.findLastIndex(({ speaker }) => speaker === 'ai');
+          const before = waiting.slice(0, Math.max(0, answer));
+          const tools = before.filter(({ speaker }) => speaker === 'tool').length;
+          // As a caller has it: of what was taken, so much less is asked for.
+          least = Math.max(least, tools + more);
+          const isHeld = answer >= 0 && tools >= least;
+          expect(queue.holds(least)).toBe(isHeld);
+          seen += isHeld ? 1 : 0;
+        }
+        queue.push({ kind: 'clear' }, stateOf([], 1));
+        expect(queue.holds(0)).toBe(false);
+      }),
+      { numRuns: runs(1_000) },
+    );
+    expect(seen).toBeGreaterThan(sightings(500));
   });
 
   it('opens with nothing to give when the history is empty', () => {
@@ -175,7 +214,7 @@ describe('DeltaQueue', () => {
     queue.push({ kind: 'clear' }, stateOf([], 2));
     const [parcel, ...others] = takeAll(queue);
     expect(others).toEqual([]);
-    expect(parcel && kindsOf(parcel)).toBe('stage 2, append, stage 1, edit, clear');
+    expect(parcel && kindsOf(parcel)).toBe('stage 2, edit, stage 1, clear');
     expect(parcel?.delta.after).toEqual({ revision: 2, length: 0 });
   });
 
@@ -191,7 +230,7 @@ describe('DeltaQueue', () => {
     queue.push({ kind: 'edit', removals: [10, 2, 9], replacements }, stateOf([], 1));
     const [parcel] = takeAll(queue);
     expect(parcel?.staged).toEqual([a, b]);
-    expect(parcel?.delta.steps.at(-1)).toEqual({
+    expect(parcel?.delta.steps[0]).toEqual({
       kind: 'edit',
       removals: Int32Array.of(2, 9, 10),
       replaced: Int32Array.of(3, 11),

@@ -17,7 +17,6 @@ const DELTA: HistoryDelta = {
       ],
       knownTokens: Int32Array.of(-1, -1),
     },
-    { kind: 'append' },
   ],
 };
 

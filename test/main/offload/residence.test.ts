@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
+import { MAX_FREE_BUFFERS } from '../../../src/main/offload/pack-entries.js';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import {
   aiContent,
@@ -158,6 +159,17 @@ describe('Residence', () => {
       expect((await asked).tokensAfter).toBeDefined();
       expect(host.traffic.plans).toBe(0);
     }, 10);
+  });
+
+  it('uses few buffers for many small parcels, again and again', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      bench.history.addAll(Array.from({ length: 8_000 }, (_, at) => humanText(`entry ${at}`)));
+      await drain(scheduler);
+      expect(bench.history.isCounted).toBe(true);
+      expect(bench.host.traffic.counts).toBeGreaterThan(25);
+      expect(bench.host.buffers.size).toBeLessThanOrEqual(MAX_FREE_BUFFERS);
+    }, 3);
   });
 
   it('posts what is counted when somebody waits for a plan, though others are counted still', async () => {

@@ -78,7 +78,7 @@ describe('foldJournal', () => {
         const { records } = await played(history, strategy, 1_500);
         const raw = structuredClone(history);
         const folded = fold(raw, forge(records, changes));
-        if (!isSendable(folded, raw)) return;
+        if (!runSlices(isSendable(folded, raw))) return;
         const known = new Set(raw.flatMap(({ blocks }) => blocks.map(textOfBlock)));
         for (const block of folded.entries.flatMap(({ blocks }) => blocks)) {
           const isTaken = block.type === 'thinking' || block.type === 'media';

@@ -14,12 +14,13 @@ const MANY_ENTRIES = 64;
 /** What goes wrong with this call of a place: a fault's name, or nothing. */
 function faultAt(name) {
   if (dial === undefined || Atomics.load(dial.isOn, 0) === 0) return undefined;
-  const { calls, taken, places, faults, periods, orders } = dial;
+  const { calls, taken, places, tasks, turns, faults, periods, order } = dial;
   const place = places.indexOf(name);
   if (place === -1) return undefined;
   const call = Atomics.add(calls, place, 1) + 1;
   if (call % periods[place] !== 0) return undefined;
-  const fault = orders[place][(call / periods[place] - 1) % faults.length];
+  const turn = Atomics.add(turns, place < tasks ? 0 : 1, 1);
+  const fault = order[turn % faults.length];
   // Noted before it is done: afterwards nobody may be left to do so.
   Atomics.add(taken, place * faults.length + fault, 1);
   return faults[fault];
