@@ -59,6 +59,8 @@ export function paddingOf(text: string, at: number): number {
  * stands at a place.
  */
 export function endOfNumber(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;
   let digits = at;
   while (digits - at < MAX_PADDING && text.charCodeAt(digits) === SPACE) digits += 1;
   const end = endOfDigits(text, digits);

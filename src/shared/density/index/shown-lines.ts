@@ -1,11 +1,9 @@
 // What the texts of results have in common: numbers for their lines, and none of the lines. Says which lines of a text
 // others show as well; which of those count, and which are to be kept, is for the caller to know.
 
-import { MAX_NUMBERED, numberAt } from './text-lines.js';
+import { MAX_NUMBERED, numberAt, STRETCH_LINES, stretchOf } from './text-lines.js';
 import type { NumberedLines, TextLines } from './text-lines.js';
 
-/** Lines that are compared together. A text is found by every so many of them, and looked for by all. */
-export const STRETCH_LINES = 3;
 /** What stands further down in a text is not noted. */
 const MAX_NOTED_LINES = 4_096;
 /** A text has fewer lines, and fewer runs of numbered ones. */
@@ -319,14 +317,4 @@ function rowsFor(lines: number): number {
 /** By how much two numbers differ; infinite where one line has none. */
 function shiftOf(here: number | null, there: number | null): number {
   return here === there ? 0 : (here ?? -Infinity) - (there ?? -Infinity);
-}
-
-/** One number for so many lines as are compared together. Never 0. */
-export function stretchOf(lines: Int32Array, at: number): number {
-  let stretch = 0x1b873593;
-  for (let line = at; line < at + STRETCH_LINES; line += 1) {
-    stretch = Math.imul(stretch ^ (lines[line] ?? 0), 0x85ebca6b);
-    stretch ^= stretch >>> 13;
-  }
-  return stretch === 0 ? 1 : stretch;
 }

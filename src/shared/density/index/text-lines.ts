@@ -2,7 +2,9 @@
 
 import { endOfNumber, paddingOf } from '../../shrink/line-numbers.js';
 import { hashOf } from './hash.js';
-import { STRETCH_LINES, stretchOf } from './shown-lines.js';
+
+/** Lines that are compared together. A text is found by every so many of them, and looked for by all. */
+export const STRETCH_LINES = 3;
 
 /** The lines of a text. Those that say different things share a number by chance only, of 1 in 2^32. */
 export interface TextLines {
@@ -37,40 +39,54 @@ export function linesOf(text: string): TextLines {
   const numbered = numberedIn(text, starts);
   const lines = new Int32Array(count);
   const stretches = new Int32Array(Math.max(0, count - STRETCH_LINES + 1));
-  /** Of the last lines, by their index modulo their number; and of them together. */
-  const lengths = new Int32Array(STRETCH_LINES);
+  /** How much the last lines say together, and by their index modulo their number. */
   let length = 0;
+  const lengths = new Int32Array(STRETCH_LINES);
   let run = 0;
+  let [first, end] = rangeOf(numbered[run]);
   for (let line = 0; line < count; line += 1) {
+    if (line === end) {
+      run += 1;
+      [first, end] = rangeOf(numbered[run]);
+    }
     const start = starts[line] ?? 0;
-    const end = (starts[line + 1] ?? 0) - 1;
-    while (line >= (numbered[run]?.end ?? Infinity)) run += 1;
-    const isNumbered = line >= (numbered[run]?.first ?? Infinity);
-    const from = isNumbered ? endOfNumber(text, start) : start + paddingOf(text, start);
-    lines[line] = numberOf(text, from, end);
-    length += end - from - (lengths[line % STRETCH_LINES] ?? 0);
-    lengths[line % STRETCH_LINES] = end - from;
-    const first = line - STRETCH_LINES + 1;
-    if (first >= 0 && length >= MIN_STRETCH) stretches[first] = stretchOf(lines, first);
+    const lineEnd = (starts[line + 1] ?? 0) - 1;
+    const from = line >= first ? endOfNumber(text, start) : start + paddingOf(text, start);
+    lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
+    const place = line % STRETCH_LINES;
+    length += lineEnd - from - (lengths[place] ?? 0);
+    lengths[place] = lineEnd - from;
+    if (length < MIN_STRETCH || line + 1 < STRETCH_LINES) continue;
+    stretches[line + 1 - STRETCH_LINES] = stretchOf(lines, line + 1 - STRETCH_LINES);
   }
   return { lines, stretches, numbered };
 }
 
 /** Where the lines of a text begin, and behind the last of them where another one would. */
-function startsOf(text: string): readonly number[] {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  starts.push(text.length + 1);
+function startsOf(text: string): Int32Array {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  const starts = new Int32Array(count + 1);
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    starts[line] = at + 1;
+    line += 1;
+  }
+  starts[line] = text.length + 1;
   return starts;
 }
 
-function numberedIn(text: string, starts: readonly number[]): readonly NumberedLines[] {
+function rangeOf(run: NumberedLines | undefined): readonly [first: number, end: number] {
+  return run === undefined ? [Infinity, Infinity] : [run.first, run.end];
+}
+
+function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] {
   const runs: NumberedLines[] = [];
   let [first, next] = [0, NaN];
   for (let line = 0; line < starts.length && runs.length < MAX_NUMBERED; line += 1) {
     const start = starts[line] ?? 0;
     const end = endOfNumber(text, start);
-    const number = end < 0 ? NaN : Number(text.slice(start, end - 1));
+    const number = end < 0 ? NaN : numberIn(text, start, end - 1);
     // NaN is equal to nothing.
     if (number !== next) {
       const count = line - first;
@@ -81,6 +97,18 @@ function numberedIn(text: string, starts: readonly number[]): readonly NumberedL
   }
   return runs;
 }
+
+/** Of digits with spaces before them. */
+function numberIn(text: string, start: number, end: number): number {
+  let number = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code !== SPACE) number = number * 10 + code - ZERO;
+  }
+  return number;
+}
+
+const [SPACE, ZERO] = [0x20, 0x30];
 
 /** The number of a line, `null` for one without. */
 export function numberAt(numbered: readonly NumberedLines[], line: number): number | null {
@@ -101,4 +129,14 @@ function numberOf(text: string, start: number, end: number): number {
   }
   first = Math.imul(first ^ (first >>> 15), 0x2c1b3c6d);
   return first ^ (first >>> 12) ^ Math.imul(second ^ (second >>> 13), 0x297a2d39);
+}
+
+/** One number for so many lines as are compared together. Never 0. */
+export function stretchOf(lines: Int32Array, at: number): number {
+  let stretch = 0x1b873593;
+  for (let line = at; line < at + STRETCH_LINES; line += 1) {
+    stretch = Math.imul(stretch ^ (lines[line] ?? 0), 0x85ebca6b);
+    stretch ^= stretch >>> 13;
+  }
+  return stretch === 0 ? 1 : stretch;
 }

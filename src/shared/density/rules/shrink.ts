@@ -189,10 +189,10 @@ function runsInCall({ parameters }: ToolCallBlock, result: string): readonly Sho
 /** The texts of arguments, and of those that have several of them. */
 function textsIn(parameters: unknown): readonly string[] {
   const values = Object.values(asRecord(parameters) ?? {});
-  const listed = values.flatMap((value) =>
-    Array.isArray(value) ? value.slice(0, MAX_LISTED) : [],
-  );
-  const inner = listed.flatMap((value) => Object.values(asRecord(value) ?? {}));
+  const inner = values.flatMap((value) => {
+    const listed: readonly unknown[] = Array.isArray(value) ? value.slice(0, MAX_LISTED) : [];
+    return listed.flatMap((item) => Object.values(asRecord(item) ?? {}));
+  });
   return [...values, ...inner].filter((value) => typeof value === 'string');
 }
 

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KnownStretches, STRETCH_LINES } from '../../../../src/shared/density/index/shown-lines.js';
+import { KnownStretches } from '../../../../src/shared/density/index/shown-lines.js';
 import type { ShownRun } from '../../../../src/shared/density/index/shown-lines.js';
-import { linesOf } from '../../../../src/shared/density/index/text-lines.js';
+import { linesOf, STRETCH_LINES } from '../../../../src/shared/density/index/text-lines.js';
 import { runs } from '../../../support/scale.js';
 
 const LINES = 'the first line of three\nthe second line of three\nthe third line of three';
