@@ -26,22 +26,45 @@ const MAX_COMPARED = 16;
 
 /** Nothing follows in a chain; rows are told by their index plus one. */
 const END = 0;
-/** Of a row that is in no chain. */
-const UNCHAINED = -1;
 const FIRST_ROWS = 64;
+/** Rows are told by so little where there are fewer of them: the last number is for one in no chain. */
+const MAX_NARROW_ROWS = 2 ** 16 - 1;
+
+/** What is told of each stretch: some 18 bytes, or 24 where there are very many. */
+class StretchRows {
+  readonly length: number;
+  /** What the lines say, as many for each row as are compared together. */
+  readonly lines: Int32Array;
+  /** The place of its text in a list of them. */
+  readonly texts: Uint16Array | Uint32Array;
+  /** The row that follows in its chain. */
+  readonly next: Uint16Array | Uint32Array;
+  /** By the low bits of a stretch, the first row of its chain. As many as there is room for rows. */
+  readonly first: Uint16Array | Uint32Array;
+  /** What follows a row that is in no chain. */
+  readonly unchained: number;
+
+  constructor(length: number) {
+    const Rows = length < MAX_NARROW_ROWS ? Uint16Array : Uint32Array;
+    this.length = length;
+    this.lines = new Int32Array(length * STRETCH_LINES);
+    this.texts = new Rows(length);
+    this.next = new Rows(length);
+    this.first = new Rows(2 ** Math.floor(Math.log2(length)));
+    this.unchained = 2 ** (8 * Rows.BYTES_PER_ELEMENT) - 1;
+    this.next.fill(this.unchained);
+  }
+}
 
 /**
- * The lines of the results of one history: of texts, each known by a number, in the order of these. One row of 24 bytes or so for
+ * The lines of the results of one history: of texts, each known by a number, in the order of these. A row for
  * each stretch of them: those of a text stand side by side, behind one for each run of numbered lines; and those of one bucket
  * of stretches are chained, of the newest text first.
  */
 export class KnownStretches {
-  /** By row, what its lines say. */
-  #lines = new Int32Array(FIRST_ROWS * STRETCH_LINES);
-  #texts = new Int32Array(FIRST_ROWS);
-  #next = new Int32Array(FIRST_ROWS);
-  /** By the low bits of a stretch, the first row of its chain. As many as there is room for rows. */
-  #first = new Int32Array(FIRST_ROWS);
+  #rows = new StretchRows(FIRST_ROWS);
+  /** The texts that rows are of, some of which are forgotten. */
+  #texts: number[] = [];
   /** Rows that were used, those of texts that are forgotten among them. */
   #used = 0;
   /** By text, what is noted of it, as one number: an object for each would take as much as some of its rows. */
@@ -67,12 +90,12 @@ export class KnownStretches {
     this.#used = end;
     this.#size += end - noted.row;
     this.#noted.set(text, packed(noted));
-    this.#texts.fill(text, noted.row, end);
-    this.#next.fill(UNCHAINED, noted.row, end);
+    const rows = this.#rows;
+    rows.texts.fill(this.#texts.push(text) - 1, noted.row, end);
     numbered.forEach((run, at) => {
-      this.#lines.set([run.first, run.end, run.number], (noted.row + at) * STRETCH_LINES);
+      rows.lines.set([run.first, run.end, run.number], (noted.row + at) * STRETCH_LINES);
     });
-    this.#lines.set(lines.subarray(0, count), first * STRETCH_LINES);
+    rows.lines.set(lines.subarray(0, count), first * STRETCH_LINES);
     for (let at = 0; at + STRETCH_LINES <= count; at += STRETCH_LINES) {
       if (stretches[at] !== 0) this.#chain(first + at / STRETCH_LINES);
     }
@@ -94,7 +117,7 @@ export class KnownStretches {
     const end = endRowOf(unpacked(noted));
     const chained: number[] = [];
     for (let row = start; row < end; row += 1) if (this.#unchain(row)) chained.push(row);
-    this.#texts.fill(to, start, end);
+    this.#texts[this.#rows.texts[start] ?? 0] = to;
     for (const row of chained) this.#chain(row);
   }
 
@@ -148,8 +171,8 @@ export class KnownStretches {
     if (stretch === 0) return undefined;
     let longest: ShownRun | undefined;
     let compared = 0;
-    for (let row = this.#firstOf(stretch); row >= 0; row = (this.#next[row] ?? END) - 1) {
-      const known = this.#texts[row] ?? 0;
+    for (let row = this.#firstOf(stretch); row >= 0; row = this.#nextOf(row)) {
+      const known = this.#textAt(row);
       if (known < firstText || compared === MAX_COMPARED) break;
       if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
       compared += 1;
@@ -167,7 +190,7 @@ export class KnownStretches {
     from: number,
     rows: ReadonlyMap<number, number>,
   ): ShownRun | undefined {
-    const known = this.#texts[row] ?? 0;
+    const known = this.#textAt(row);
     const noted = unpacked(this.#noted.get(known) ?? 0);
     const numbered = this.#numberedIn(noted);
     const firstLine = firstRowOf(noted) * STRETCH_LINES;
@@ -176,7 +199,8 @@ export class KnownStretches {
       shiftOf(numberAt(text.numbered, at + step), numberAt(numbered, place + step));
     const shift = shiftAt(0);
     const isSame = (step: number): boolean =>
-      text.lines[at + step] === this.#lines[firstLine + place + step] && shiftAt(step) === shift;
+      text.lines[at + step] === this.#rows.lines[firstLine + place + step] &&
+      shiftAt(step) === shift;
     let [before, behind] = [0, 0];
     const most = Math.min(at - from, place);
     while (before < most && isSame(-before - 1)) before += 1;
@@ -194,83 +218,94 @@ export class KnownStretches {
   #numberedIn({ row, runs }: Noted): readonly NumberedLines[] {
     return Array.from({ length: runs }, (_, at) => {
       const from = (row + at) * STRETCH_LINES;
-      const [first = 0, end = 0, number = 0] = this.#lines.subarray(from, from + STRETCH_LINES);
+      const [first = 0, end = 0, number = 0] = this.#rows.lines.subarray(
+        from,
+        from + STRETCH_LINES,
+      );
       return { first, end, number };
     });
   }
 
   /** Adds a row to its chain, unless its text has that stretch there already. */
   #chain(added: number): void {
-    const text = this.#texts[added] ?? 0;
+    const text = this.#textAt(added);
     const at = added * STRETCH_LINES;
-    const stretch = stretchOf(this.#lines, at);
+    const stretch = stretchOf(this.#rows.lines, at);
     let before = -1;
     let row = this.#firstOf(stretch);
-    for (; row >= 0 && (this.#texts[row] ?? 0) >= text; row = (this.#next[row] ?? END) - 1) {
-      if (this.#texts[row] === text && this.#hasLines(row, this.#lines, at)) return;
+    for (; row >= 0 && this.#textAt(row) >= text; row = this.#nextOf(row)) {
+      if (this.#textAt(row) === text && this.#hasLines(row, this.#rows.lines, at)) return;
       before = row;
     }
     this.#follow(stretch, before, added + 1);
-    this.#next[added] = row + 1;
+    this.#rows.next[added] = row + 1;
   }
 
   /** Returns whether it was in a chain. */
   #unchain(gone: number): boolean {
-    if (this.#next[gone] === UNCHAINED) return false;
-    const stretch = stretchOf(this.#lines, gone * STRETCH_LINES);
+    const { lines, next, unchained } = this.#rows;
+    if (next[gone] === unchained) return false;
+    const stretch = stretchOf(lines, gone * STRETCH_LINES);
     let before = -1;
-    for (let row = this.#firstOf(stretch); row !== gone; row = (this.#next[row] ?? END) - 1) {
+    for (let row = this.#firstOf(stretch); row !== gone; row = this.#nextOf(row)) {
       before = row;
     }
-    this.#follow(stretch, before, this.#next[gone] ?? END);
-    this.#next[gone] = UNCHAINED;
+    this.#follow(stretch, before, next[gone] ?? END);
+    next[gone] = unchained;
     return true;
   }
 
   /** Has one follow a row, or begin the chain of a stretch. */
   #follow(stretch: number, before: number, following: number): void {
-    if (before >= 0) this.#next[before] = following;
-    else this.#first[(stretch >>> 0) & (this.#first.length - 1)] = following;
+    const { first, next } = this.#rows;
+    if (before >= 0) next[before] = following;
+    else first[(stretch >>> 0) & (first.length - 1)] = following;
   }
 
   #firstOf(stretch: number): number {
-    return (this.#first[(stretch >>> 0) & (this.#first.length - 1)] ?? END) - 1;
+    const { first } = this.#rows;
+    return (first[(stretch >>> 0) & (first.length - 1)] ?? END) - 1;
+  }
+
+  #nextOf(row: number): number {
+    return (this.#rows.next[row] ?? END) - 1;
+  }
+
+  #textAt(row: number): number {
+    return this.#texts[this.#rows.texts[row] ?? 0] ?? 0;
   }
 
   #hasLines(row: number, lines: Int32Array, at: number): boolean {
     const first = row * STRETCH_LINES;
     for (let line = 0; line < STRETCH_LINES; line += 1) {
-      if (this.#lines[first + line] !== lines[at + line]) return false;
+      if (this.#rows.lines[first + line] !== lines[at + line]) return false;
     }
     return true;
   }
 
   #reserve(rows: number): void {
-    if (this.#used + rows > this.#texts.length) this.#rebuild(rows);
+    if (this.#used + rows > this.#rows.length) this.#rebuild(rows);
   }
 
   /** Moves what is noted together, to where there is room for so many rows more. */
   #rebuild(rows: number): void {
-    const [lines, next] = [this.#lines, this.#next];
+    const former = this.#rows;
     // In their order, for each to begin its chains.
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
-    const room = Math.max(FIRST_ROWS, needed + (needed >> 3));
-    this.#lines = new Int32Array(room * STRETCH_LINES);
-    this.#texts = new Int32Array(room);
-    this.#next = new Int32Array(room).fill(UNCHAINED);
-    this.#first = new Int32Array(2 ** Math.floor(Math.log2(room)));
+    this.#rows = new StretchRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
+    this.#texts = [];
     this.#used = 0;
     for (const [text, place] of noted) {
       const kept = unpacked(place);
       const [from, start] = [kept.row, this.#used];
       const count = endRowOf(kept) - from;
       this.#used += count;
-      this.#texts.fill(text, start, this.#used);
-      const taken = lines.subarray(from * STRETCH_LINES, (from + count) * STRETCH_LINES);
-      this.#lines.set(taken, start * STRETCH_LINES);
+      this.#rows.texts.fill(this.#texts.push(text) - 1, start, this.#used);
+      const taken = former.lines.subarray(from * STRETCH_LINES, (from + count) * STRETCH_LINES);
+      this.#rows.lines.set(taken, start * STRETCH_LINES);
       for (let row = 0; row < count; row += 1) {
-        if (next[from + row] !== UNCHAINED) this.#chain(start + row);
+        if (former.next[from + row] !== former.unchained) this.#chain(start + row);
       }
       this.#noted.set(text, packed({ ...kept, row: start }));
     }

@@ -57,6 +57,18 @@ describe('KnownStretches', () => {
     ]);
   });
 
+  it('knows more stretches than fit narrow rows, and those that are left of them', () => {
+    const known = new KnownStretches();
+    const texts = Array.from({ length: 60 }, (_, at) => linesOf(text(at * 4_096, 4_096)));
+    for (const [at, lines] of texts.entries()) known.note(at + 1, lines);
+    expect(known.size).toBeGreaterThan(2 ** 16);
+    const isKnown = (at: number): boolean =>
+      known.shownIn(texts[at] ?? linesOf(''), new Map([[at + 1, 0]])).length > 0;
+    expect(texts.map((_, at) => isKnown(at))).toEqual(texts.map(() => true));
+    known.keep(new Set([1, 60]));
+    expect(texts.flatMap((_, at) => (isKnown(at) ? [at] : []))).toEqual([0, 59]);
+  });
+
   it('keeps nothing of what is forgotten', () => {
     const known = new KnownStretches();
     for (const text of [1, 2]) known.note(text, text === 2 ? linesOf(OTHERS) : lines);
