@@ -1,6 +1,7 @@
 // Where prompts come from, and what a name of one cannot reach.
 
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,11 @@ describe('getCompressionPrompt', () => {
     for (const section of sections) expect(prompt).toContain(`    </${section ?? ''}>`);
     expect(prompt).toMatch(/^<state_snapshot>$/m);
     expect(prompt).toMatch(/^<\/state_snapshot>$/m);
+  });
+
+  it('is its file, to the byte', () => {
+    const file = new URL('../../../src/main/prompts/compression.md', import.meta.url);
+    expect(prompt).toBe(readFileSync(file, 'utf8'));
   });
 
   it.each([

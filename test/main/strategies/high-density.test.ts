@@ -84,6 +84,7 @@ describe('HighDensityStrategy', () => {
     it.each([
       ['an empty history as it is', '', undefined, ''],
       ['a single entry as it is', 'h', undefined, 'h'],
+      ['a single result as it is', 't:r1', undefined, 't:r1'],
       ['everything when the tail covers it', 'a:r1 t:r1', { preserve: 1 }, 'a:r1 t:r1'],
       [
         'no result in the tail',

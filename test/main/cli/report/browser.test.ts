@@ -76,20 +76,41 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     await rm(folder, { recursive: true });
   });
 
-  /** Opens a page; what it complains of or asks for ends up in `noise`. */
-  async function open(
-    name: string,
-    options: BrowserContextOptions = {},
-  ): Promise<{ readonly page: Page; readonly noise: string[] }> {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    const noise: string[] = [];
+  let shownUrl = '';
+  /** By whether scripts run, the one page of a browser that shows all: a process for each would take most of the time. */
+  const views = new Map<boolean, { readonly page: Page; readonly noise: string[] }>();
+
+  async function viewOf(javaScriptEnabled: boolean): Promise<{ page: Page; noise: string[] }> {
+    const known = views.get(javaScriptEnabled);
+    if (known !== undefined) return known;
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const context = await browser.newContext({ javaScriptEnabled, permissions });
+    const view = { page: await context.newPage(), noise: [] as string[] };
+    const { page, noise } = view;
     page.on('console', (message) => noise.push(message.text()));
     page.on('pageerror', (error) => noise.push(error.message));
     page.on('request', (request) => {
-      if (request.url() !== pages.get(name)) noise.push(request.url());
+      if (request.url() !== shownUrl) noise.push(request.url());
     });
-    await page.goto(pages.get(name)!, { waitUntil: 'load' });
+    views.set(javaScriptEnabled, view);
+    return view;
+  }
+
+  /** Shows a page anew; what it complains of or asks for ends up in `noise`. */
+  async function open(
+    name: string,
+    {
+      colorScheme = 'light',
+      viewport = { width: 1280, height: 720 },
+      javaScriptEnabled = true,
+    }: Pick<BrowserContextOptions, 'colorScheme' | 'viewport' | 'javaScriptEnabled'> = {},
+  ): Promise<{ readonly page: Page; readonly noise: readonly string[] }> {
+    const { page, noise } = await viewOf(javaScriptEnabled);
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
+    noise.length = 0;
+    shownUrl = pages.get(name)!;
+    await page.goto(shownUrl, { waitUntil: 'load' });
     return { page, noise };
   }
 
@@ -107,7 +128,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
       const { page, noise } = await open(name, { colorScheme });
       expect(await page.title()).toMatch(/^Context report: /);
       expect(noise.filter((text) => !text.startsWith('data:'))).toEqual([]);
-      await page.context().close();
     },
   );
 
@@ -123,7 +143,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     // The chart follows with the next frame.
     await expect.poll(() => page.evaluate<string[]>(PAINTED_COLOURS)).not.toEqual(light.chart);
     expect((await page.evaluate<string[]>(PAINTED_COLOURS)).length).toBeGreaterThan(2);
-    await page.context().close();
   });
 
   test('tells the numbers of the turn that the arrow keys move to', async () => {
@@ -134,7 +153,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     const tip = page.locator('.tip');
     await tip.waitFor({ state: 'visible' });
     expect(await tip.innerText()).toMatch(/^model call 2\n/);
-    await page.context().close();
   });
 
   test('gives a category the same colour where the scheme is dark', async () => {
@@ -146,7 +164,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(new Set(light).size).toBeGreaterThan(2);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await page.evaluate<string[]>(colours)).toEqual(light);
-    await page.context().close();
   });
 
   test('shows only the edits that are searched for, and all again', async () => {
@@ -167,7 +184,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     await search.fill('');
     expect(await shown.count()).toBe(0);
     expect(await page.locator('#edits details.group:visible').count()).toBeGreaterThan(1);
-    await page.context().close();
   });
 
   test('sorts the edits of a group, by keyboard alone', async () => {
@@ -182,11 +198,10 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     const after = await page.evaluate<number[]>(turns);
     expect(after).toEqual(before.toSorted((a, b) => a - b));
     expect(after).not.toEqual(before);
-    await page.context().close();
   });
 
   test('switches the picture of the window by keyboard, and copies the settings', async () => {
-    const { page } = await open('long', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = await open('long');
     await page.focus('#show-with');
     await page.keyboard.press('ArrowRight');
     expect(await page.locator('#map-without').isVisible()).toBe(true);
@@ -194,7 +209,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('button', { name: /Copied|Selected/ }).waitFor();
     expect(await page.evaluate('getSelection().toString()')).toContain('createCompactor({');
-    await page.context().close();
   });
 
   test('sorts and opens the sessions of a folder', async () => {
@@ -207,7 +221,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(saved).toEqual(saved.toSorted((a, b) => b - a));
     await sessions.first().locator('summary').click();
     expect(await sessions.first().innerText()).toContain('given back');
-    await page.context().close();
   });
 
   test('no id breaks in the middle', async () => {
@@ -218,7 +231,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     );
     expect(heights.length).toBeGreaterThan(0);
     expect(Math.max(...heights)).toBeLessThan(30);
-    await page.context().close();
   });
 
   test('has its tables without JavaScript', async () => {
@@ -233,7 +245,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.locator('.filter').isVisible()).toBe(false);
     await page.locator('#edits summary').first().click();
     expect(await page.locator('#edits tbody tr').first().isVisible()).toBe(true);
-    await page.context().close();
   });
 
   const screens = [
@@ -251,7 +262,6 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
       for (const javaScriptEnabled of [true, false]) {
         const { page } = await open(name, { viewport, javaScriptEnabled });
         sizes.push(await page.evaluate(SIZE));
-        await page.context().close();
       }
       // The script finds its place ready: with it the page is as high as without.
       expect(sizes[0]).toEqual(sizes[1]);

@@ -48,6 +48,7 @@ describe('optimize', () => {
     ['parameters that are null', 'a:r1(=null) t:r1 a:w2 t:w2'],
     ['parameters that are a string', 'a:r1(="a.ts") t:r1 a:w2 t:w2'],
     ['parameters without a path', 'a:r1(={"line":1}) t:r1 a:w2 t:w2'],
+    ['calls without a path', 'a:r1(={"line":1}) t:r1 a:w2(={"line":1}) t:w2'],
     ['a path that is no string', 'a:r1(={"file_path":7}) t:r1 a:w2 t:w2'],
     ['an empty path', 'a:r1(={"file_path":""}) t:r1 a:w2(={"file_path":""}) t:w2'],
     [
@@ -136,6 +137,7 @@ describe('optimize', () => {
       'a:w2(={"absolute_path":"/work/a.ts"}) t:w2',
     ],
     ['the nearest call of a repeated id', 'a:s1 t:s1 a:r1 t:r1 a:w2 t:w2', 'a:s1 t:s1 a:w2 t:w2'],
+    ['the nearest of two open calls of an id', 'a:s1 a:r1 t:r1 a:w2 t:w2', 'a:s1 a:w2 t:w2'],
   ])('removes %s', (_, before, after) => {
     expect(outcome(before)).toBe(describeHistory(historyOf(after)));
   });
