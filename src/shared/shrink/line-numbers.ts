@@ -9,6 +9,8 @@ const TAB = 0x09;
 const ARROW = 0x2192;
 
 const SPACE = 0x20;
+/** What other tools have there: `grep -n`, editors. */
+const SEPARATORS: ReadonlySet<number> = new Set([TAB, ARROW, 0x3a, 0x7c]);
 const [ZERO, NINE] = [0x30, 0x39];
 
 const MAX_PADDING = 12;
@@ -50,6 +52,19 @@ export function paddingOf(text: string, at: number): number {
   const end = endOfDigits(text, digits);
   const next = text.charCodeAt(end);
   return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
+}
+
+/**
+ * Where a line goes on behind its number, with spaces before it and a tab, an arrow, a colon or a bar behind it; -1 where no such number
+ * stands at a place.
+ */
+export function endOfNumber(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;
+  let digits = at;
+  while (digits - at < MAX_PADDING && text.charCodeAt(digits) === SPACE) digits += 1;
+  const end = endOfDigits(text, digits);
+  return end > digits && SEPARATORS.has(text.charCodeAt(end)) ? end + 1 : -1;
 }
 
 /** The end of the lines from one on that are numbered in steps of one, all in the same column; the start where it is none of them. */

@@ -2,9 +2,9 @@
 // of the history says; here is what stands in their place, and how that is known again.
 
 import { Draft } from './draft.js';
+import { endOfNumber } from './line-numbers.js';
 import { isShrunk } from './shrunk-mark.js';
 import type { Shrinker } from './shrinker.js';
-import { leftOut } from './shrinker.js';
 
 /** When it runs, and its name: it is none of the chain, as it needs the history. */
 export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker<'shownBefore'>, 'name' | 'from'> = {
@@ -13,9 +13,10 @@ export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker<'shownBefore'>, 'name' | 'from
 };
 
 /** Runs of less text are not worth a line that says where they stand. In UTF-16 units. */
-const MIN_RUN = 120;
+export const MIN_RUN = 120;
 
 const SHOWN_ABOVE = 'unchanged, as shown above by ';
+const SHOWN_BY_CALL = 'unchanged, as its call has them';
 const SOURCE = /unchanged, as shown above by ([\w.-]{1,64})/g;
 const ID = /^[\w.-]{1,64}$/;
 
@@ -38,20 +39,53 @@ export function sourceIdsOf(result: unknown): string {
   return [...ids].join(' ');
 }
 
-/** Lines of a text that the result of an earlier call shows, by their indices; the end is exclusive. */
+/** Lines of a text that the result of an earlier call shows, or the arguments of its own; by their indices, the end is exclusive. */
 export interface ShownElsewhere {
   readonly start: number;
   readonly end: number;
-  readonly callId: string;
+  /** `null` for its own call. */
+  readonly callId: string | null;
+  /** The number that the first one has there, `null` for none; absent where it has the same, or none, here too. */
+  readonly there?: number | null;
 }
 
 /** The call whose result shows all lines of a text, if there is one. */
 export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): string | undefined {
   const [first] = runs;
-  if (runs.length !== 1 || first?.start !== 0) return undefined;
+  if (runs.length !== 1 || first?.start !== 0 || first.callId === null) return undefined;
+  if (first.there !== undefined) return undefined;
   let lines = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
   return first.end === lines ? first.callId : undefined;
+}
+
+/** Adds what these runs leave open of others. All ascend, and none of one list overlap. */
+export function withOthers(
+  runs: readonly ShownElsewhere[],
+  others: readonly ShownElsewhere[],
+): readonly ShownElsewhere[] {
+  if (others.length === 0) return runs;
+  const all: ShownElsewhere[] = [];
+  let next = 0;
+  for (const other of others) {
+    let { start } = other;
+    const take = (end: number): void => {
+      if (start >= end) return;
+      const { there } = other;
+      const from = typeof there === 'number' && { there: there + start - other.start };
+      all.push({ ...other, start, end, ...from });
+    };
+    for (let run = runs[next]; run !== undefined && run.start < other.end; run = runs[next]) {
+      take(run.start);
+      start = Math.max(start, run.end);
+      // One that reaches over the end may reach into the next one.
+      if (run.end > other.end) break;
+      all.push(run);
+      next += 1;
+    }
+    take(other.end);
+  }
+  return [...all, ...runs.slice(next)];
 }
 
 /** Returns a text with a line in place of each of these runs that is worth it. */
@@ -60,15 +94,34 @@ export function withoutRuns(draft: Draft, runs: readonly ShownElsewhere[]): Draf
   const { lines } = draft;
   const kept: string[] = [];
   let from = 0;
-  for (const { start, end, callId } of runs) {
+  for (const run of runs) {
+    const { start, end } = run;
     let length = end - start;
     for (let at = start; at < end; at += 1) length += lines[at]?.length ?? 0;
     if (length < MIN_RUN) continue;
     for (let at = from; at < start; at += 1) kept.push(lines[at] ?? '');
-    kept.push(leftOut(`${end - start} lines, ${shownBefore(callId)},`));
+    kept.push(`[… ${whatOf(run, lines)} …]`);
     from = end;
   }
   if (from === 0) return undefined;
   for (let at = from; at < lines.length; at += 1) kept.push(lines[at] ?? '');
   return Draft.ofLines(kept);
+}
+
+/** Says which lines these are; by their numbers where those differ, so that each line can be had from what both places show. */
+function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly string[]): string {
+  const count = end - start;
+  const shown = callId === null ? SHOWN_BY_CALL : shownBefore(callId);
+  if (there === undefined) return `${count} lines ${shown}`;
+  const here = numberOfLine(lines[start]);
+  const isNumbered = numberOfLine(lines[end - 1]) === here + count - 1;
+  const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
+  const asThere = there === null ? 'without numbers' : `as lines ${there}-${there + count - 1}`;
+  return `${which} ${shown} ${asThere}`;
+}
+
+/** NaN for a line without one. */
+function numberOfLine(line: string = ''): number {
+  const end = endOfNumber(line, 0);
+  return end < 0 ? NaN : Number(line.slice(0, end - 1));
 }

@@ -149,12 +149,12 @@ function findShown(
   entry: number,
   json: string,
 ): readonly ShownAbove[] | undefined {
-  const runs = JSON.parse(json) as readonly ShownElsewhere[];
+  const runs = JSON.parse(json) as readonly (ShownElsewhere & { readonly callId: string })[];
   const found: ShownAbove[] = [];
-  for (const { start, end, callId } of runs) {
+  for (const { callId, ...lines } of runs) {
     const place = findResponse(former, entry, callId);
     if (place === undefined) return undefined;
-    found.push({ start, end, ...place });
+    found.push({ ...lines, ...place });
   }
   return found;
 }

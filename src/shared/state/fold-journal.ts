@@ -12,6 +12,7 @@ import { PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import { shrunkResult } from '../density/rules/shrink.js';
 import { assertIngestible } from '../ingestion.js';
+import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/answered-calls.js';
 import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
 import { pairingViolationsInSlices } from '../validity.js';
@@ -269,10 +270,10 @@ function* rowsThatShrink(rows: Int32Array): Generator<PlanCursor, void, undefine
 function shownElsewhere(
   list: readonly IContent[],
   entry: number,
-  { start, end, entriesBack, block }: ShownAbove,
-): { readonly start: number; readonly end: number; readonly callId: string } {
+  { entriesBack, block, ...lines }: ShownAbove,
+): ShownElsewhere {
   const source = list[entry - entriesBack]?.blocks[block];
-  if (source?.type === 'tool_response') return { start, end, callId: source.callId };
+  if (source?.type === 'tool_response') return { ...lines, callId: source.callId };
   throw new RangeError('Expected a result that shows the lines.');
 }
 

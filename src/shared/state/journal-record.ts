@@ -6,6 +6,7 @@ import type { PlaceholderForm } from '../density.js';
 import { PlanCursor, ROW_LENGTH } from '../density/plan/plan.js';
 import type { DensityPlan } from '../density/plan/plan.js';
 import { ACTION, actionOf, markOf, ruleOf } from '../density/rules/marks.js';
+import type { ShownElsewhere } from '../shrink/shown-before.js';
 import type { ShrinkSettings } from '../shrink/shrink-text.js';
 import { ByteReader, ByteWriter } from './packed-bytes.js';
 
@@ -16,9 +17,7 @@ export interface RowSettings {
 }
 
 /** Lines of a result that another one shows: so many entries before it, in this block. */
-export interface ShownAbove {
-  readonly start: number;
-  readonly end: number;
+export interface ShownAbove extends Omit<ShownElsewhere, 'callId'> {
   readonly entriesBack: number;
   readonly block: number;
 }
@@ -173,12 +172,13 @@ export class JournalWriter {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
-    for (const { start, end, entriesBack, block } of runs) {
+    for (const { start, end, entriesBack, block, there } of runs) {
       bytes.number(start - from);
       bytes.number(end - start);
       from = end;
       bytes.number(entriesBack);
-      bytes.number(block);
+      bytes.number(2 * block + (there === undefined ? 0 : 1));
+      if (there !== undefined) bytes.number(there === null ? 0 : 1 + there);
     }
   }
 
@@ -284,7 +284,12 @@ function readShown(bytes: ByteReader): readonly ShownAbove[] {
     const start = from + bytes.number();
     const end = start + bytes.number();
     from = end;
-    return { start, end, entriesBack: bytes.number(), block: bytes.number() };
+    const entriesBack = bytes.number();
+    const form = bytes.number();
+    const block = Math.floor(form / 2);
+    if (form % 2 === 0) return { start, end, entriesBack, block };
+    const number = bytes.number();
+    return { start, end, entriesBack, block, there: number === 0 ? null : number - 1 };
   });
 }
 

@@ -12,12 +12,16 @@ import {
 import type { JournalRecord, SplicePiece } from '../../../src/shared/state/journal-record.js';
 import { runs } from '../../support/scale.js';
 
-const shown = fc.record({
-  start: fc.nat(50),
-  end: fc.nat(50),
-  entriesBack: fc.nat(9_000),
-  block: fc.nat(3),
-});
+const shown = fc.record(
+  {
+    start: fc.nat(50),
+    end: fc.nat(50),
+    entriesBack: fc.nat(9_000),
+    block: fc.nat(3),
+    there: fc.option(fc.nat(999_999_999)),
+  },
+  { requiredKeys: ['start', 'end', 'entriesBack', 'block'] },
+);
 
 const rowsRecord = fc
   .tuple(

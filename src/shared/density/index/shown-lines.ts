@@ -1,17 +1,14 @@
-// What the texts of results have in common: numbers for stretches of lines, and none of the lines. Says which lines of a text
+// What the texts of results have in common: numbers for their lines, and none of the lines. Says which lines of a text
 // others show as well; which of those count, and which are to be kept, is for the caller to know.
 
-import { paddingOf } from '../../shrink/line-numbers.js';
-import { hashOf } from './hash.js';
+import { MAX_NUMBERED, numberAt, STRETCH_LINES, stretchOf } from './text-lines.js';
+import type { NumberedLines, TextLines } from './text-lines.js';
 
-/** Lines that are compared together. A text is noted by every so many of them, and looked up by all. */
-export const STRETCH_LINES = 3;
-/** Stretches of less text are found anywhere: braces, blank lines. In UTF-16 units. */
-const MIN_STRETCH = 24;
 /** What stands further down in a text is not noted. */
 const MAX_NOTED_LINES = 4_096;
-/** A text has fewer rows. */
-const MAX_ROWS = 2_048;
+/** A text has fewer lines, and fewer runs of numbered ones. */
+const MANY_LINES = 8_192;
+const MANY_RUNS = MAX_NUMBERED + 1;
 
 /** Lines of a text that an earlier one shows, too. */
 export interface ShownRun {
@@ -20,29 +17,57 @@ export interface ShownRun {
   readonly end: number;
   /** The row of the result that shows them. */
   readonly row: number;
+  /** The number that the first one has there, `null` for none; absent where it has the same, or none, here too. */
+  readonly there?: number | null;
 }
 
-/** Numbers for each stretch of a text, by its first line; 0 for one that is not compared. */
-export type StretchNumbers = Float64Array;
+/** So many texts with the same lines are compared. */
+const MAX_COMPARED = 16;
 
 /** Nothing follows in a chain; rows are told by their index plus one. */
 const END = 0;
 const FIRST_ROWS = 64;
+/** Rows are told by so little where there are fewer of them: the last number is for one in no chain. */
+const MAX_NARROW_ROWS = 2 ** 16 - 1;
+
+/** What is told of each stretch: some 18 bytes, or 24 where there are very many. */
+class StretchRows {
+  readonly length: number;
+  /** What the lines say, as many for each row as are compared together. */
+  readonly lines: Int32Array;
+  /** The place of its text in a list of them. */
+  readonly texts: Uint16Array | Uint32Array;
+  /** The row that follows in its chain. */
+  readonly next: Uint16Array | Uint32Array;
+  /** By the low bits of a stretch, the first row of its chain. As many as there is room for rows. */
+  readonly first: Uint16Array | Uint32Array;
+  /** What follows a row that is in no chain. */
+  readonly unchained: number;
+
+  constructor(length: number) {
+    const Rows = length < MAX_NARROW_ROWS ? Uint16Array : Uint32Array;
+    this.length = length;
+    this.lines = new Int32Array(length * STRETCH_LINES);
+    this.texts = new Rows(length);
+    this.next = new Rows(length);
+    this.first = new Rows(2 ** Math.floor(Math.log2(length)));
+    this.unchained = 2 ** (8 * Rows.BYTES_PER_ELEMENT) - 1;
+    this.next.fill(this.unchained);
+  }
+}
 
 /**
- * The stretches of the results of one history: of texts, each known by a number, in the order of these. One row of 25 bytes or so for
- * each of them: those of a text stand side by side, and those of one bucket of numbers are chained, of the newest text first.
+ * The lines of the results of one history: of texts, each known by a number, in the order of these. A row for
+ * each stretch of them: those of a text stand side by side, behind one for each run of numbered lines; and those of one bucket
+ * of stretches are chained, of the newest text first.
  */
 export class KnownStretches {
-  #numbers = new Float64Array(FIRST_ROWS);
-  #texts = new Int32Array(FIRST_ROWS);
-  #lines = new Uint16Array(FIRST_ROWS);
-  #next = new Int32Array(FIRST_ROWS);
-  /** By the low bits of a number, the first row of its chain. As many as there is room for rows. */
-  #first = new Int32Array(FIRST_ROWS);
+  #rows = new StretchRows(FIRST_ROWS);
+  /** The texts that rows are of, some of which are forgotten. */
+  #texts: number[] = [];
   /** Rows that were used, those of texts that are forgotten among them. */
   #used = 0;
-  /** By text, its first row and how many it has, as one number: an object for each would take as much as some of its rows. */
+  /** By text, what is noted of it, as one number: an object for each would take as much as some of its rows. */
   readonly #noted = new Map<number, number>();
   #size = 0;
 
@@ -57,44 +82,53 @@ export class KnownStretches {
   }
 
   /** Notes a text that is not noted. */
-  note(text: number, numbers: StretchNumbers): void {
-    const end = Math.min(numbers.length, MAX_NOTED_LINES);
-    this.#reserve(Math.ceil(end / STRETCH_LINES));
-    const row = this.#used;
-    for (let at = 0; at < end; at += STRETCH_LINES) {
-      const number = numbers[at] ?? 0;
-      if (number !== 0) this.#push(text, number, at);
+  note(text: number, { lines, stretches, numbered }: TextLines): void {
+    const count = Math.min(lines.length, MAX_NOTED_LINES);
+    this.#reserve(numbered.length + rowsFor(count));
+    const noted: Noted = { row: this.#used, runs: numbered.length, count };
+    const [first, end] = [firstRowOf(noted), endRowOf(noted)];
+    this.#used = end;
+    this.#size += end - noted.row;
+    this.#noted.set(text, packed(noted));
+    const rows = this.#rows;
+    rows.texts.fill(this.#texts.push(text) - 1, noted.row, end);
+    numbered.forEach((run, at) => {
+      rows.lines.set([run.first, run.end, run.number], (noted.row + at) * STRETCH_LINES);
+    });
+    rows.lines.set(lines.subarray(0, count), first * STRETCH_LINES);
+    for (let at = 0; at + STRETCH_LINES <= count; at += STRETCH_LINES) {
+      if (stretches[at] !== 0) this.#chain(first + at / STRETCH_LINES);
     }
-    this.#enter(text, row);
   }
 
   /** How many stretches of a text are noted; `undefined` when it is not known. */
   sizeOf(text: number): number | undefined {
     const noted = this.#noted.get(text);
-    return noted === undefined ? undefined : sizeOf(noted);
+    return noted === undefined ? undefined : rowsFor(unpacked(noted).count);
   }
 
   /** Knows a text by another number from now on. */
   move(text: number, to: number): void {
     const noted = this.#noted.get(text);
-    if (noted === undefined) return;
-    const [first, end] = [rowOf(noted), rowOf(noted) + sizeOf(noted)];
-    const numbers = this.#numbers.slice(first, end);
-    const lines = this.#lines.slice(first, end);
-    this.forget(text);
-    this.#reserve(numbers.length);
-    const row = this.#used;
-    for (const [at, number] of numbers.entries()) this.#push(to, number, lines[at] ?? 0);
-    this.#enter(to, row);
+    if (noted === undefined || text === to) return;
+    this.#noted.delete(text);
+    this.#noted.set(to, noted);
+    const { row: start } = unpacked(noted);
+    const end = endRowOf(unpacked(noted));
+    const chained: number[] = [];
+    for (let row = start; row < end; row += 1) if (this.#unchain(row)) chained.push(row);
+    this.#texts[this.#rows.texts[start] ?? 0] = to;
+    for (const row of chained) this.#chain(row);
   }
 
   forget(text: number): void {
     const noted = this.#noted.get(text);
     if (noted === undefined) return;
     this.#noted.delete(text);
-    this.#size -= sizeOf(noted) + 1;
-    const end = rowOf(noted) + sizeOf(noted);
-    for (let row = rowOf(noted); row < end; row += 1) this.#unchain(row);
+    const { row: start } = unpacked(noted);
+    const end = endRowOf(unpacked(noted));
+    this.#size -= end - start;
+    for (let row = start; row < end; row += 1) this.#unchain(row);
   }
 
   /** Forgets all texts but these. */
@@ -102,174 +136,220 @@ export class KnownStretches {
     for (const [text, noted] of this.#noted) {
       if (texts.has(text)) continue;
       this.#noted.delete(text);
-      this.#size -= sizeOf(noted) + 1;
+      this.#size -= endRowOf(unpacked(noted)) - unpacked(noted).row;
     }
     this.#rebuild(0);
   }
 
   /**
-   * Returns which lines of a text others show: ascending, none of them twice, each by the first text that has it.
+   * Returns which lines of a text others show: ascending, none of them twice, each with all that stands around it there as well.
    *
    * @param rows of the texts that may be named, where they stand: at higher rows those of higher numbers
    */
-  shownIn(numbers: StretchNumbers, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
+  shownIn(text: TextLines, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
     let firstText = Infinity;
-    for (const text of rows.keys()) firstText = Math.min(firstText, text);
+    for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
-    const runs: { start: number; end: number; text: number; line: number }[] = [];
-    for (let at = 0; at < numbers.length; at += 1) {
-      const row = this.#oldestRow(numbers[at] ?? 0, firstText, rows);
-      if (row === undefined) continue;
-      const [text, line] = [this.#texts[row] ?? 0, this.#lines[row] ?? 0];
-      const last = runs.at(-1);
-      const end = at + STRETCH_LINES;
-      // Stretches that stand elsewhere in another order are no run of it.
-      const goesOn = last?.text === text && line - last.line === at - last.start;
-      if (last !== undefined && goesOn && at <= last.end) last.end = end;
-      else if (last === undefined || at >= last.end) runs.push({ start: at, end, text, line });
+    const runs: ShownRun[] = [];
+    for (let at = 0; at < text.stretches.length;) {
+      const run = this.#longestRun(text, at, runs.at(-1)?.end ?? 0, firstText, rows);
+      if (run !== undefined) runs.push(run);
+      at = run?.end ?? at + 1;
     }
-    return runs.map(({ start, end, text }) => ({ start, end, row: rows.get(text) ?? 0 }));
+    return runs;
   }
 
-  /** The row of the first of these texts that has a stretch. */
-  #oldestRow(
-    number: number,
+  /** Of the newest of these texts that have a stretch, what the one shows that shows most; of two, the older one. */
+  #longestRun(
+    text: TextLines,
+    at: number,
+    from: number,
     firstText: number,
     rows: ReadonlyMap<number, number>,
-  ): number | undefined {
-    let oldest: number | undefined;
-    for (let row = this.#firstOf(number); row >= 0; row = (this.#next[row] ?? END) - 1) {
-      const text = this.#texts[row] ?? 0;
-      if (text < firstText) break;
-      if (this.#numbers[row] === number && rows.has(text)) oldest = row;
+  ): ShownRun | undefined {
+    const stretch = text.stretches[at] ?? 0;
+    if (stretch === 0) return undefined;
+    let longest: ShownRun | undefined;
+    let compared = 0;
+    for (let row = this.#firstOf(stretch); row >= 0; row = this.#nextOf(row)) {
+      const known = this.#textAt(row);
+      if (known < firstText || compared === MAX_COMPARED) break;
+      if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
+      compared += 1;
+      const run = this.#runAround(text, at, row, from, rows);
+      if (run !== undefined && lengthOf(run) >= lengthOf(longest)) longest = run;
     }
-    return oldest;
+    return longest;
   }
 
-  /** Adds a row, unless the text has that stretch further up. There is room for it. */
-  #push(text: number, number: number, line: number): void {
+  /** All lines that stand around a line as they do around a row, and are numbered as it is there and here. */
+  #runAround(
+    text: TextLines,
+    at: number,
+    row: number,
+    from: number,
+    rows: ReadonlyMap<number, number>,
+  ): ShownRun | undefined {
+    const known = this.#textAt(row);
+    const noted = unpacked(this.#noted.get(known) ?? 0);
+    const numbered = this.#numberedIn(noted);
+    const firstLine = firstRowOf(noted) * STRETCH_LINES;
+    const place = row * STRETCH_LINES - firstLine;
+    const shiftAt = (step: number): number =>
+      shiftOf(numberAt(text.numbered, at + step), numberAt(numbered, place + step));
+    const shift = shiftAt(0);
+    const isSame = (step: number): boolean =>
+      text.lines[at + step] === this.#rows.lines[firstLine + place + step] &&
+      shiftAt(step) === shift;
+    let [before, behind] = [0, 0];
+    const most = Math.min(at - from, place);
+    while (before < most && isSame(-before - 1)) before += 1;
+    const last = Math.min(text.lines.length - at, noted.count - place);
+    while (behind < last && isSame(behind)) behind += 1;
+    if (before + behind < STRETCH_LINES) return undefined;
+    return {
+      start: at - before,
+      end: at + behind,
+      row: rows.get(known) ?? 0,
+      ...(shift !== 0 && { there: numberAt(numbered, place - before) }),
+    };
+  }
+
+  #numberedIn({ row, runs }: Noted): readonly NumberedLines[] {
+    return Array.from({ length: runs }, (_, at) => {
+      const from = (row + at) * STRETCH_LINES;
+      const [first = 0, end = 0, number = 0] = this.#rows.lines.subarray(
+        from,
+        from + STRETCH_LINES,
+      );
+      return { first, end, number };
+    });
+  }
+
+  /** Adds a row to its chain, unless its text has that stretch there already. */
+  #chain(added: number): void {
+    const text = this.#textAt(added);
+    const at = added * STRETCH_LINES;
+    const stretch = stretchOf(this.#rows.lines, at);
     let before = -1;
-    let row = this.#firstOf(number);
-    for (; row >= 0 && (this.#texts[row] ?? 0) >= text; row = (this.#next[row] ?? END) - 1) {
-      if (this.#texts[row] === text && this.#numbers[row] === number) return;
+    let row = this.#firstOf(stretch);
+    for (; row >= 0 && this.#textAt(row) >= text; row = this.#nextOf(row)) {
+      if (this.#textAt(row) === text && this.#hasLines(row, this.#rows.lines, at)) return;
       before = row;
     }
-    const added = this.#used;
-    this.#used += 1;
-    this.#numbers[added] = number;
-    this.#texts[added] = text;
-    this.#lines[added] = line;
-    this.#chain(number, before, added + 1);
-    this.#next[added] = row + 1;
+    this.#follow(stretch, before, added + 1);
+    this.#rows.next[added] = row + 1;
   }
 
-  #enter(text: number, row: number): void {
-    const size = this.#used - row;
-    this.#noted.set(text, row * MAX_ROWS + size);
-    this.#size += size + 1;
-  }
-
-  #unchain(gone: number): void {
-    const number = this.#numbers[gone] ?? 0;
+  /** Returns whether it was in a chain. */
+  #unchain(gone: number): boolean {
+    const { lines, next, unchained } = this.#rows;
+    if (next[gone] === unchained) return false;
+    const stretch = stretchOf(lines, gone * STRETCH_LINES);
     let before = -1;
-    for (let row = this.#firstOf(number); row >= 0; row = (this.#next[row] ?? END) - 1) {
-      if (row === gone) {
-        this.#chain(number, before, this.#next[gone] ?? END);
-        return;
-      }
+    for (let row = this.#firstOf(stretch); row !== gone; row = this.#nextOf(row)) {
       before = row;
     }
+    this.#follow(stretch, before, next[gone] ?? END);
+    next[gone] = unchained;
+    return true;
   }
 
-  /** Has one follow a row, or begin the chain of a number. */
-  #chain(number: number, before: number, following: number): void {
-    if (before >= 0) this.#next[before] = following;
-    else this.#first[(number >>> 0) & (this.#first.length - 1)] = following;
+  /** Has one follow a row, or begin the chain of a stretch. */
+  #follow(stretch: number, before: number, following: number): void {
+    const { first, next } = this.#rows;
+    if (before >= 0) next[before] = following;
+    else first[(stretch >>> 0) & (first.length - 1)] = following;
   }
 
-  #firstOf(number: number): number {
-    return (this.#first[(number >>> 0) & (this.#first.length - 1)] ?? END) - 1;
+  #firstOf(stretch: number): number {
+    const { first } = this.#rows;
+    return (first[(stretch >>> 0) & (first.length - 1)] ?? END) - 1;
+  }
+
+  #nextOf(row: number): number {
+    return (this.#rows.next[row] ?? END) - 1;
+  }
+
+  #textAt(row: number): number {
+    return this.#texts[this.#rows.texts[row] ?? 0] ?? 0;
+  }
+
+  #hasLines(row: number, lines: Int32Array, at: number): boolean {
+    const first = row * STRETCH_LINES;
+    for (let line = 0; line < STRETCH_LINES; line += 1) {
+      if (this.#rows.lines[first + line] !== lines[at + line]) return false;
+    }
+    return true;
   }
 
   #reserve(rows: number): void {
-    if (this.#used + rows > this.#numbers.length) this.#rebuild(rows);
+    if (this.#used + rows > this.#rows.length) this.#rebuild(rows);
   }
 
   /** Moves what is noted together, to where there is room for so many rows more. */
   #rebuild(rows: number): void {
-    const [numbers, lines] = [this.#numbers, this.#lines];
+    const former = this.#rows;
     // In their order, for each to begin its chains.
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
-    const room = Math.max(FIRST_ROWS, needed + (needed >> 3));
-    this.#numbers = new Float64Array(room);
-    this.#texts = new Int32Array(room);
-    this.#lines = new Uint16Array(room);
-    this.#next = new Int32Array(room);
-    this.#first = new Int32Array(2 ** Math.floor(Math.log2(room)));
+    this.#rows = new StretchRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
+    this.#texts = [];
     this.#used = 0;
     for (const [text, place] of noted) {
-      const [start, end] = [this.#used, rowOf(place) + sizeOf(place)];
-      for (let at = rowOf(place); at < end; at += 1)
-        this.#push(text, numbers[at] ?? 0, lines[at] ?? 0);
-      this.#noted.set(text, start * MAX_ROWS + sizeOf(place));
+      const kept = unpacked(place);
+      const [from, start] = [kept.row, this.#used];
+      const count = endRowOf(kept) - from;
+      this.#used += count;
+      this.#rows.texts.fill(this.#texts.push(text) - 1, start, this.#used);
+      const taken = former.lines.subarray(from * STRETCH_LINES, (from + count) * STRETCH_LINES);
+      this.#rows.lines.set(taken, start * STRETCH_LINES);
+      for (let row = 0; row < count; row += 1) {
+        if (former.next[from + row] !== former.unchained) this.#chain(start + row);
+      }
+      this.#noted.set(text, packed({ ...kept, row: start }));
     }
   }
 }
 
-function rowOf(noted: number): number {
-  return Math.floor(noted / MAX_ROWS);
+function lengthOf(run: ShownRun | undefined): number {
+  return run === undefined ? 0 : run.end - run.start;
 }
 
-function sizeOf(noted: number): number {
-  return noted % MAX_ROWS;
+/** What is noted of a text: its first row, how many runs of numbered lines it has, and how many lines. */
+interface Noted {
+  readonly row: number;
+  readonly runs: number;
+  readonly count: number;
 }
 
-/**
- * Returns a number for each stretch of lines of a text. Different stretches share one by chance only, of 1 in 2^53; lines that
- * differ in the spaces before their numbers alone are the same.
- */
-export function stretchNumbers(text: string): StretchNumbers {
-  const numbers: number[] = [];
-  const [firstSeed, secondSeed] = [hashOf('first'), hashOf('second')];
-  /** Of the last lines, by their index modulo their number. */
-  const [firsts, seconds] = [new Int32Array(STRETCH_LINES), new Int32Array(STRETCH_LINES)];
-  const lengths = new Int32Array(STRETCH_LINES);
-  let start = paddingOf(text, 0);
-  let [first, second, length, line] = [firstSeed, secondSeed, 0, 0];
-  for (let at = start; at <= text.length; at += 1) {
-    const code = at === text.length ? LINE_END : text.charCodeAt(at);
-    if (code !== LINE_END) {
-      first = Math.imul(first ^ code, 0x01000193);
-      second = Math.imul(second ^ code, 0x5bd1e995) + code;
-      continue;
-    }
-    const place = line % STRETCH_LINES;
-    length += at - start - (lengths[place] ?? 0);
-    lengths[place] = at - start;
-    firsts[place] = first ^ (first >>> 15);
-    seconds[place] = second ^ (second >>> 13);
-    line += 1;
-    if (line >= STRETCH_LINES) {
-      numbers.push(length < MIN_STRETCH ? 0 : numberOf(firsts, seconds, line));
-    }
-    start = at + 1 + paddingOf(text, at + 1);
-    at = start - 1;
-    [first, second] = [firstSeed, secondSeed];
-  }
-  return Float64Array.from(numbers);
+function packed({ row, runs, count }: Noted): number {
+  return (row * MANY_RUNS + runs) * MANY_LINES + count;
 }
 
-const LINE_END = 0x0a;
+function unpacked(noted: number): Noted {
+  const rowAndRuns = Math.floor(noted / MANY_LINES);
+  return {
+    row: Math.floor(rowAndRuns / MANY_RUNS),
+    runs: rowAndRuns % MANY_RUNS,
+    count: noted % MANY_LINES,
+  };
+}
 
-/** One number for the lines before an index, in their order. */
-function numberOf(firsts: Int32Array, seconds: Int32Array, end: number): number {
-  let [high, low] = [0x1b873593, 0x2545f491];
-  for (let line = end - STRETCH_LINES; line < end; line += 1) {
-    high = Math.imul(high ^ (firsts[line % STRETCH_LINES] ?? 0), 0x85ebca6b);
-    high ^= high >>> 13;
-    low = Math.imul(low ^ (seconds[line % STRETCH_LINES] ?? 0), 0xc2b2ae35);
-    low ^= low >>> 16;
-  }
-  return (high >>> 0) * 0x200000 + (low >>> 11) + 1;
+/** The row of its first lines. */
+function firstRowOf({ row, runs }: Noted): number {
+  return row + runs;
+}
+
+function endRowOf(noted: Noted): number {
+  return firstRowOf(noted) + rowsFor(noted.count);
+}
+
+function rowsFor(lines: number): number {
+  return Math.ceil(lines / STRETCH_LINES);
+}
+
+/** By how much two numbers differ; infinite where one line has none. */
+function shiftOf(here: number | null, there: number | null): number {
+  return here === there ? 0 : (here ?? -Infinity) - (there ?? -Infinity);
 }

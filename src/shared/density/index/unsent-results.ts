@@ -8,8 +8,10 @@ import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { isGone } from './history-columns.js';
 import type { ResponseColumns } from './history-columns.js';
-import { KnownStretches, stretchNumbers } from './shown-lines.js';
-import type { ShownRun, StretchNumbers } from './shown-lines.js';
+import { KnownStretches } from './shown-lines.js';
+import type { ShownRun } from './shown-lines.js';
+import { linesOf } from './text-lines.js';
+import type { TextLines } from './text-lines.js';
 import type { Stretch } from './stretches.js';
 
 /** A result that may be shrunk. */
@@ -18,8 +20,7 @@ export interface UnsentResult {
   readonly row: number;
   readonly call: ToolCallBlock;
   readonly response: ToolResponseBlock & { readonly result: string };
-  /** Of its lines. */
-  readonly numbers: StretchNumbers;
+  readonly lines: TextLines;
   /** What became of it by some settings; `text` is `undefined` when it stays as it is. */
   shrunk?: {
     readonly settings: string;
@@ -105,13 +106,13 @@ export class UnsentResults {
       return this.#texts;
     }
     if (place === 'end') this.#forgetFar(responses, lastAnswer);
-    const numbers = numbersOf(response, result);
+    const lines = linesIn(response, result);
     if (call !== undefined && !isShrunk(result)) {
       const row = responses.length;
-      this.#results.set(row, { row, call, response: { ...response, result }, numbers });
+      this.#results.set(row, { row, call, response: { ...response, result }, lines });
     }
     this.#texts += 1;
-    this.#stretches.note(this.#texts, numbers);
+    this.#stretches.note(this.#texts, lines);
     return this.#texts;
   }
 
@@ -122,7 +123,7 @@ export class UnsentResults {
     const text = textOf.at(row);
     this.#stretches.forget(text);
     if (typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    this.#stretches.note(text, numbersOf(response, result));
+    this.#stretches.note(text, linesIn(response, result));
     return text;
   }
 
@@ -147,7 +148,7 @@ export class UnsentResults {
    *   an index that is made anew of the history as it stands knows it
    */
   shownOf(
-    { row, numbers }: UnsentResult,
+    { row, lines }: UnsentResult,
     responses: ResponseColumns,
     stands: (row: number) => boolean,
   ): readonly ShownRun[] {
@@ -156,7 +157,7 @@ export class UnsentResults {
       if (stands(earlier)) rows.set(text, earlier);
     });
     if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
-    return this.#stretches.shownIn(numbers, rows);
+    return this.#stretches.shownIn(lines, rows);
   }
 
   /**
@@ -257,14 +258,14 @@ function* stretchOf(
 
 const FORGOTTEN = 'Of results so far back is not known any more which lines they have.';
 
-const NUMBERS = new WeakMap<ToolResponseBlock, StretchNumbers>();
+const LINES = new WeakMap<ToolResponseBlock, TextLines>();
 
 /** Passes that index a whole history each see the same blocks. */
-function numbersOf(response: ToolResponseBlock, result: string): StretchNumbers {
-  let numbers = NUMBERS.get(response);
-  if (numbers === undefined) {
-    numbers = stretchNumbers(result);
-    NUMBERS.set(response, numbers);
+function linesIn(response: ToolResponseBlock, result: string): TextLines {
+  let lines = LINES.get(response);
+  if (lines === undefined) {
+    lines = linesOf(result);
+    LINES.set(response, lines);
   }
-  return numbers;
+  return lines;
 }

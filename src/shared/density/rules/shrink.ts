@@ -9,9 +9,11 @@ import { placeholderEnding } from '../../placeholder.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
   isShownId,
+  MIN_RUN,
   SHOWN_BEFORE_SHRINKER,
   shownBefore,
   sourceOfAll,
+  withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
@@ -20,6 +22,9 @@ import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-sum
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
+import { KnownStretches } from '../index/shown-lines.js';
+import { withoutSpentText } from '../index/spent-text.js';
+import { linesOf } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
@@ -38,6 +43,8 @@ export interface ShrinkFinding {
 
 /** So many results back a result is looked for that shows the same. */
 const MAX_BACK = 1_000;
+/** Of so many things in a list of a call the texts are looked at. */
+const MAX_LISTED = 100;
 /** A result that refers to another one keeps it for so many answers of the model. */
 const FRESH_ANSWERS = 20;
 
@@ -128,11 +135,11 @@ function standingRuns(
   marks: Marks,
 ): readonly ShownElsewhere[] {
   const stands = (row: number): boolean => marks.responses[row] === 0;
-  return index.shownOf(result, stands).flatMap(({ start, end, row }) => {
+  return index.shownOf(result, stands).flatMap(({ row, ...lines }) => {
     const callId = index.idOf(index.responses.id.at(row));
     if (!isShownId(callId)) return [];
     marks.referred.add(row);
-    return [{ start, end, callId }];
+    return [{ ...lines, callId }];
   });
 }
 
@@ -152,7 +159,9 @@ export function shrunkResult(
 ): string | undefined {
   const { callId, result } = response;
   const ending = placeholderEnding(callId, form);
-  const source = sourceOfAll(result, runs);
+  const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
+  const shown = isOn ? withOthers(runs, runsInCall(call, result)) : runs;
+  const source = sourceOfAll(result, shown);
   if (source !== undefined) {
     // A placeholder, so that nothing takes it for the text that it speaks of.
     const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
@@ -160,7 +169,31 @@ export function shrunkResult(
   }
   const isFile = kind === CALL_KIND.unknown && mayShowFile(call);
   const purpose = isFile ? undefined : PURPOSES[kind];
-  return shrinkText(result, runs, { purpose, command }, settings, ending);
+  return shrinkText(result, shown, { purpose, command }, settings, ending);
+}
+
+/** The lines of a result that its call has in texts that stay there, as tools show what they have written. */
+function runsInCall({ parameters }: ToolCallBlock, result: string): readonly ShownElsewhere[] {
+  const known = new KnownStretches();
+  const rows = new Map<number, number>();
+  for (const text of textsIn(withoutSpentText(parameters))) {
+    if (text.length < MIN_RUN) continue;
+    rows.set(rows.size, rows.size);
+    known.note(rows.size - 1, linesOf(text));
+  }
+  if (rows.size === 0) return [];
+  const runs = known.shownIn(linesOf(result), rows);
+  return runs.map(({ row: _, ...lines }) => ({ ...lines, callId: null }));
+}
+
+/** The texts of arguments, and of those that have several of them. */
+function textsIn(parameters: unknown): readonly string[] {
+  const values = Object.values(asRecord(parameters) ?? {});
+  const inner = values.flatMap((value) => {
+    const listed: readonly unknown[] = Array.isArray(value) ? value.slice(0, MAX_LISTED) : [];
+    return listed.flatMap((item) => Object.values(asRecord(item) ?? {}));
+  });
+  return [...values, ...inner].filter((value) => typeof value === 'string');
 }
 
 /** What an edit could need is in none of these. */

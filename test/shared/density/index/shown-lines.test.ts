@@ -2,27 +2,25 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  KnownStretches,
-  STRETCH_LINES,
-  stretchNumbers,
-} from '../../../../src/shared/density/index/shown-lines.js';
+import { KnownStretches } from '../../../../src/shared/density/index/shown-lines.js';
+import type { ShownRun } from '../../../../src/shared/density/index/shown-lines.js';
+import { linesOf, STRETCH_LINES } from '../../../../src/shared/density/index/text-lines.js';
 import { runs } from '../../../support/scale.js';
 
 const LINES = 'the first line of three\nthe second line of three\nthe third line of three';
 const OTHERS = LINES.replaceAll('three', 'the others');
-const numbers = stretchNumbers(LINES);
+const lines = linesOf(LINES);
 
 describe('KnownStretches', () => {
   it('finds lines in the first text that has them and may be named, in whatever order texts were noted', () => {
     const known = new KnownStretches();
-    for (const text of [20, 10, 30]) known.note(text, numbers);
+    for (const text of [20, 10, 30]) known.note(text, lines);
     const rows = new Map([
       [30, 7],
       [10, 4],
       [20, 6],
     ]);
-    const shown = (): number[] => known.shownIn(numbers, rows).map(({ row }) => row);
+    const shown = (): number[] => known.shownIn(lines, rows).map(({ row }) => row);
     expect(shown()).toEqual([4]);
     known.move(30, 5);
     rows.delete(30);
@@ -38,92 +36,216 @@ describe('KnownStretches', () => {
 
   it('knows how much is noted of the longest text, and finds the others when that is forgotten', () => {
     const known = new KnownStretches();
-    known.note(
-      1,
-      stretchNumbers(Array.from({ length: 9_000 }, (_, at) => `a line ${at}`).join('\n')),
-    );
-    known.note(2, numbers);
+    known.note(1, linesOf(Array.from({ length: 9_000 }, (_, at) => `a line ${at}`).join('\n')));
+    known.note(2, lines);
     expect(known.sizeOf(1)).toBe(Math.ceil(4_096 / STRETCH_LINES));
     expect(known.sizeOf(2)).toBe(1);
     known.forget(1);
     expect(known.sizeOf(1)).toBeUndefined();
-    expect(known.shownIn(numbers, new Map([[2, 5]]))).toEqual([
+    expect(known.shownIn(lines, new Map([[2, 5]]))).toEqual([
       { start: 0, end: STRETCH_LINES, row: 5 },
     ]);
   });
 
   it('tells of one run where lines follow each other in another text as well', () => {
     const known = new KnownStretches();
-    known.note(1, stretchNumbers(`${LINES}\n${OTHERS}`));
-    const turned = stretchNumbers(`${OTHERS}\n${LINES}\n${OTHERS}`);
+    known.note(1, linesOf(`${LINES}\n${OTHERS}`));
+    const turned = linesOf(`${OTHERS}\n${LINES}\n${OTHERS}`);
     expect(known.shownIn(turned, new Map([[1, 0]]))).toEqual([
       { start: 0, end: 3, row: 0 },
       { start: 3, end: 9, row: 0 },
     ]);
   });
 
+  it('knows more stretches than fit narrow rows, and those that are left of them', () => {
+    const known = new KnownStretches();
+    const texts = Array.from({ length: 60 }, (_, at) => linesOf(text(at * 4_096, 4_096)));
+    for (const [at, lines] of texts.entries()) known.note(at + 1, lines);
+    expect(known.size).toBeGreaterThan(2 ** 16);
+    const isKnown = (at: number): boolean =>
+      known.shownIn(texts[at] ?? linesOf(''), new Map([[at + 1, 0]])).length > 0;
+    expect(texts.map((_, at) => isKnown(at))).toEqual(texts.map(() => true));
+    known.keep(new Set([1, 60]));
+    expect(texts.flatMap((_, at) => (isKnown(at) ? [at] : []))).toEqual([0, 59]);
+  });
+
   it('keeps nothing of what is forgotten', () => {
     const known = new KnownStretches();
-    for (const text of [1, 2]) known.note(text, text === 2 ? stretchNumbers(OTHERS) : numbers);
+    for (const text of [1, 2]) known.note(text, text === 2 ? linesOf(OTHERS) : lines);
     known.move(1, 3);
     known.keep(new Set([3]));
     const rows = new Map([1, 2, 3].map((text) => [text, 0]));
     expect(known.sizeOf(2)).toBeUndefined();
     expect(known.sizeOf(3)).toBe(1);
-    expect(known.shownIn(stretchNumbers(OTHERS), rows)).toEqual([]);
-    expect(known.shownIn(numbers, rows)).toHaveLength(1);
+    expect(known.shownIn(linesOf(OTHERS), rows)).toEqual([]);
+    expect(known.shownIn(lines, rows)).toHaveLength(1);
     known.keep(new Set());
     expect(known.size).toBe(0);
   });
 
-  it('knows what a list of its texts would know, whatever was forgotten and moved', () => {
-    const text = fc.integer({ min: 1, max: 40 });
-    const stretches = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 60 });
-    const command = fc.oneof(
-      { weight: 6, arbitrary: fc.tuple(fc.constant('note' as const), text, stretches) },
-      fc.tuple(fc.constantFrom('forget', 'move', 'keep'), text, fc.constant([])),
+  it('tells of a run with all that stands around it, by the text that shows most of it', () => {
+    const known = new KnownStretches();
+    const part = text(0, 30);
+    known.note(1, linesOf(`${text(100, 1)}\n${part}\n${text(200, 7)}`));
+    known.note(2, linesOf(`${text(300, 2)}\n${text(0, 20)}`));
+    known.note(3, linesOf(`${text(400, 5)}\n${part}`));
+    const rows = new Map([1, 2, 3].map((number) => [number, number]));
+    expect(known.shownIn(linesOf(`${text(500, 4)}\n${part}\n${text(600, 4)}`), rows)).toEqual([
+      expect.objectContaining({ start: 4, end: 34 }),
+    ]);
+  });
+
+  it.each([
+    ['numbered from elsewhere on', (line: string, at: number) => `${at + 40}\t${line}`, 40],
+    ['numbered alike', (line: string, at: number) => `  ${at + 7}→${line}`, undefined],
+    ['without numbers', (line: string) => line, null],
+  ])('knows lines %s there', (_name, made, there) => {
+    const known = new KnownStretches();
+    const numbered = (line: string, at: number): string => `${at + 7}→${line}`;
+    const lines = text(0, 12).split('\n');
+    known.note(1, linesOf(lines.map(made).join('\n')));
+    const found = known.shownIn(linesOf(lines.map(numbered).join('\n')), new Map([[1, 5]]));
+    expect(found).toEqual([{ start: 0, end: 12, row: 5, ...(there !== undefined && { there }) }]);
+  });
+
+  it('takes the end of a text for the end of it, and what stands behind numbered lines for what it is', () => {
+    const known = new KnownStretches();
+    known.note(1, linesOf(text(0, 6)));
+    known.note(2, linesOf(text(6, 6)));
+    const rows = new Map([1, 2].map((number) => [number, number]));
+    expect(known.shownIn(linesOf(text(0, 12)), rows)).toEqual([
+      { start: 0, end: 6, row: 1 },
+      { start: 6, end: 12, row: 2 },
+    ]);
+    const numbered = Array.from({ length: 4 }, (_, at) => `${at + 1}\tnumbered`).join('\n');
+    expect(known.shownIn(linesOf(`${numbered}\n${text(0, 6)}`), rows)).toEqual([
+      { start: 4, end: 10, row: 1 },
+    ]);
+  });
+
+  it('claims nothing that is not so, and finds every run of five lines', () => {
+    const piece = fc.record({
+      from: fc.integer({ min: 0, max: 12 }),
+      length: fc.integer({ min: 0, max: 14 }),
+      number: fc.option(fc.integer({ min: 0, max: 60 })),
+    });
+    const source = fc.array(piece, { maxLength: 4 }).map((pieces) =>
+      pieces.flatMap(({ from, length, number }) =>
+        Array.from({ length }, (_, at) => {
+          const said = `a line of text, ${(from + at) % 20}`;
+          return number === null ? said : `${number + at}:${said}`;
+        }),
+      ),
     );
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 60 }), fc.array(text), (commands, named) => {
+      fc.property(fc.array(source, { maxLength: 4 }), source, (sources, lines) => {
         const known = new KnownStretches();
-        const texts = new Map<number, readonly number[]>();
-        for (const [kind, at, given] of commands) {
-          const held = texts.get(at);
-          if (kind === 'keep') {
-            const kept = new Set([...texts.keys()].filter((other) => other % 7 !== at % 7));
-            known.keep(kept);
-            for (const other of texts.keys()) if (!kept.has(other)) texts.delete(other);
-            continue;
-          }
-          known.forget(kind === 'note' ? at : NaN);
-          if (kind === 'note') {
-            // Their numbers have more than 32 bits, and some have those in common.
-            const wide = given.map((number) => (number === 0 ? 0 : number * (2 ** 32 + 1)));
-            known.note(at, Float64Array.from(wide));
-            const noted = wide.filter((number, line) => line % STRETCH_LINES === 0 && number !== 0);
-            texts.set(at, [...new Set(noted)]);
-          } else if (kind === 'forget') {
-            known.forget(at);
-            texts.delete(at);
-          } else if (held !== undefined && !texts.has(at + 100)) {
-            known.move(at, at + 100);
-            texts.delete(at);
-            texts.set(at + 100, held);
-          }
+        for (const [at, noted] of sources.entries()) known.note(at + 1, linesOf(noted.join('\n')));
+        const rows = new Map(sources.map((_, at) => [at + 1, at]));
+        const found = known.shownIn(linesOf(lines.join('\n')), rows);
+        let last = 0;
+        for (const run of found) {
+          expect(run.start).toBeGreaterThanOrEqual(last);
+          last = run.end;
+          const noted = sources[run.row] ?? [];
+          expect(noted.some((_, place) => isTrue(run, lines, noted, place))).toBe(true);
         }
-        const size = [...texts.values()].reduce((sum, { length }) => sum + length + 1, 0);
-        expect([known.size, known.texts]).toEqual([size, texts.size]);
-        const some = named.flatMap((name) => [name, name + 100]).filter((name) => texts.has(name));
-        const rows = new Map(some.map((name) => [name, name + 1_000]));
-        for (let number = 1; number <= 31; number += 1) {
-          const wide = number * (2 ** 32 + 1);
-          const having = some.filter((name) => texts.get(name)?.includes(wide));
-          const expected = having.length === 0 ? [] : [Math.min(...having) + 1_000];
-          const shown = known.shownIn(Float64Array.of(wide), rows);
-          expect(shown.map(({ row }) => row)).toEqual(expected);
+        for (let at = 0; at + 5 <= lines.length; at += 1) {
+          const five = lines.slice(at, at + 5);
+          const isEven = five.every((line, step) => numberAfter(five[0], step) === numberIn(line));
+          const isShown = sources.some((noted) =>
+            noted.some((_, place) => five.every((line, step) => line === noted[place + step])),
+          );
+          const isTold = found.some(({ start, end }) => start < at + 5 && end > at);
+          if (isEven && isShown) expect(isTold).toBe(true);
         }
       }),
+      { numRuns: runs(4_000) },
+    );
+  });
+
+  it('knows what a list of its texts would know, whatever was forgotten and moved', () => {
+    const number = fc.integer({ min: 1, max: 40 });
+    const said = fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 40 });
+    const command = fc.oneof(
+      { weight: 6, arbitrary: fc.tuple(fc.constant('note' as const), number, said) },
+      fc.tuple(fc.constantFrom('forget', 'move', 'keep'), number, fc.constant([])),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(command, { maxLength: 60 }),
+        fc.array(number),
+        said,
+        (commands, named, asked) => {
+          const known = new KnownStretches();
+          const texts = new Map<number, string>();
+          const textOf = (of: readonly number[]): string =>
+            of.map((at) => `it says the line ${at}`).join('\n');
+          for (const [kind, at, given] of commands) {
+            const held = texts.get(at);
+            if (kind === 'keep') {
+              const kept = new Set([...texts.keys()].filter((other) => other % 7 !== at % 7));
+              known.keep(kept);
+              for (const other of texts.keys()) if (!kept.has(other)) texts.delete(other);
+              continue;
+            }
+            known.forget(kind === 'note' ? at : NaN);
+            if (kind === 'note') {
+              known.note(at, linesOf(textOf(given)));
+              texts.set(at, textOf(given));
+            } else if (kind === 'forget') {
+              known.forget(at);
+              texts.delete(at);
+            } else if (held !== undefined && !texts.has(at + 100)) {
+              known.move(at, at + 100);
+              texts.delete(at);
+              texts.set(at + 100, held);
+            }
+          }
+          // One that was fed with what is left, in order, knows the same.
+          const fresh = new KnownStretches();
+          for (const [at, held] of [...texts].toSorted(([a], [b]) => a - b))
+            fresh.note(at, linesOf(held));
+          expect([known.size, known.texts]).toEqual([fresh.size, texts.size]);
+          const some = named
+            .flatMap((name) => [name, name + 100])
+            .filter((name) => texts.has(name));
+          const rows = new Map(some.map((name) => [name, name + 1_000]));
+          const lines = linesOf(textOf(asked));
+          expect(known.shownIn(lines, rows)).toEqual(fresh.shownIn(lines, rows));
+        },
+      ),
       { numRuns: runs(2_000) },
     );
   });
 });
+
+/** Lines of which none stands twice. */
+function text(from: number, length: number): string {
+  return Array.from({ length }, (_, at) => `the line ${from + at} of a long text`).join('\n');
+}
+
+function numberIn(line: string = ''): number | null {
+  const end = line.indexOf(':');
+  return end < 0 ? null : Number(line.slice(0, end));
+}
+
+function numberAfter(line: string | undefined, steps: number): number | null {
+  const number = numberIn(line);
+  return number === null ? null : number + steps;
+}
+
+/** Whether the lines of a run stand at a place in a text, numbered as it says. */
+function isTrue(
+  { start, end, there }: ShownRun,
+  lines: readonly string[],
+  noted: readonly string[],
+  place: number,
+): boolean {
+  return lines.slice(start, end).every((line, step) => {
+    const said = [line, line.slice(line.indexOf(':') + 1)];
+    const shown = noted[place + step];
+    if (there === undefined) return shown === line;
+    return said.some((text) => shown === (there === null ? text : `${there + step}:${text}`));
+  });
+}

@@ -130,9 +130,9 @@ describe('SHRINK', () => {
       ...read(changed, 'again'),
     ]);
     expect(String(result).split('\n')).toEqual([
-      '[… 18 lines, unchanged, as shown above by first, left out …]',
+      '[… 18 lines unchanged, as shown above by first …]',
       ...lines(0, 5, 'changed').split('\n'),
-      '[… 18 lines, unchanged, as shown above by first, left out …]',
+      '[… 18 lines unchanged, as shown above by first …]',
       `[Shortened from ${changed.length} characters: lines shown above; recall("again") for the original]`,
     ]);
   });
@@ -149,6 +149,50 @@ describe('SHRINK', () => {
     const part = text.split('\n').slice(6, 51).join('\n');
     const again = lastResult([...sent, aiContent([toolCall('x', 'ls', {})]), ...read(part, 'b')]);
     expect(again).toMatch(/^\[read_file: unchanged, as shown above by first/);
+  });
+
+  it('says where lines stand under other numbers', () => {
+    const numbered = (text: string, from: number): string =>
+      text
+        .split('\n')
+        .map((line, at) => `${from + at}\t${line}`)
+        .join('\n');
+    const text = lines(0, 60);
+    const grown = `${lines(0, 2, 'added')}\n${lines(10, 60)}`;
+    const whole = [humanText('go'), ...read(numbered(text, 1), 'first')];
+    expect(String(lastResult([...whole, ...read(numbered(grown, 11), 'b')])).split('\n')).toEqual([
+      ...numbered(lines(0, 2, 'added'), 11).split('\n'),
+      '[… lines 13-62 unchanged, as shown above by first as lines 11-60 …]',
+      expect.stringContaining('lines shown above'),
+    ]);
+    const bare = [humanText('go'), ...read(text, 'first')];
+    expect(lastResult([...bare, ...read(numbered(text, 1), 'b')])).toContain(
+      '[… lines 1-60 unchanged, as shown above by first without numbers …]',
+    );
+    expect(lastResult([...whole, ...read(text, 'b')])).toContain(
+      '[… 60 lines unchanged, as shown above by first as lines 1-60 …]',
+    );
+  });
+
+  it('leaves out what the call of a result says, but nothing that the call may lose', () => {
+    const [replaced, written] = [lines(0, 20, 'old'), lines(0, 20, 'new')];
+    const edit = { path: 'b.ts', old_string: replaced, new_string: written };
+    const said = (result: string): unknown =>
+      lastResult([humanText('go'), ...asked('replace', edit, result)]);
+    expect(said(`Edited.\n${written}\nThat is all.`)).toMatch(
+      /^Edited\.\n\[… 20 lines unchanged, as its call has them …\]\nThat is all\.\n\[Shortened/,
+    );
+    expect(said(`Edited.\n${replaced}\nThat is all.`)).toContain(replaced);
+    expect(said(written)).toMatch(/^\[… 20 lines unchanged, as its call has them …\]\n\[Shortened/);
+    const both = [
+      ...[humanText('go'), ...read(`${lines(0, 20)}\n${lines(16, 26, 'new')}`, 'first')],
+      ...asked('replace', edit, `${lines(10, 20)}\n${lines(0, 26, 'new')}`),
+    ];
+    expect(String(lastResult(both)).split('\n').slice(0, -1)).toEqual([
+      '[… 10 lines unchanged, as shown above by first …]',
+      '[… 16 lines unchanged, as its call has them …]',
+      '[… 10 lines unchanged, as shown above by first …]',
+    ]);
   });
 
   it('refers to nothing that leaves, or has left', () => {
