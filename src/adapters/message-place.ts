@@ -55,6 +55,11 @@ export function isAtOrBehind<Message>(
   return place !== undefined && !('entry' in place) && place.index >= index;
 }
 
+/** Whether anything of a message stands. */
+export function isStanding({ standing }: { readonly standing: unknown }): boolean {
+  return standing !== null;
+}
+
 /** Whether nothing of a message may be edited. */
 export function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
   return record?.parts.length === 0;

@@ -11,11 +11,12 @@ import type {
   Origin,
   PartEdits,
   PlacedBlock,
+  PlacedEntry,
   Reading,
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isAtOrBehind, isPinned, NO_EDITS } from './message-place.js';
+import { isAtOrBehind, isPinned, isStanding, NO_EDITS } from './message-place.js';
 import type {
   GivenMessage,
   KnownMessages,
@@ -23,7 +24,7 @@ import type {
   ReadAhead,
   WrittenMessage,
 } from './message-place.js';
-import { findOthers, isPlaced, PER_SLICE } from './placed.js';
+import { findFirstEdits, findOthers, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-list.js';
@@ -43,6 +44,8 @@ export class MessageView<Message> {
   #places: Place<Message>[] = [];
   #standing: Message[] = [];
   #pinnedTokens = 0;
+  /** The entries that were read, until the first edit. */
+  #read: PlacedEntry[] | undefined = [];
 
   constructor(format: MessageFormat<Message>) {
     this.#format = format;
@@ -106,8 +109,9 @@ export class MessageView<Message> {
     for (const given of messages) {
       if (places.push(this.#append(given)) % PER_SLICE === 0) yield;
     }
-    for (const [at, { blocks }] of entries.entries()) {
-      for (const block of blocks) this.#enter(block);
+    for (const [at, entry] of entries.entries()) {
+      this.#read?.push(entry);
+      for (const block of entry.blocks) this.#enter(block);
       if (at % PER_SLICE === 0) yield;
     }
     return places;
@@ -158,6 +162,7 @@ export class MessageView<Message> {
 
   /** Follows an edit that replaced entries where they stood or removed them. */
   applyChanges(changes: readonly EntryChange[]): void {
+    this.#read = undefined;
     const left = new Map<Origin, PlacedBlock | null>();
     const removed = new Set<IContent>();
     for (const { before, after } of changes) {
@@ -200,18 +205,34 @@ export class MessageView<Message> {
   }
 
   *#follow(history: readonly IContent[]): Generator<void, void, undefined> {
-    const { isAsLeft, others } = yield* findOthers(this.#records, history);
+    const read = this.#read;
+    this.#read = undefined;
     const touched = new Set<GivenMessage<Message>>();
-    for (const record of this.#records) {
-      if (isAsLeft[record.index] === 1) continue;
-      const now = record.parts.flatMap(({ origin }) => others.get(origin) ?? []);
-      if (isSameList(now, record.left)) continue;
-      touched.add(record);
+    const leave = (record: GivenMessage<Message>, now: readonly PlacedBlock[]): boolean => {
       this.#leave(record, now);
-      if (touched.size % PER_SLICE === 0) yield;
+      return touched.add(record).size % PER_SLICE === 0;
+    };
+    let isOrdered = false;
+    if (read === undefined) {
+      const { isAsLeft, others } = yield* findOthers(this.#records, history);
+      for (const record of this.#records) {
+        if (isAsLeft[record.index] === 1) continue;
+        const now = record.parts.flatMap(({ origin }) => others.get(origin) ?? []);
+        if (!isSameList(now, record.left) && leave(record, now)) yield;
+      }
+    } else {
+      const { gone, others, hasWritten } = yield* findFirstEdits(read, history);
+      for (const [index, blocks] of gone) {
+        const record = this.#records[index];
+        const now = record?.parts.flatMap((block) =>
+          blocks.has(block) ? (others.get(block.origin) ?? []) : block,
+        );
+        if (record && now && leave(record, now)) yield;
+      }
+      isOrdered = !hasWritten;
     }
     yield* this.#redraw(touched);
-    this.#place(yield* this.#arrange(history));
+    this.#place(isOrdered ? this.#records.filter(isStanding) : yield* this.#arrange(history));
   }
 
   /** See `divideMessages`. */

@@ -1,7 +1,7 @@
 // Gives a block the place that it stands for, as all formats do, and tells by it what a history has left of a message.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
-import type { Origin, PlacedBlock } from './message-format.js';
+import type { Origin, PlacedBlock, PlacedEntry } from './message-format.js';
 
 /** The block, with the index of its message in the conversation and of its part in that. */
 export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
@@ -22,6 +22,68 @@ export function isPlaced(block: ContentBlock): block is PlacedBlock {
 
 /** Messages or entries that are looked at before others may have a turn: some tenths of a millisecond. */
 export const PER_SLICE = 64;
+
+/** What a history has of messages of which nothing was edited before. */
+export interface FirstEdits {
+  /** The blocks that are there no more, by the number of their message. */
+  readonly gone: ReadonlyMap<number, ReadonlySet<PlacedBlock>>;
+  /** Those in their place. */
+  readonly others: ReadonlyMap<Origin, PlacedBlock>;
+  /** Whether something stands there that was read of no message. */
+  readonly hasWritten: boolean;
+}
+
+/**
+ * Finds what a history has of the entries that were read, in slices: most of them are there as they were, and are not looked
+ * into. What it takes for gone and finds later is among the others.
+ */
+export function* findFirstEdits(
+  read: readonly PlacedEntry[],
+  history: readonly IContent[],
+): Generator<void, FirstEdits, undefined> {
+  const gone = new Map<number, Set<PlacedBlock>>();
+  const others = new Map<Origin, PlacedBlock>();
+  let hasWritten = false;
+  let next = 0;
+  const pass = (): void => {
+    for (const block of read[next]?.blocks ?? []) {
+      const [message] = block.origin;
+      const blocks = gone.get(message);
+      if (blocks === undefined) gone.set(message, new Set([block]));
+      else blocks.add(block);
+    }
+    next += 1;
+  };
+  for (const [at, entry] of history.entries()) {
+    if (at % (4 * PER_SLICE) === 0) yield;
+    if (read[next] !== entry) {
+      const blocks = entry.blocks.filter(isPlaced);
+      const [first] = blocks;
+      if (first === undefined) {
+        hasWritten ||= entry.blocks.length > 0;
+        continue;
+      }
+      while (next < read.length && read[next] !== entry && !isBehind(read[next], first)) pass();
+      if (read[next] !== entry) {
+        for (const block of blocks) others.set(block.origin, block);
+        continue;
+      }
+    }
+    next += 1;
+  }
+  while (next < read.length) pass();
+  return { gone, others, hasWritten };
+}
+
+function isBehind(
+  entry: PlacedEntry | undefined,
+  { origin: [message, part] }: PlacedBlock,
+): boolean {
+  const [first] = entry?.blocks ?? [];
+  if (first === undefined) return false;
+  const { origin } = first;
+  return origin[0] > message || (origin[0] === message && origin[1] > part);
+}
 
 /** What a history has of messages. */
 export interface OtherwiseLeft {

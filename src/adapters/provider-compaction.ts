@@ -119,26 +119,23 @@ export async function compactHead<Message>(
   return { ...answer, length: head.length };
 }
 
-/** Sets what a provider has compacted at a threshold of its own apart from what stands beside it in a message. */
-export function withCompactionsApart(entries: readonly PlacedEntry[]): readonly PlacedEntry[] {
-  if (!entries.some(({ blocks }) => blocks.some(isCompaction))) return entries;
-  return entries.flatMap((entry) => {
-    if (!entry.blocks.some(isCompaction)) return entry;
-    const apart: PlacedEntry[] = [];
-    let beside: PlacedBlock[] = [];
-    const end = (): void => {
-      if (beside.length > 0) apart.push({ ...entry, blocks: beside });
-      beside = [];
-    };
-    for (const block of entry.blocks) {
-      if (isCompaction(block)) {
-        end();
-        apart.push(entryOfProvider([block]));
-      } else beside.push(block);
-    }
-    end();
-    return apart;
-  });
+/** Sets what a provider has compacted at a threshold of its own apart from what stands beside it in an entry; `undefined` where there is none. */
+export function withCompactionsApart(entry: PlacedEntry): readonly PlacedEntry[] | undefined {
+  if (!entry.blocks.some(isCompaction)) return undefined;
+  const apart: PlacedEntry[] = [];
+  let beside: PlacedBlock[] = [];
+  const end = (): void => {
+    if (beside.length > 0) apart.push({ ...entry, blocks: beside });
+    beside = [];
+  };
+  for (const block of entry.blocks) {
+    if (isCompaction(block)) {
+      end();
+      apart.push(entryOfProvider([block]));
+    } else beside.push(block);
+  }
+  end();
+  return apart;
 }
 
 function isCompaction(block: PlacedBlock): boolean {

@@ -28,12 +28,14 @@ export function* readInSlices<Message>(
     pinnedTokens += read.pinnedTokens;
     for (const entry of read.entries) {
       assertHoldable(entry);
-      entries.push(entry);
+      const apart = withCompactionsApart(entry);
+      if (apart === undefined) entries.push(entry);
+      else entries.push(...apart);
       if (entries.length % PER_SLICE === 0) yield;
     }
     if (part === messages) break;
   }
-  return { entries: withCompactionsApart(entries), pinnedTokens };
+  return { entries, pinnedTokens };
 }
 
 /** A reader makes entries of the right shape; what is in them may still be more than a history takes. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { MESSAGE_PARAM_FORMAT } from '../../src/adapters/anthropic/message-param-format.js';
 import type { PlacedBlock, PlacedEntry } from '../../src/adapters/message-format.js';
 import { MessageView } from '../../src/adapters/message-view.js';
 import type { EntryChange } from '../../src/main/entry-change.js';
@@ -52,6 +53,19 @@ class Told {
 const blocksOf = (told: Told, entry: number): readonly ContentBlock[] =>
   told.history[entry]!.blocks;
 
+/** What an edit makes of an entry. */
+function fateOf(entry: PlacedEntry, fate: string): IContent[] {
+  const { blocks } = entry;
+  if (fate === 'goes') return [];
+  if (fate === 'part') return blocks.length < 2 ? [entry] : [{ ...entry, blocks: blocks.slice(1) }];
+  if (fate === 'summary') return [humanText('What was before.'), entry];
+  if (fate !== 'edited') return [entry];
+  const edited = blocks.map((block) =>
+    block.type === 'tool_response' ? { ...block, result: 'shorter' } : block,
+  );
+  return [{ ...entry, blocks: edited }];
+}
+
 describe('MessageView', () => {
   const messages = [
     system('be brief'),
@@ -61,6 +75,52 @@ describe('MessageView', () => {
     answer('b', 'read_file', 'longer'),
     assistant('done'),
   ];
+
+  it('follows the first edit of what it has read as it follows any other', () => {
+    const part = fc.oneof(
+      fc.constant({ type: 'text', text: 'said' } as const),
+      fc
+        .nat(20)
+        .map((id) => ({ type: 'tool_result', tool_use_id: `c${id}`, content: 'x' }) as const),
+    );
+    const sent = fc.oneof(
+      fc.constant({ role: 'system', content: 'pinned' }),
+      fc.nat(20).map((id) => ({
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: `c${id}`, name: 'look', input: {} },
+        ],
+      })),
+      fc.array(part, { maxLength: 4 }).map((content) => ({ role: 'user', content })),
+    );
+    const become = fc.constantFrom('stays', 'stays', 'stays', 'goes', 'part', 'edited', 'summary');
+    fc.assert(
+      fc.property(
+        fc.array(sent, { maxLength: 40 }),
+        fc.array(become, { minLength: 1, maxLength: 30 }),
+        fc.nat(40),
+        (messages, fates, turned) => {
+          const views = [0, 1].map(() => new MessageView(MESSAGE_PARAM_FORMAT as never));
+          const standing = views.map((view, which) => {
+            const { entries, commit } = view.read(messages as never);
+            commit();
+            const history = entries.flatMap((entry, at) =>
+              fateOf(entry, fates[at % fates.length]!),
+            );
+            // What a list in the place of the history may do as well.
+            if (turned < history.length && turned % 3 === 0)
+              history.push(...history.splice(turned, 2));
+            if (which === 1) view.applyChanges([]);
+            view.follow(history);
+            return [...view.standing];
+          });
+          expect(standing[0]).toEqual(standing[1]);
+        },
+      ),
+      { numRuns: runs(4_000) },
+    );
+  });
 
   it('shows the messages themselves as long as nothing is edited', () => {
     const { view } = new Told(messages);

@@ -8,11 +8,11 @@ import { readRemovals, restore } from 'ctxfold/removal-log';
 import type { IContent, OffloadMode, ToolResponseBlock, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
-import { sample } from '../support/scale.js';
+import { PLAYS_ALL, sample } from '../support/scale.js';
 
-const ENTRIES = 1_200;
+const ENTRIES = PLAYS_ALL ? 1_200 : 600;
 /** A third of what the history takes. */
-const CONTEXT_LIMIT = 120_000;
+const CONTEXT_LIMIT = ENTRIES * 100;
 
 async function temporaryPath(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'ctxfold-session-'));

@@ -10,6 +10,7 @@ import { createCompactor, humanText } from 'ctxfold';
 import type { Compactor, CompactorOptions, CtxfoldError, IContent, Session } from 'ctxfold';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateHistory } from '../../bench/support/generate-history.js';
+import { PLAYS_ALL } from '../support/scale.js';
 
 const PACKAGE_ROOT = resolve(import.meta.dirname, '../..');
 
@@ -182,7 +183,7 @@ describe('Compactor.close', () => {
       const sessions = await openSessions(compactor, histories(4, 20));
       const waiting: Promise<unknown>[] = [];
       for (const [at, session] of sessions.entries()) {
-        session.history.addAll(generateHistory({ entries: 1_000, seed: at + 5 }));
+        session.history.addAll(generateHistory({ entries: PLAYS_ALL ? 1_000 : 300, seed: at + 5 }));
         waiting.push(session.history.waitForTokenUpdates());
         // A session waits for the window that is open before it closes, so that some lines end at work.
         if (at > 1) continue;

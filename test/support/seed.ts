@@ -1,6 +1,9 @@
-// Runs ahead of each test file: gives all properties the seed of the run.
+// Runs ahead of each test file: gives all properties the seed of the run, and its share of cases to those that name no number.
 
 import fc from 'fast-check';
-import { TEST_SEED } from './scale.js';
+import { runs, TEST_SEED } from './scale.js';
 
-if (TEST_SEED !== undefined) fc.configureGlobal({ seed: TEST_SEED });
+fc.configureGlobal({
+  numRuns: runs(100),
+  ...(TEST_SEED !== undefined && { seed: TEST_SEED }),
+});

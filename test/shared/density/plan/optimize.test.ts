@@ -136,8 +136,16 @@ describe('optimize', () => {
       'a:r1(={"path":"a.ts"}) t:r1 a:w2(={"absolute_path":"/work/a.ts"}) t:w2',
       'a:w2(={"absolute_path":"/work/a.ts"}) t:w2',
     ],
-    ['the nearest call of a repeated id', 'a:s1 t:s1 a:r1 t:r1 a:w2 t:w2', 'a:s1 t:s1 a:w2 t:w2'],
-    ['the nearest of two open calls of an id', 'a:s1 a:r1 t:r1 a:w2 t:w2', 'a:s1 a:w2 t:w2'],
+    [
+      'the nearest call of a repeated id',
+      'a:r1(b.ts) t:r1 a:r1 t:r1 a:w2 t:w2',
+      'a:r1(b.ts) t:r1 a:w2 t:w2',
+    ],
+    [
+      'the nearest of two open calls of an id',
+      'a:r1(b.ts) a:r1 t:r1 a:w2 t:w2',
+      'a:r1(b.ts) a:w2 t:w2',
+    ],
   ])('removes %s', (_, before, after) => {
     expect(outcome(before)).toBe(describeHistory(historyOf(after)));
   });
