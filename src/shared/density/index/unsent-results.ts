@@ -36,7 +36,7 @@ const MAX_OPEN = 64;
 const WINDOW_RESULTS = 300;
 const WINDOW_STRETCHES = 10_000;
 /** So much more is noted, as results that go away bring older ones into that window. */
-const SLACK = 4;
+const SLACK = 2;
 
 /** Behind so many results that were sent, nothing of one is noted. */
 export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
