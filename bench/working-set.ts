@@ -164,5 +164,5 @@ function goalsOf(measurements: readonly Measurement[]): Goal[] {
     if (value === undefined || of === undefined) return [];
     return [{ name: `${name}, of ${ofName} (10,000)`, value: value / of, limit }];
   };
-  return [...ratio(HELD, WITHOUT, 1.5), ...ratio(TURN_HELD, TURN_WITHOUT, 1.1)];
+  return [...ratio(HELD, WITHOUT, 1.5), ...ratio(TURN_HELD, TURN_WITHOUT, 1.05)];
 }
