@@ -49,6 +49,8 @@ export interface Client {
   readonly thinks: boolean;
   /** Whether it can be started anew within a session. */
   readonly goesOn: boolean;
+  /** Whether it ends with 1 when the provider has refused a request, though it has gone on from there; without ctxfold, too. */
+  readonly failsAfterRefusal?: boolean;
   /** Its sessions, the weightiest first. */
   readonly plays: readonly ClientPlay[];
   /** Writes its configuration. */

@@ -18,6 +18,7 @@ export const opencode: Client = {
   name: 'opencode',
   thinks: false,
   goesOn: true,
+  failsAfterRefusal: true,
   plays: [
     { way: 'plugin', api: 'openai-chat', isLong: true },
     { way: 'none', api: 'openai-chat', isLong: true },

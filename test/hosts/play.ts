@@ -84,7 +84,9 @@ export async function playSession(
     client.configure(setup);
     for (const [at, [, prompt]] of chore.prompts.entries()) {
       const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - start)));
-      const faults = await run(client.run(setup, prompt, at > 0), setup, leftMs);
+      const endsWell = (end: string): boolean =>
+        end === '0' || (end === '1' && judge.hasRefused && client.failsAfterRefusal === true);
+      const faults = await run(client.run(setup, prompt, at > 0), setup, leftMs, endsWell);
       judge.complaints.push(...faults);
       if (faults.length > 0) break;
     }
@@ -111,7 +113,7 @@ class Judge {
   readonly #answers: string[] = [];
   readonly #summaries: string[] = [];
   readonly #summariesInUse = new Set<string>();
-  #hasRefused = false;
+  hasRefused = false;
 
   constructor(model: ChoreModel, { areas }: Chore, { ownCompaction }: ClientPlay) {
     this.#model = model;
@@ -128,8 +130,8 @@ class Judge {
       return breach.message;
     }
     const isTooLong = this.#model.calls >= this.#refusesAtCall;
-    if (!isTooLong || this.#hasRefused) return undefined;
-    this.#hasRefused = true;
+    if (!isTooLong || this.hasRefused) return undefined;
+    this.hasRefused = true;
     return `prompt is too long: ${WINDOW + 4_321} tokens > ${WINDOW} maximum`;
   }
 
@@ -167,6 +169,7 @@ async function run(
   { command, args, env = {} }: ClientCommand,
   { home, workspace }: ClientSetup,
   timeout: number,
+  endsWell: (end: string) => boolean,
 ): Promise<readonly string[]> {
   const child = spawn(command, args, {
     cwd: workspace,
@@ -201,5 +204,5 @@ async function run(
   clearTimeout(timer);
   if (process.env['SHOW'] !== undefined) process.stderr.write(`${said}\n${complained}\n`);
   if (late.signal.aborted) return [`was not done ${Math.round(timeout / 1_000)} s after its start`];
-  return end === '0' ? [] : [`ended with ${end}: ${`${complained}${said}`.slice(-600)}`];
+  return endsWell(end) ? [] : [`ended with ${end}: ${`${complained}${said}`.slice(-600)}`];
 }

@@ -467,7 +467,7 @@ describe('ResidentHistory', () => {
 
   it.each([
     { sent: 400, unsent: 1_700, lines: 14 },
-    { sent: 30, unsent: 60, lines: 3_000 },
+    { sent: 30, unsent: 60, lines: 1_200 },
   ])('knows which lines the oldest of many unsent results have: %o', (parts) => {
     const { sent, unsent, lines } = parts;
     const former = linedHistory.entries(sent, 0, lines);
