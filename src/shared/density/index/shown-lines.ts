@@ -195,12 +195,17 @@ export class KnownStretches {
     const numbered = this.#numberedIn(noted);
     const firstLine = firstRowOf(noted) * STRETCH_LINES;
     const place = row * STRETCH_LINES - firstLine;
-    const shiftAt = (step: number): number =>
-      shiftOf(numberAt(text.numbered, at + step), numberAt(numbered, place + step));
-    const shift = shiftAt(0);
+    const [here, there] = [numberAt(text.numbered, at), numberAt(numbered, place)];
+    const isNumberedAlike = (step: number): boolean => {
+      const [hereNow, thereNow] = [
+        numberAt(text.numbered, at + step),
+        numberAt(numbered, place + step),
+      ];
+      if (here === there) return hereNow === thereNow;
+      return hereNow === numberAfter(here, step) && thereNow === numberAfter(there, step);
+    };
     const isSame = (step: number): boolean =>
-      text.lines[at + step] === this.#rows.lines[firstLine + place + step] &&
-      shiftAt(step) === shift;
+      text.lines[at + step] === this.#rows.lines[firstLine + place + step] && isNumberedAlike(step);
     let [before, behind] = [0, 0];
     const most = Math.min(at - from, place);
     while (before < most && isSame(-before - 1)) before += 1;
@@ -211,7 +216,7 @@ export class KnownStretches {
       start: at - before,
       end: at + behind,
       row: rows.get(known) ?? 0,
-      ...(shift !== 0 && { there: numberAt(numbered, place - before) }),
+      ...(here !== there && { there: numberAfter(there, -before) }),
     };
   }
 
@@ -349,7 +354,6 @@ function rowsFor(lines: number): number {
   return Math.ceil(lines / STRETCH_LINES);
 }
 
-/** By how much two numbers differ; infinite where one line has none. */
-function shiftOf(here: number | null, there: number | null): number {
-  return here === there ? 0 : (here ?? -Infinity) - (there ?? -Infinity);
+function numberAfter(number: number | null, lines: number): number | null {
+  return number === null ? null : number + lines;
 }

@@ -108,6 +108,25 @@ describe('KnownStretches', () => {
     expect(found).toEqual([{ start: 0, end: 12, row: 5, ...(there !== undefined && { there }) }]);
   });
 
+  it('begins a run anew where numbers do', () => {
+    const restarting = (line: string, at: number): string => `${at % 6}:${line}`;
+    const lines = text(0, 12).split('\n');
+    const numbered = linesOf(lines.map(restarting).join('\n'));
+    const parts = [
+      { start: 0, end: 6, row: 0 },
+      { start: 6, end: 12, row: 0 },
+    ];
+    const known = new KnownStretches();
+    known.note(1, numbered);
+    const found = known.shownIn(linesOf(lines.join('\n')), new Map([[1, 0]]));
+    expect(found).toEqual(parts.map((part) => ({ ...part, there: 0 })));
+    const bare = new KnownStretches();
+    bare.note(1, linesOf(lines.join('\n')));
+    expect(bare.shownIn(numbered, new Map([[1, 0]]))).toEqual(
+      parts.map((part) => ({ ...part, there: null })),
+    );
+  });
+
   it('takes the end of a text for the end of it, and what stands behind numbered lines for what it is', () => {
     const known = new KnownStretches();
     known.note(1, linesOf(text(0, 6)));
