@@ -1,5 +1,5 @@
 // Sessions whose results show the same lines again and again, in parts and in other orders: a worker that has grown with
-// a session takes the same lines out of a result as a pass over the whole of it does.
+// a session takes the same lines out of a result as a pass over the whole of it does, and as one that goes on from a state.
 
 import { createCompactor } from 'ctxfold';
 import type { ContentBlock, IContent, OffloadMode } from 'ctxfold';
@@ -27,7 +27,13 @@ const PIECES = Array.from({ length: 12 }, (_, piece) =>
 
 /** By index: a piece, and above them text that nothing else has. */
 const result = fc.array(fc.nat(17), { minLength: 4, maxLength: 9 });
-const call = fc.record({ tool: fc.nat(3), file: fc.nat(4), pieces: result });
+const call = fc.record({
+  tool: fc.nat(4),
+  file: fc.nat(4),
+  pieces: result,
+  /** The number of the first line, where they are numbered. */
+  number: fc.option(fc.nat(90)),
+});
 const turns = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), {
   minLength: 10,
   maxLength: 40,
@@ -37,27 +43,32 @@ type Turn = readonly {
   readonly tool: number;
   readonly file: number;
   readonly pieces: readonly number[];
+  readonly number: number | null;
 }[];
 
 function contentsOf(turn: Turn, number: number): readonly IContent[] {
   const calls: ContentBlock[] = [];
   const answers: IContent[] = [];
-  for (const [at, { tool, file, pieces }] of turn.entries()) {
+  for (const [at, { tool, file, pieces, number: first }] of turn.entries()) {
     const id = `call-${number}-${at}`;
     const path = `/w/f${file}.ts`;
+    const lines = pieces
+      .map((piece, place) => PIECES[piece] ?? `only in ${id}, ${place}: nobody says it again`)
+      .join('\n')
+      .split('\n');
+    const said = first === null ? lines : lines.map((line, step) => `${first + step}\t${line}`);
     const [name = '', parameters = {}] = (
       [
         ['read_file', { file_path: path }],
         ['write_file', { file_path: path, content: 'x' }],
+        // Its result shows what it has written.
+        ['replace', { file_path: path, old_string: 'x', new_string: lines.slice(2).join('\n') }],
       ] as const
     )[tool] ?? ['run_shell_command', { command: `cat ${file}` }];
-    const lines = pieces.map(
-      (piece, place) => PIECES[piece] ?? `only in ${id}, ${place}: nobody says it again`,
-    );
     calls.push({ type: 'tool_call', id, name, parameters });
     answers.push({
       speaker: 'tool',
-      blocks: [{ type: 'tool_response', callId: id, toolName: name, result: lines.join('\n') }],
+      blocks: [{ type: 'tool_response', callId: id, toolName: name, result: said.join('\n') }],
     });
   }
   return [{ speaker: 'ai', blocks: calls }, ...answers];
@@ -65,7 +76,7 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
 
 describe('results that say the same again', () => {
   it.each(['every-turn', 'auto'] as const)('lose the same lines on a worker, %s', async (edits) => {
-    let shown = 0;
+    const shown = { 'as shown above': 0, ' as lines ': 0, 'as its call has them': 0 };
     await fc.assert(
       fc.asyncProperty(turns, async (played) => {
         const sessions = await Promise.all(
@@ -79,12 +90,20 @@ describe('results that say the same again', () => {
           }
           expect(resident?.history.getAll()).toEqual(inline?.history.getAll());
         }
-        shown += JSON.stringify(inline?.history.getAll()).split('as shown above').length - 1;
+        const text = JSON.stringify(inline?.history.getAll());
+        for (const words of Object.keys(shown) as (keyof typeof shown)[]) {
+          shown[words] += text.split(words).length - 1;
+        }
+        // What a session that goes on from the state of one makes of what both were given.
+        const history = played.flatMap(contentsOf);
+        const state = inline?.snapshot();
+        sessions.push(await compactors[0].createSession({ edits, history, state }));
+        expect(sessions.at(-1)?.history.getAll()).toEqual(inline?.history.getAll());
         await Promise.all(sessions.map((session) => session.close()));
       }),
       { numRuns: runs(400, 4) },
     );
-    expect(shown).toBeGreaterThan(0);
+    for (const times of Object.values(shown)) expect(times).toBeGreaterThan(0);
     expect(compactors[1].stats().residentPasses).toBeGreaterThan(0);
   });
 });

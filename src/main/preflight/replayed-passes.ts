@@ -37,7 +37,7 @@ export class ReplayedPasses {
     try {
       return withTexts(planIndexed(index, config), index);
     } catch (error) {
-      if (!(error instanceof WorkerPoolError)) throw error;
+      if (!(error instanceof WorkerPoolError) || error.code !== 'RESIDENT_OUT_OF_STEP') throw error;
       // So many results went away that this index does not know what stood before them: one that is made anew does.
       this.#index = new HistoryIndex(this.#scope);
       return withTexts(planIndexed(this.#caughtUp(), config), this.#index);

@@ -16,7 +16,7 @@ const [ZERO, NINE] = [0x30, 0x39];
 const MAX_PADDING = 12;
 const MAX_DIGITS = 9;
 /** Fewer numbers in a row may be data. */
-const MIN_LINES = 4;
+export const MIN_NUMBERED_LINES = 4;
 
 /** Takes the spaces before line numbers. */
 export const LINE_NUMBERS: Shrinker<'lineNumbers'> = {
@@ -28,7 +28,7 @@ export const LINE_NUMBERS: Shrinker<'lineNumbers'> = {
     let kept: string[] | undefined;
     for (let start = 0; start < lines.length;) {
       const end = endOfNumbers(lines, start);
-      if (end - start >= MIN_LINES) {
+      if (end - start >= MIN_NUMBERED_LINES) {
         kept ??= [...lines];
         for (let at = start; at < end; at += 1) {
           const line = lines[at] ?? '';
@@ -47,8 +47,7 @@ export const LINE_NUMBERS: Shrinker<'lineNumbers'> = {
  */
 export function paddingOf(text: string, at: number): number {
   if (text.charCodeAt(at) !== SPACE) return 0;
-  let digits = at + 1;
-  while (digits - at < MAX_PADDING && text.charCodeAt(digits) === SPACE) digits += 1;
+  const digits = digitsAt(text, at);
   const end = endOfDigits(text, digits);
   const next = text.charCodeAt(end);
   return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
@@ -61,10 +60,27 @@ export function paddingOf(text: string, at: number): number {
 export function endOfNumber(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;
-  let digits = at;
-  while (digits - at < MAX_PADDING && text.charCodeAt(digits) === SPACE) digits += 1;
+  const digits = digitsAt(text, at);
   const end = endOfDigits(text, digits);
   return end > digits && SEPARATORS.has(text.charCodeAt(end)) ? end + 1 : -1;
+}
+
+/** That number, NaN where none stands. */
+export function lineNumberAt(text: string, at: number): number {
+  const end = endOfNumber(text, at) - 1;
+  if (end < at) return NaN;
+  let number = 0;
+  for (let digit = digitsAt(text, at); digit < end; digit += 1) {
+    number = number * 10 + text.charCodeAt(digit) - ZERO;
+  }
+  return number;
+}
+
+/** Where the spaces at a place end, as far as they may stand before a number. */
+function digitsAt(text: string, at: number): number {
+  let digits = at;
+  while (digits - at < MAX_PADDING && text.charCodeAt(digits) === SPACE) digits += 1;
+  return digits;
 }
 
 /** The end of the lines from one on that are numbered in steps of one, all in the same column; the start where it is none of them. */
@@ -75,7 +91,7 @@ function endOfNumbers(lines: readonly string[], start: number): number {
     const padding = paddingOf(line, 0);
     if (padding === 0) return at;
     const end = endOfDigits(line, padding);
-    const found = Number(line.slice(padding, end));
+    const found = lineNumberAt(line, 0);
     if (at > start && (end !== column || found !== number + 1)) return at;
     [column, number] = [end, found];
   }

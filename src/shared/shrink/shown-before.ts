@@ -2,7 +2,7 @@
 // of the history says; here is what stands in their place, and how that is known again.
 
 import { Draft } from './draft.js';
-import { endOfNumber } from './line-numbers.js';
+import { lineNumberAt } from './line-numbers.js';
 import { isShrunk } from './shrunk-mark.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -113,15 +113,9 @@ function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly s
   const count = end - start;
   const shown = callId === null ? SHOWN_BY_CALL : shownBefore(callId);
   if (there === undefined) return `${count} lines ${shown}`;
-  const here = numberOfLine(lines[start]);
-  const isNumbered = numberOfLine(lines[end - 1]) === here + count - 1;
+  const here = lineNumberAt(lines[start] ?? '', 0);
+  const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
   const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
   const asThere = there === null ? 'without numbers' : `as lines ${there}-${there + count - 1}`;
   return `${which} ${shown} ${asThere}`;
-}
-
-/** NaN for a line without one. */
-function numberOfLine(line: string = ''): number {
-  const end = endOfNumber(line, 0);
-  return end < 0 ? NaN : Number(line.slice(0, end - 1));
 }

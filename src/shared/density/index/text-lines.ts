@@ -1,6 +1,11 @@
 // What is compared of a text, line by line: a number for what each says, whatever number it carries. Keeps no text.
 
-import { endOfNumber, paddingOf } from '../../shrink/line-numbers.js';
+import {
+  endOfNumber,
+  lineNumberAt,
+  MIN_NUMBERED_LINES,
+  paddingOf,
+} from '../../shrink/line-numbers.js';
 import { hashOf } from './hash.js';
 
 /** Lines that are compared together. A text is found by every so many of them, and looked for by all. */
@@ -25,8 +30,6 @@ export interface NumberedLines {
   readonly number: number;
 }
 
-/** Fewer numbers in a row may be data. */
-const MIN_NUMBERED = 4;
 /** Of so many runs of numbered lines the numbers are told apart from what the lines say. */
 export const MAX_NUMBERED = 7;
 /** Stretches of less text are found anywhere: braces, blank lines. In UTF-16 units. */
@@ -84,31 +87,18 @@ function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] 
   const runs: NumberedLines[] = [];
   let [first, next] = [0, NaN];
   for (let line = 0; line < starts.length && runs.length < MAX_NUMBERED; line += 1) {
-    const start = starts[line] ?? 0;
-    const end = endOfNumber(text, start);
-    const number = end < 0 ? NaN : numberIn(text, start, end - 1);
+    const number = lineNumberAt(text, starts[line] ?? 0);
     // NaN is equal to nothing.
     if (number !== next) {
       const count = line - first;
-      if (count >= MIN_NUMBERED && next > 0) runs.push({ first, end: line, number: next - count });
+      if (count >= MIN_NUMBERED_LINES && next > 0)
+        runs.push({ first, end: line, number: next - count });
       first = line;
     }
     next = number + 1;
   }
   return runs;
 }
-
-/** Of digits with spaces before them. */
-function numberIn(text: string, start: number, end: number): number {
-  let number = 0;
-  for (let at = start; at < end; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code !== SPACE) number = number * 10 + code - ZERO;
-  }
-  return number;
-}
-
-const [SPACE, ZERO] = [0x20, 0x30];
 
 /** The number of a line, `null` for one without. */
 export function numberAt(numbered: readonly NumberedLines[], line: number): number | null {

@@ -25,6 +25,7 @@ import type { HistoryIndex } from '../index/history-index.js';
 import { KnownStretches } from '../index/shown-lines.js';
 import { withoutSpentText } from '../index/spent-text.js';
 import { linesOf } from '../index/text-lines.js';
+import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
@@ -151,7 +152,7 @@ function standingRuns(
  * @param use what the catalog says of its call
  */
 export function shrunkResult(
-  { call, response }: Pick<UnsentResult, 'call' | 'response'>,
+  { call, response, lines }: Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>,
   runs: readonly ShownElsewhere[],
   { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
   settings: ShrinkSettings,
@@ -160,7 +161,7 @@ export function shrunkResult(
   const { callId, result } = response;
   const ending = placeholderEnding(callId, form);
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
-  const shown = isOn ? withOthers(runs, runsInCall(call, result)) : runs;
+  const shown = isOn ? withOthers(runs, runsInCall(call, result, lines)) : runs;
   const source = sourceOfAll(result, shown);
   if (source !== undefined) {
     // A placeholder, so that nothing takes it for the text that it speaks of.
@@ -173,7 +174,11 @@ export function shrunkResult(
 }
 
 /** The lines of a result that its call has in texts that stay there, as tools show what they have written. */
-function runsInCall({ parameters }: ToolCallBlock, result: string): readonly ShownElsewhere[] {
+function runsInCall(
+  { parameters }: ToolCallBlock,
+  result: string,
+  lines: TextLines | undefined,
+): readonly ShownElsewhere[] {
   const known = new KnownStretches();
   const rows = new Map<number, number>();
   for (const text of textsIn(withoutSpentText(parameters))) {
@@ -182,8 +187,8 @@ function runsInCall({ parameters }: ToolCallBlock, result: string): readonly Sho
     known.note(rows.size - 1, linesOf(text));
   }
   if (rows.size === 0) return [];
-  const runs = known.shownIn(linesOf(result), rows);
-  return runs.map(({ row: _, ...lines }) => ({ ...lines, callId: null }));
+  const runs = known.shownIn(lines ?? linesOf(result), rows);
+  return runs.map(({ row: _, ...run }) => ({ ...run, callId: null }));
 }
 
 /** The texts of arguments, and of those that have several of them. */
