@@ -3,14 +3,11 @@
 
 import { spawnSync } from 'node:child_process';
 import { bundleWorker } from './bundle-worker.js';
+import { tsc } from './tsc.js';
 
-/** Runs a command in the terminal and returns its exit code. */
-function run(command, args = [], shell = false) {
-  return spawnSync(command, args, { stdio: 'inherit', shell }).status ?? 1;
-}
-
-process.exitCode = run('tsc -p tsconfig.bench.json', [], true);
+process.exitCode = tsc('-p', 'tsconfig.bench.json');
 if (process.exitCode === 0) {
   await bundleWorker('.bench/src/worker');
-  process.exitCode = run(process.execPath, ['.bench/bench/run.js', ...process.argv.slice(2)]);
+  const args = ['.bench/bench/run.js', ...process.argv.slice(2)];
+  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 }

@@ -2,23 +2,19 @@
 // and puts the code of a thread, of the report's page, and of the package's entries into few files each. With --no-check types are not checked,
 // for somebody else does.
 
-import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, statSync } from 'node:fs';
 import { bundleGatewayPage, bundleReport } from './bundle-report.js';
 import { bundleWorker } from './bundle-worker.js';
 import { bundlePackage, TOKENS_MODULE } from './bundle-package.js';
 import { leaveUnshipped } from './leave-unshipped.js';
+import { tsc } from './tsc.js';
 import { writeTokens } from './write-tokens.js';
 
 await writeTokens();
 rmSync('dist', { recursive: true, force: true });
-const noCheck = process.argv.includes('--no-check') ? ' --noCheck' : '';
-const { status } = spawnSync(`tsc -p tsconfig.build.json${noCheck}`, {
-  stdio: 'inherit',
-  shell: true,
-});
-process.exitCode = status ?? 1;
-if (status === 0) {
+const noCheck = process.argv.includes('--no-check') ? ['--noCheck'] : [];
+process.exitCode = tsc('-p', 'tsconfig.build.json', ...noCheck);
+if (process.exitCode === 0) {
   await bundleReport('src/main/cli/report/client.json');
   await bundleGatewayPage('src/main/cli/gateway/client.json');
   cpSync('src', 'dist', {

@@ -1,10 +1,10 @@
 // Puts the scripts of pages into a file each, which the command reads when it makes a page: that of the report with uPlot and
 // its style sheet.
 
-import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { build } from 'rolldown';
+import { tsc } from './tsc.js';
 
 const REPORT = 'src/main/cli/report/client';
 const GATEWAY = 'src/main/cli/gateway/client';
@@ -24,8 +24,7 @@ export async function bundleGatewayPage(file) {
 }
 
 async function bundleScript(folder) {
-  const { status } = spawnSync(`tsc -p ${folder}`, { stdio: 'inherit', shell: true });
-  if (status !== 0) throw new Error(`The script in ${folder} does not compile.`);
+  if (tsc('-p', folder) !== 0) throw new Error(`The script in ${folder} does not compile.`);
   const { output } = await build({
     input: `${folder}/main.ts`,
     platform: 'browser',

@@ -2,13 +2,14 @@
 // sessions inline. `node scripts/chaos.js [--passes n] [--seed n] [--longest entries] [--json]`, after a build. Ends with code
 // 1 when a promise hangs, a result differs, memory grows, or the process crashes, blocks or does not end.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
+import { tsc } from './tsc.js';
 
 /** How long the process may say nothing: its main thread is blocked then, or does not end. */
 const SILENT_FOR_MS = 60_000;
@@ -97,13 +98,7 @@ function describe(value) {
     .join(', ');
 }
 
-const compiled = spawnSync('tsc -p scripts/chaos.tsconfig.json', {
-  cwd: ROOT,
-  stdio: ['ignore', 'inherit', 'inherit'],
-  shell: true,
-  env: { ...process.env, PATH: `${resolve(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}` },
-});
-if (compiled.status === 0) {
+if (tsc('-p', resolve(ROOT, 'scripts/chaos.tsconfig.json')) === 0) {
   if (!values.json) console.log(`seed ${values.seed}, ${values.passes} passes …`);
   const report = await run();
   console.log(values.json ? JSON.stringify(report) : render(report));

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { TSC } from './tsc.js';
 
 /** What is installed of each, in the order of their sizes, and the oldest Node that it runs on. */
 const HOSTS = [
@@ -54,7 +55,6 @@ const { values } = parseArgs({
 });
 const ROOT = resolve(import.meta.dirname, '..');
 const INSTALLED = join(tmpdir(), `ctxfold-hosts-${process.getuid()}`);
-const TSC = join(ROOT, 'node_modules/.bin/tsc');
 const INSTALL_LIMIT_MS = values.quick ? 120_000 : 420_000;
 /** Of all sessions of one host; those that are not begun by then are left out, and said to be. */
 const PLAY_LIMIT_MS = 165_000;
@@ -111,7 +111,7 @@ function unpack() {
 }
 
 function compile() {
-  const { isDone, stdout } = run(TSC, ['-p', 'scripts/hosts.tsconfig.json']);
+  const { isDone, stdout } = run(process.execPath, [TSC, '-p', 'scripts/hosts.tsconfig.json']);
   if (!isDone) throw new Error(`The check does not compile.\n${stdout}`);
   cpSync(join(ROOT, 'examples/support'), join(ROOT, '.bench/examples/support'), {
     recursive: true,
@@ -131,7 +131,9 @@ function typeFaults({ name, types }, installed, folder) {
   writeFileSync(join(project, `${name}.mts`), types);
   const typeRoots = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', ...typeRoots];
-  const { isDone, stdout } = run(TSC, [...options, `${name}.mts`], { cwd: project });
+  const { isDone, stdout } = run(process.execPath, [TSC, ...options, `${name}.mts`], {
+    cwd: project,
+  });
   return isDone
     ? []
     : [{ host: name, faults: [`does not fit its types: ${stdout.slice(0, 600)}`] }];

@@ -66,8 +66,8 @@ async function complaintsAbout(...modules: readonly string[]): Promise<readonly 
   const compilerOptions = { noImplicitAny: false, noEmit: true };
   const project = { extends: '../../tsconfig.json', compilerOptions, files, include: [] };
   writeFileSync(path.join(samples, 'tsconfig.json'), JSON.stringify(project));
-  const compiler = fileURLToPath(new URL('node_modules/.bin/tsc', REPOSITORY));
-  const told = await promisify(execFile)(compiler, ['-p', samples]).catch(
+  const compiler = fileURLToPath(new URL('node_modules/@typescript/native/bin/tsc', REPOSITORY));
+  const told = await promisify(execFile)(process.execPath, [compiler, '-p', samples]).catch(
     (failure: unknown) => failure as { readonly stdout: string },
   );
   return files.map((file) =>
