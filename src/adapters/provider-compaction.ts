@@ -42,24 +42,15 @@ export function compactionFailed(
   });
 }
 
-/** The failure of a request for one: messages of an SDK may quote what was sent. @throws the reason of a signal that has ended it. */
-export function compactionRefused(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
+/** Whatever ended a request for one, as such a failure: messages of an SDK may quote what was sent. @throws the reason of a signal that has ended it. */
+function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
   signal.throwIfAborted();
+  if (thrown instanceof CompressionExecutionError) return thrown;
   const { status, statusCode = status } = asRecord(thrown) ?? {};
-  const said = typeof statusCode === 'number' ? ` with status ${statusCode}` : '';
-  return compactionFailed(`the provider refused${said}.`);
-}
-
-/** What a model answers that is asked for a compaction. */
-export async function answerOf(
-  ask: () => PromiseLike<unknown>,
-  signal: AbortSignal,
-): Promise<JsonRecord | undefined> {
-  try {
-    return asRecord(await ask());
-  } catch (thrown) {
-    throw compactionRefused(thrown, signal);
-  }
+  if (typeof statusCode === 'number')
+    return compactionFailed(`the provider refused with status ${statusCode}.`);
+  const name = thrown instanceof Error ? thrown.name : typeof thrown;
+  return compactionFailed(`the request for it failed (${name}).`);
 }
 
 /** The newest compaction among what the Responses API, or an SDK of the same words, lists as output. */
@@ -112,9 +103,13 @@ export async function compactHead<Message>(
     throw compactionFailed('there is no place at which its messages can be divided.');
   const late = (): Error =>
     compactionFailed(`the provider gave no answer within ${TIMEOUT_MS} ms.`);
-  const answer = await withDeadline(TIMEOUT_MS, signal, late, (deadline) =>
-    ask(head.messages, deadline),
-  );
+  const answer = await withDeadline(TIMEOUT_MS, signal, late, async (deadline) => {
+    try {
+      return await ask(head.messages, deadline);
+    } catch (thrown) {
+      throw failureOf(thrown, deadline);
+    }
+  });
   if (answer.items.length === 0) throw compactionFailed('the provider answered with nothing.');
   return { ...answer, length: head.length };
 }

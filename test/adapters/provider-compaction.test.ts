@@ -11,6 +11,7 @@ import { inputCompactor } from '../../src/adapters/openai/input-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
+import { openCompaction } from '../support/compaction-by-model.js';
 
 type Send = (messages: never, call: CompactCall) => Promise<readonly unknown[]>;
 type Open = (compactor: Compactor, options: AdapterOptions) => Send;
@@ -38,9 +39,14 @@ const SDKS: readonly (readonly [string, Open, (at: number) => readonly unknown[]
 ];
 
 describe('what a provider has compacted', () => {
-  it.each(SDKS)(
-    'is carried byte for byte after a restart, with %s',
-    async (_, open, turn, data) => {
+  const WAYS = SDKS.flatMap(([name, ...sdk]) => [
+    [name, 'by the name of its conversation', 'one', ...sdk] as const,
+    [name, 'by its beginning', undefined, ...sdk] as const,
+  ]);
+
+  it.each(WAYS)(
+    'is carried byte for byte after a restart, with %s, found %s',
+    async (_, __, conversationId, open, turn, data) => {
       const store = memoryStore();
       let asked = 0;
       const compactByProvider: CompactCall['compactByProvider'] = () => {
@@ -55,7 +61,7 @@ describe('what a provider has compacted', () => {
         return { compactor, send: open(compactor, { onError: 'throw' }) };
       };
       const said = (sent: readonly unknown[]): string => JSON.stringify(sent);
-      const call = { conversationId: 'one', compactByProvider };
+      const call = { ...(conversationId !== undefined && { conversationId }), compactByProvider };
       const messages: unknown[] = [];
       const first = start();
       let before: readonly unknown[] = [];
@@ -74,6 +80,33 @@ describe('what a provider has compacted', () => {
       }
       await second.compactor.close();
       expect(asked).toBe(1);
+    },
+  );
+
+  it.each<[string, () => Promise<never>]>([
+    ['rejects', () => Promise.reject(new TypeError(`no model for ${LONG}`))],
+    [
+      'throws',
+      () => {
+        throw new TypeError(`no model for ${LONG}`);
+      },
+    ],
+  ])(
+    'is told as missing, in no words of the conversation, where what asks for it %s',
+    async (_, compactByProvider) => {
+      const { compactor, options, events } = openCompaction();
+      const send = inputCompactor(compactor, options);
+      const messages: unknown[] = [];
+      for (let at = 0; events.length === 0 && at < 100; at += 1) {
+        messages.push(...plain(at));
+        await send(messages as never, { conversationId: 'one', compactByProvider });
+      }
+      const { error } = events[0]?.fallbackFrom ?? {};
+      expect(error).toMatchObject({
+        code: 'PROVIDER_COMPACTION_FAILED',
+        message: expect.stringMatching(/the request for it failed \(TypeError\)/) as string,
+      });
+      expect(error?.message).not.toContain('lorem');
     },
   );
 });

@@ -3,12 +3,7 @@
 
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import {
-  answerOf,
-  assertHoldsNoItems,
-  compactedTo,
-  compactionFailed,
-} from '../provider-compaction.js';
+import { assertHoldsNoItems, compactedTo, compactionFailed } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 import type { ModelCall, PromptParams } from './compaction-middleware.js';
 
@@ -45,7 +40,7 @@ export function compactionByModel(
       providerOptions: { ...options, [name]: { ...own, compactionTrigger: true } },
       abortSignal: signal,
     };
-    const answer = await answerOf(() => (asked as unknown as AskedModel).doGenerate(call), signal);
+    const answer = asRecord(await (asked as unknown as AskedModel).doGenerate(call));
     const parts = asArray(answer?.['content']).map(asRecord);
     const made = parts.findLast((part) => part?.['kind'] === 'openai.compaction');
     if (made === undefined && parts.length > 0) {

@@ -6,7 +6,6 @@ import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ProviderMessages } from '../message-format.js';
 import {
-  answerOf,
   assertHoldsNoItems,
   compactedTo,
   COMPACTION_TRIGGER,
@@ -53,13 +52,11 @@ export function compactionByModel(request: CompactedRequest): CompactMessages {
     assertHoldsNoItems(settings, defaultOptions, modelKwargs);
     const given = messages as readonly BaseMessage[];
     const first = systemMessage === undefined || systemMessage.text === '' ? [] : [systemMessage];
-    const answer = await answerOf(() => {
-      const bare = model as AskedModel;
-      const ready = tools.length > 0 ? bare.bindTools(tools, settings) : bare.withConfig(settings);
-      const input = [...first, ...given, itemMessage(COMPACTION_TRIGGER, given)];
-      return ready.invoke(input, { signal, tags: TAGS, callbacks: [] });
-    }, signal);
-    return compactedTo(newestCompaction(asRecord(answer?.['response_metadata'])?.['output']));
+    const bare = model as AskedModel;
+    const ready = tools.length > 0 ? bare.bindTools(tools, settings) : bare.withConfig(settings);
+    const input = [...first, ...given, itemMessage(COMPACTION_TRIGGER, given)];
+    const answer = await ready.invoke(input, { signal, tags: TAGS, callbacks: [] });
+    return compactedTo(newestCompaction(asRecord(answer.response_metadata)?.['output']));
   };
 }
 

@@ -4,7 +4,6 @@
 import { asArray, asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import {
-  answerOf,
   assertHoldsNoItems,
   compactedTo,
   COMPACTION_TRIGGER,
@@ -53,7 +52,7 @@ export function compactionByAgentModel(
       tracing: false,
       signal,
     };
-    const answer = await answerOf(() => model.getResponse(request), signal);
+    const answer = asRecord(await model.getResponse(request));
     const made = newestCompaction(answer?.['output']);
     return compactedTo(made && withoutUndefined(made));
   };

@@ -7,7 +7,6 @@ import {
   assertHoldsNoItems,
   COMPACTION_TRIGGER,
   compactionFailed,
-  compactionRefused,
   isCompactionPart,
 } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
@@ -41,9 +40,9 @@ export function providerCompaction(
     const { responses } = client;
     const byEndpoint = { model, input };
     const byTrigger = { ...request, stream: false, model, input: [...input, COMPACTION_TRIGGER] };
-    let answer = await answerTo(() => responses.compact?.(byEndpoint as never, { signal }), signal);
+    let answer = await answerTo(() => responses.compact?.(byEndpoint as never, { signal }));
     const isTriggered = answer === null;
-    answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }), signal);
+    answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }));
     if (answer === null) throw compactionFailed('the provider knows no compaction.');
     // xAI answers with the item alone.
     const output = answer['type'] === 'compaction' ? [answer] : asArray(answer['output']);
@@ -64,16 +63,12 @@ export function providerCompaction(
 }
 
 /** What a provider answers; `null` when it, or its client, does not know what it is asked. */
-async function answerTo(
-  ask: () => PromiseLike<unknown> | undefined,
-  signal: AbortSignal,
-): Promise<JsonRecord | null> {
+async function answerTo(ask: () => PromiseLike<unknown> | undefined): Promise<JsonRecord | null> {
   try {
     const pending = ask();
     return pending === undefined ? null : (asRecord(await pending) ?? {});
   } catch (thrown) {
-    const refused = compactionRefused(thrown, signal);
     if (UNKNOWN_ENDPOINT.has(asRecord(thrown)?.['status'])) return null;
-    throw refused;
+    throw thrown;
   }
 }

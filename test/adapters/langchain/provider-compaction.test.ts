@@ -108,7 +108,7 @@ describe("compression by 'provider' with LangChain", () => {
         return closed;
       };
       const ask = compactionByModel({ model: chatModel(provider.baseURL) });
-      await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow('stopped');
+      await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow();
       await vi.waitFor(() => expect(provider.requests).toHaveLength(1));
     },
   );

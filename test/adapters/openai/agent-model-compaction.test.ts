@@ -95,7 +95,7 @@ describe("compression by 'provider' with the Agents SDK", () => {
 
   it.each([
     ['items answer calls that only the server has', [{ type: 'function_call_result', callId: 'c', output: 'x' }], 'server holds'],
-    ['the model is one of Chat Completions', [], 'refused'],
+    ['the model is one of Chat Completions', [], 'failed (Error)'],
   ])('sends no request where %s', async (_, first, words) => {
     const sent: unknown[] = [];
     const fetch = (url: unknown) => Promise.reject(new Error(String(sent.push(url))));
