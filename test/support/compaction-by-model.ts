@@ -4,6 +4,8 @@
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { CompressedEvent } from '../../src/main/preflight/session-events.js';
+import { memoryStore } from '../../src/main/state/memory-store.js';
+import type { StateStore } from '../../src/main/state/state-store.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -29,6 +31,8 @@ export interface OpenTalk {
     readonly options: AdapterOptions;
     /** Has the requests name a conversation that the server holds. */
     readonly isHeld: boolean;
+    /** Where its messages are, which outlive a process; empty at first. */
+    readonly messages: unknown[];
   }): {
     /** Adds a turn, then what the user says next, and asks the model. */
     readonly send: (turn: Turn, next: string, signal?: AbortSignal) => Promise<unknown>;
@@ -50,15 +54,19 @@ function turnOf(at: number): Turn {
 }
 
 /** What a conversation is opened with, and what its session tells. */
-export function openCompaction(settings: EphemeralSettings = {}) {
+export function openCompaction(
+  settings: EphemeralSettings = {},
+  store?: StateStore,
+  events: CompressedEvent[] = [],
+) {
   const compactor = createCompactor({
+    ...(store && { store }),
     offload: 'inline',
     tokenizer: 'estimate',
     contextLimit: 8_000,
     settings: { 'compression.strategy': 'provider', 'compression.ahead': 1, ...settings },
   });
   onTestFinished(() => compactor.close());
-  const events: CompressedEvent[] = [];
   const options: AdapterOptions = {
     onError: 'throw',
     onSession: (session) => session.on('compressed', (event) => events.push(event)),
@@ -72,16 +80,28 @@ export async function playTalk(
   { settings = {}, isHeld = false }: { settings?: EphemeralSettings; isHeld?: boolean } = {},
 ) {
   const provider = await startCompactingProvider();
-  const { compactor, options, events } = openCompaction(settings);
-  const talk = open({ url: provider.baseURL, compactor, options, isHeld });
+  const store = memoryStore();
+  const messages: unknown[] = [];
+  const events: CompressedEvent[] = [];
+  const start = () => {
+    const { compactor, options } = openCompaction(settings, store, events);
+    const { send } = open({ url: provider.baseURL, compactor, options, isHeld, messages });
+    return { compactor, send };
+  };
+  let process = start();
   let at = 0;
   return {
     provider,
     events,
+    /** Has the conversation go on in another process, with the same store. */
+    restart: async () => {
+      await process.compactor.close();
+      process = start();
+    },
     /** Plays turns until there was an event, or as many. */
     play: async (turns: number, until = Infinity, signal?: AbortSignal) => {
       for (const last = at + turns; at < last && events.length < until; at += 1)
-        await talk.send(turnOf(at), `go on ${at}`, signal);
+        await process.send(turnOf(at), `go on ${at}`, signal);
     },
   };
 }
@@ -127,6 +147,21 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
         system.length,
       );
     }
+  });
+
+  it('carries the item in another process, whose conversation is found by its beginning', async () => {
+    const { provider, events, play, restart } = await playTalk(open);
+    await play(60, 1);
+    await play(1);
+    const before = provider.requests.at(-1)!;
+    await restart();
+    await play(1);
+    const after = provider.requests.at(-1)!;
+    expect(compactionsIn(before)).toHaveLength(1);
+    expect(compactionsIn(after)).toEqual(compactionsIn(before));
+    expect(after.body.input!.slice(0, before.body.input!.length)).toEqual(before.body.input);
+    expect([events.length, provider.requests.filter(isAsked).length]).toEqual([1, 1]);
+    expect(refusedIn(provider)).toEqual([]);
   });
 
   it('keeps the reasoning behind it, and the words of the user, and leaves out what was pruned', async () => {

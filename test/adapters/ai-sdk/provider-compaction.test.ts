@@ -18,14 +18,14 @@ import type { Sdk } from './sdk-versions.js';
 
 const openTalk =
   (makeModel: (url: string) => object): OpenTalk =>
-  ({ url, compactor, options, isHeld }) => {
+  ({ url, compactor, options, isHeld, messages: held }) => {
     const { generateText, wrapLanguageModel, tool, jsonSchema } = seven as unknown as Sdk;
     const model = wrapLanguageModel({
       model: makeModel(url) as never,
       middleware: compactionMiddleware(compactor, options),
     });
     const file = tool({ inputSchema: jsonSchema<object>({ type: 'object', properties: {} }) });
-    const messages: ModelMessage[] = [];
+    const messages = held as ModelMessage[];
     const openai = { store: false, ...(isHeld && { conversation: 'conv_1' }) };
     return {
       send: async (

@@ -20,7 +20,7 @@ const file = (name: string) =>
 
 const openTalk =
   (makeModel: typeof chatModel): OpenTalk =>
-  ({ url, compactor, options, isHeld }) => {
+  ({ url, compactor, options, isHeld, messages: held }) => {
     const model = makeModel(url, isHeld ? { conversation: 'conv_1' } : {});
     const agent = createAgent({
       model,
@@ -28,7 +28,7 @@ const openTalk =
       systemPrompt: 'Be brief.',
       middleware: [compactionMiddleware(compactor, options)],
     });
-    const messages: BaseMessage[] = [];
+    const messages = held as BaseMessage[];
     return {
       send: async ({ user, callId, tool: name, input, reasoning, result, said }, next, signal) => {
         const output = [

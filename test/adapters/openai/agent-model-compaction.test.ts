@@ -39,7 +39,7 @@ const file = (name: string) =>
 /** A conversation of an agent whose model is an object, or a name that a provider knows. */
 const openTalk =
   (model: 'object' | 'name' | 'known name'): OpenTalk =>
-  ({ url, compactor, options, isHeld }) => {
+  ({ url, compactor, options, isHeld, messages }) => {
     const openAIClient = new OpenAI({ baseURL: url, apiKey: 'key', maxRetries: 0 });
     const models = new OpenAIProvider({ openAIClient, useResponses: true });
     const runner = new Runner({ modelProvider: models, tracingDisabled: true });
@@ -55,7 +55,7 @@ const openTalk =
     });
     const compactByProvider = model === 'known name' ? models : undefined;
     const filter = callModelInputFilter(compactor, { ...options, compactByProvider });
-    const items: AgentInputItem[] = [];
+    const items = messages as AgentInputItem[];
     return {
       send: async ({ user, callId, tool: name, input, reasoning, result, said }, next, signal) => {
         const providerData = { encryptedContent: `of ${reasoning}` };
