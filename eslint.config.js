@@ -119,6 +119,7 @@ export default defineConfig(
     'examples/sessions',
     'src/shared/tokens/o200k-classes.ts',
     'src/shared/tokens/o200k-data.ts',
+    'src/main/offload/worker-code.ts',
     ...(IS_QUICK ? TESTS : []),
   ]),
   { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },

@@ -4,13 +4,14 @@
 
 import { chmodSync, cpSync, rmSync, statSync } from 'node:fs';
 import { bundleGatewayPage, bundleReport } from './bundle-report.js';
-import { bundleWorker } from './bundle-worker.js';
+import { writeWorkerCode } from './bundle-worker.js';
 import { bundlePackage, TOKENS_MODULE } from './bundle-package.js';
 import { leaveUnshipped } from './leave-unshipped.js';
 import { tsc } from './tsc.js';
 import { writeTokens } from './write-tokens.js';
 
 await writeTokens();
+await writeWorkerCode();
 rmSync('dist', { recursive: true, force: true });
 const noCheck = process.argv.includes('--no-check') ? ['--noCheck'] : [];
 process.exitCode = tsc('-p', 'tsconfig.build.json', ...noCheck);
@@ -24,9 +25,7 @@ if (process.exitCode === 0) {
   for (const page of ['report', 'gateway']) {
     rmSync(`dist/main/cli/${page}/client`, { recursive: true, force: true });
   }
-  rmSync('dist/worker', { recursive: true });
-  await bundleWorker('dist/worker');
   const files = await bundlePackage();
-  leaveUnshipped([...files, TOKENS_MODULE, 'worker/entry.cjs']);
+  leaveUnshipped([...files, TOKENS_MODULE]);
   chmodSync('dist/main/cli/main.js', 0o755);
 }

@@ -53,7 +53,7 @@ function makeProject(tools = []) {
     run(['tar', 'xzf', PACKED], folder);
     mkdirSync(join(folder, 'node_modules'));
     renameSync(join(folder, 'package'), join(folder, 'node_modules/ctxfold'));
-    for (const dependency of ['piscina', 'comlink']) {
+    for (const dependency of ['comlink']) {
       cpSync(join('node_modules', dependency), join(folder, 'node_modules', dependency), {
         recursive: true,
       });

@@ -1,13 +1,14 @@
 // A process that times one start of threads, of the kind that its argument names, and tells the time.
 
-import { Piscina } from 'piscina';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { createCompactor } from '../../src/index.js';
 import type { Tokenizer } from '../../src/index.js';
 import { check } from './check.js';
 import { ENDLESS_CONTEXT, historyOf } from './sessions.js';
 import { checkNoFailures } from './turns.js';
 
-/** What is started: a plain pool with an empty task, or a session up to its first pass. */
+/** What is started: a plain thread with an empty task, or a session up to its first pass. */
 export type ColdStart = 'empty task' | 'first pass' | 'first pass and count';
 
 /** Long enough to be kept in a worker, short enough to be posted as one message. */
@@ -23,12 +24,12 @@ process.send?.(await STARTS[process.argv[2] as ColdStart]());
 
 async function timeEmptyTask(): Promise<number> {
   const startedAt = performance.now();
-  const filename = new URL('./empty-task.js', import.meta.url).href;
-  const pool = new Piscina({ filename, minThreads: 1, maxThreads: 1 });
-  const answer = (await pool.run(1)) as number;
+  const worker = new Worker(new URL('./empty-task.js', import.meta.url));
+  worker.postMessage(1);
+  const [answer] = (await once(worker, 'message')) as [number];
   const wallMs = performance.now() - startedAt;
   check(answer === 1, 'the empty task answered something else');
-  await pool.destroy();
+  await worker.terminate();
   return wallMs;
 }
 

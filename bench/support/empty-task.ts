@@ -1,6 +1,7 @@
-// A task of a worker pool that does nothing: what starting a thread costs by itself.
+// What a thread runs that does nothing: what starting one costs by itself.
 
-/** Returns what it was given. */
-export default function emptyTask(input: number): number {
-  return input;
-}
+import { parentPort } from 'node:worker_threads';
+
+parentPort?.on('message', (given: unknown) => {
+  parentPort?.postMessage(given);
+});

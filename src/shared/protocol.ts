@@ -49,6 +49,17 @@ export interface ProbeRequest {
   readonly kind: 'probe';
 }
 
+/** What a thread is told when it starts, beside the port that it is to be spoken to by. */
+export interface ThreadData {
+  /** The text of the o200k tokens; where they could not be loaded, why. */
+  readonly tokens: { readonly text: string } | { readonly failure: string };
+  /** URL of a module whose default export answers in place of the package's own code, which it is handed. For tests. */
+  readonly module?: string | undefined;
+}
+
+/** What a thread posts when its code is loaded; from then on it posts `{ reply }` or, as a `WireError`, `{ thrown }` for each task. */
+export const LOADED = 'loaded';
+
 /** What the request of each kind is answered with. */
 export interface TaskValues {
   /** The base is the request's own, echoed. */

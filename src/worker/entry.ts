@@ -1,14 +1,19 @@
-// The worker thread's entry: hands each request of the pool to `runTask`. The one file that touches
+// The code of a worker thread: hands each request that comes to its port to `runTask`. The one file that touches
 // node:worker_threads; what it must not do is anything that could be tested off a thread.
 
-import { parentPort, threadId } from 'node:worker_threads';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { toWireError } from '../shared/errors.js';
-import type { TaskReply, TaskRequest } from '../shared/protocol.js';
+import { LOADED } from '../shared/protocol.js';
+import type { TaskReply, TaskRequest, ThreadData } from '../shared/protocol.js';
 import { runTask } from './tasks.js';
+
+type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 
 /** Long enough for a reply to be read: one that arrives together with the exit is lost. */
 const LEAVE_AFTER_MS = 20;
 
+const { port, module } = workerData as ThreadData & { readonly port: MessagePort };
 let runningTasks = 0;
 let departure: NodeJS.Timeout | undefined;
 
@@ -22,16 +27,33 @@ function onStrayError(error: unknown): void {
     if (runningTasks === 0) process.exit(1);
   }, LEAVE_AFTER_MS);
 }
-process.on('uncaughtException', onStrayError);
-process.on('unhandledRejection', onStrayError);
 
-/** What the pool calls, once per task. Never rejects. */
-export default async function runOnThread(request: TaskRequest): Promise<TaskReply<TaskRequest>> {
+async function answer(run: Run, request: TaskRequest): Promise<void> {
   runningTasks += 1;
-  try {
-    return await runTask(request, threadId);
-  } finally {
-    runningTasks -= 1;
-    departure?.refresh();
-  }
+  const reply = await run(request).then(
+    (value) => ({ reply: value }),
+    (thrown: unknown) => ({ thrown: toWireError(thrown) }),
+  );
+  runningTasks -= 1;
+  departure?.refresh();
+  port.postMessage(reply);
 }
+
+const ownRun: Run = (request) => runTask(request, threadId);
+
+/** What the thread answers by. */
+async function load(): Promise<Run> {
+  if (module === undefined) return ownRun;
+  const { default: run } = (await import(module)) as {
+    readonly default: (...args: [TaskRequest, Run]) => ReturnType<Run>;
+  };
+  return async (request) => run(request, ownRun);
+}
+
+// What fails to load ends the thread, with its error.
+void load().then((run) => {
+  process.on('uncaughtException', onStrayError);
+  process.on('unhandledRejection', onStrayError);
+  port.on('message', (request: TaskRequest) => void answer(run, request));
+  port.postMessage(LOADED);
+});

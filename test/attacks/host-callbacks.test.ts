@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { ThreadSet } from '../../src/main/offload/thread-set.js';
+import { WORKER_CODE } from '../../src/main/offload/worker-code.js';
 import type { Session } from '../../src/main/session.js';
 import { humanText } from '../../src/shared/content.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
@@ -182,7 +183,8 @@ describe('ThreadSet', () => {
       export default () => 'answer';`;
     const strays: Error[] = [];
     const threads = new ThreadSet({
-      workerUrl: new URL(`file://${await moduleFile(source)}`),
+      code: WORKER_CODE,
+      data: { tokens: { failure: 'none' }, module: `file://${await moduleFile(source)}` },
       threads: 1,
       maxHeapMb: 64,
       residentsOn: () => 0,

@@ -1,4 +1,4 @@
-// What Comlink 4 does, on a port into a thread of Piscina, in the cases that our use of it rests on. Not
+// What Comlink 4 does, on a port into a thread, in the cases that our use of it rests on. Not
 // a wish: a test that fails after an upgrade says which rule to look at again. ctxfold is not used here.
 
 import { execFile } from 'node:child_process';
@@ -6,14 +6,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { MessagePort, ResourceLimits, Worker } from 'node:worker_threads';
 import { releaseProxy, transfer, wrap } from 'comlink';
 import type { Remote } from 'comlink';
-import type { Piscina } from 'piscina';
 import { describe, expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
-import { isPending, openPool, reasonOf, settlement } from './contract-pool.js';
-import type { Settlement } from './contract-pool.js';
+import { isPending, openThread, reasonOf, settlement } from './bare-thread.js';
+import type { BareThread, Settlement } from './bare-thread.js';
 
 /** What the worker exposes; see `contract-ports.mjs`. */
 interface Resident {
@@ -39,7 +38,7 @@ interface Task {
 }
 
 interface Connection {
-  readonly pool: Piscina<Task, unknown>;
+  readonly thread: BareThread<Task>;
   /** The near end; the far end has been handed over in a task that is over. */
   readonly port: MessagePort;
   readonly resident: Remote<Resident>;
@@ -61,22 +60,19 @@ function exitOf(worker: Worker): Promise<void> {
   return new Promise((resolve) => worker.on('exit', () => resolve()));
 }
 
-async function connect(
-  context: TestContext,
-  options: Parameters<typeof openPool>[2] = {},
-): Promise<Connection> {
-  const { pool } = openPool<Task>(context, 'contract-ports.mjs', options);
+async function connect(context: TestContext, resourceLimits?: ResourceLimits): Promise<Connection> {
+  const thread = openThread<Task>(context, 'contract-ports.mjs', resourceLimits);
   const { port1, port2 } = new MessageChannel();
   context.onTestFinished(() => port1.close());
-  await pool.run({ port: port2 }, { transferList: [port2] });
-  return { pool, port: port1, resident: wrap<Resident>(port1) };
+  await thread.run({ port: port2 }, [port2]);
+  return { thread, port: port1, resident: wrap<Resident>(port1) };
 }
 
 describe.concurrent('Comlink: calls', () => {
   // No adapter: a MessagePort of Node is an endpoint as it is, for its listeners get `event.data`.
   test('a port of Node is an endpoint, served by the thread that it was sent to', async (context) => {
-    const { pool, resident } = await connect(context);
-    expect(await resident.threadId()).toBe(await pool.run({}));
+    const { thread, resident } = await connect(context);
+    expect(await resident.threadId()).toBe(await thread.run({}));
   });
 
   test('calls made without awaiting run in the order of the calls', async (context) => {
@@ -114,12 +110,12 @@ describe.concurrent('Comlink: what goes wrong in a call', () => {
   });
 
   test('a result that cannot be cloned is a TypeError and leaves the thread unharmed', async (context) => {
-    const { pool, resident } = await connect(context);
+    const { thread, resident } = await connect(context);
     const threadId = await resident.threadId();
     const reason = await reasonOf(resident.returnFunction());
     expect(reason).toMatchObject({ name: 'TypeError', message: 'Unserializable return value' });
     expect(await resident.threadId()).toBe(threadId);
-    expect(await pool.run({})).toBe(threadId);
+    expect(await thread.run({})).toBe(threadId);
   });
 
   test('an argument that cannot be cloned rejects with a DataCloneError', async (context) => {
@@ -145,8 +141,8 @@ describe.concurrent('Comlink: a thread that dies', () => {
   const deaths: readonly [string, (connection: Connection) => Promise<Settlement>][] = [
     [
       'terminate',
-      ({ pool, resident }) => {
-        void pool.threads[0]?.terminate();
+      ({ thread, resident }) => {
+        void thread.worker.terminate();
         return settlement(resident.never());
       },
     ],
@@ -159,8 +155,8 @@ describe.concurrent('Comlink: a thread that dies', () => {
   test.for(deaths)(
     'after %s the port closes within a second, and the call stays pending',
     async ([, die], context) => {
-      const connection = await connect(context, { resourceLimits: { maxOldGenerationSizeMb: 16 } });
-      const exited = exitOf(connection.pool.threads[0]!);
+      const connection = await connect(context, { maxOldGenerationSizeMb: 16 });
+      const exited = exitOf(connection.thread.worker);
       const closed = once(connection.port, 'close');
       const call = die(connection);
       await exited;
@@ -170,57 +166,46 @@ describe.concurrent('Comlink: a thread that dies', () => {
   );
 
   // Rule: what lived in the thread has to be opened again, in another thread and by another port.
-  test('a call on a port that has closed stays pending, though the pool has another thread', async (context) => {
-    const { pool, port, resident } = await connect(context);
+  test('a call on a port that has closed stays pending', async (context) => {
+    const { thread, port, resident } = await connect(context);
     const closed = once(port, 'close');
-    await pool.threads[0]!.terminate();
+    await thread.worker.terminate();
     await closed;
-    const call = settlement(resident.threadId());
-    expect(await pool.run({})).toEqual(expect.any(Number));
-    expect(await isPending(call)).toBe(true);
+    expect(await isPending(settlement(resident.threadId()))).toBe(true);
   });
 
-  test('a signal that ends a task of Piscina closes the ports of its thread', async (context) => {
-    const { pool, port } = await connect(context);
+  test('stopping a thread that computes closes its ports', async (context) => {
+    const { thread, port } = await connect(context);
     const closed = once(port, 'close');
-    const controller = new AbortController();
-    const task = settlement(pool.run({ isEndless: true }, { signal: controller.signal }));
-    controller.abort();
+    const task = settlement(thread.run({ isEndless: true }));
+    await thread.worker.terminate();
     expect((await task).status).toBe('rejected');
     await closed;
   });
 });
 
 describe.concurrent('Comlink: a port in an idle worker', () => {
-  // Rule: atomics are disabled.
-  test('is not served with atomics `sync`, the default', async (context) => {
-    const { pool, resident } = await connect(context, { atomics: 'sync' });
-    const call = settlement(resident.threadId());
-    expect(await isPending(call)).toBe(true);
-    expect(await pool.run({})).toEqual(expect.any(Number));
-  });
-
-  test('is served with atomics `disabled`', async (context) => {
-    const { resident } = await connect(context, { atomics: 'disabled' });
+  test('is served', async (context) => {
+    const { resident } = await connect(context);
     expect(await resident.threadId()).toEqual(expect.any(Number));
   });
 
-  test('is served while a task of Piscina waits for something in that thread', async (context) => {
-    const { pool, resident } = await connect(context);
-    const task = settlement(pool.run({ isWaiting: true }));
+  test('is served while a task waits for something in that thread', async (context) => {
+    const { thread, resident } = await connect(context);
+    const task = settlement(thread.run({ isWaiting: true }));
     expect(await resident.threadId()).toEqual(expect.any(Number));
-    await pool.destroy();
+    await thread.worker.terminate();
     expect((await task).status).toBe('rejected');
   });
 
   // Rule: the deadline of a call allows for a task that may compute in its thread.
-  test('is not served while a task of Piscina computes in that thread', async (context) => {
-    const { pool, resident } = await connect(context);
-    const computing = once(pool, 'message');
-    const task = settlement(pool.run({ isEndless: true }));
+  test('is not served while a task computes in that thread', async (context) => {
+    const { thread, resident } = await connect(context);
+    const computing = once(thread.worker, 'message');
+    const task = settlement(thread.run({ isEndless: true }));
     await computing;
     expect(await isPending(settlement(resident.threadId()))).toBe(true);
-    await pool.destroy();
+    await thread.worker.terminate();
     expect((await task).status).toBe('rejected');
   });
 });
@@ -228,22 +213,22 @@ describe.concurrent('Comlink: a port in an idle worker', () => {
 describe.concurrent('Comlink: letting go of a port', () => {
   // Rule: calls under way are counted, and a session releases its port when there are none.
   test('releaseProxy leaves pending calls pending, and later calls throw', async (context) => {
-    const { pool, resident } = await connect(context);
+    const { thread, resident } = await connect(context);
     const call = settlement(resident.never());
     const answered = settlement(resident.threadId());
     resident[releaseProxy]();
     expect(() => resident.threadId()).toThrow('Proxy has been released and is not useable');
-    expect(await pool.run({})).toEqual(expect.any(Number));
+    expect(await thread.run({})).toEqual(expect.any(Number));
     expect(await isPending(Promise.race([call, answered]))).toBe(true);
   });
 
   test('releaseProxy closes both ends of the port and leaves the thread alive', async (context) => {
-    const { pool, port, resident } = await connect(context);
+    const { thread, port, resident } = await connect(context);
     const threadId = await resident.threadId();
     const closed = once(port, 'close');
     resident[releaseProxy]();
     await closed;
-    expect(await pool.run({})).toBe(threadId);
+    expect(await thread.run({})).toBe(threadId);
   });
 });
 
@@ -251,8 +236,8 @@ describe.concurrent('Comlink: the end of the process', () => {
   // Rule: a port is unref’d after it was wrapped, and `close` is final. Whoever lets a proxy go loses
   // its port to the garbage collector: it has to be held for as long as the session lives.
   test.for<[string, string, string]>([
-    ['an idle pool does not keep the process alive', 'idlePool', 'ended'],
-    ['a task of Piscina keeps the process alive', 'endlessTask', 'held'],
+    ['an idle thread that is unref’d does not keep the process alive', 'idleThread', 'ended'],
+    ['a task keeps the process alive', 'endlessTask', 'held'],
     ['a wrapped port keeps the process alive without any call', 'wrappedPort', 'held'],
     ['`wrap` refs a port that was unref’d', 'unrefBeforeWrap', 'held'],
     ['an unref’d port does not keep it alive, even with a call pending', 'unrefAfterWrap', 'ended'],

@@ -2,24 +2,31 @@
 // prints what becomes of it. `ended`: nothing kept it alive; `held`: something still does after as many
 // milliseconds as the second argument says.
 
-import { fileURLToPath } from 'node:url';
-import { MessageChannel } from 'node:worker_threads';
+import { once } from 'node:events';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { wrap } from 'comlink';
-import { Piscina } from 'piscina';
 
-function open(worker) {
-  return new Piscina({
-    filename: fileURLToPath(new URL(`../support/workers/${worker}`, import.meta.url)),
-    minThreads: 1,
-    maxThreads: 1,
-    idleTimeout: Infinity,
-    atomics: 'disabled',
-  });
+const urlOf = (name) => new URL(`../support/workers/${name}`, import.meta.url);
+
+/** A thread that keeps nothing alive. */
+function open(module) {
+  const worker = new Worker(urlOf('bare.mjs'), { workerData: { module: urlOf(module).href } });
+  worker.unref();
+  return worker;
+}
+
+/** Posts a task to a new thread, which keeps the process alive until it has answered. */
+async function run(module, task, transferList) {
+  const worker = open(module);
+  worker.postMessage(task, transferList);
+  worker.ref();
+  await once(worker, 'message');
+  worker.unref();
 }
 
 async function plantPort(worker, deed) {
   const { port1, port2 } = new MessageChannel();
-  await open(worker).run({ deed, port: port2 }, { transferList: [port2] });
+  await run(worker, { deed, port: port2 }, [port2]);
   return port1;
 }
 
@@ -37,8 +44,8 @@ async function connectForGood() {
 }
 
 const scenes = {
-  idlePool: () => open('contract-tasks.mjs').run({ deed: 'threadId' }),
-  endlessTask: () => void open('contract-tasks.mjs').run({ deed: 'loop' }),
+  idleThread: () => run('contract-tasks.mjs', { deed: 'threadId' }),
+  endlessTask: () => void run('contract-tasks.mjs', { deed: 'loop' }),
   wrappedPort: () => connectForGood(),
   unrefAfterWrap: async () => {
     const { port, resident } = await connectForGood();

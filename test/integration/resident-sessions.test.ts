@@ -55,13 +55,13 @@ function histories(count: number, entries: number): IContent[][] {
   return Array.from({ length: count }, (_, at) => generateHistory({ entries, seed: at + 1 }));
 }
 
-/** Opens a compactor, and resolves once each of its threads has said that it is ready. */
+/** Opens a compactor, and resolves once each of its threads runs. */
 async function openWarm(threads: number): Promise<{ compactor: Compactor; workers: Worker[] }> {
   const workers: Worker[] = [];
   const ready: Promise<void>[] = [];
   const onWorker = (worker: Worker): void => {
     workers.push(worker);
-    ready.push(new Promise((isReady) => worker.once('message', () => isReady())));
+    ready.push(new Promise((isReady) => worker.once('online', () => isReady())));
   };
   process.on('worker', onWorker);
   onTestFinished(() => void process.off('worker', onWorker));

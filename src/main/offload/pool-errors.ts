@@ -1,10 +1,10 @@
-// Names what went wrong on a worker thread: maps what Piscina and Node reject with to WorkerPoolError.
+// Names what went wrong on a worker thread: maps what Node ends it with to WorkerPoolError.
 
 import { WorkerPoolError } from '../../shared/errors.js';
 
 /**
- * Maps what a task was rejected with. The original is the `cause`. Pure: recognizes the wordings of
- * Piscina 5 and Node 20 to 24, and calls everything unknown `WORKER_FAILED`.
+ * Maps what ended a task. The original is the `cause`. Pure: recognizes the wordings of Node 20 to 24, and calls everything
+ * unknown `WORKER_FAILED`.
  */
 export function toPoolError(thrown: unknown): WorkerPoolError {
   const cause = { cause: thrown };
@@ -23,9 +23,6 @@ export function toPoolError(thrown: unknown): WorkerPoolError {
     );
   }
   const message = thrown instanceof Error ? thrown.message : '';
-  if (/^worker exited with code|^Terminating worker thread/.test(message)) {
-    return new WorkerPoolError('A worker died while it ran a task.', 'WORKER_DIED', cause);
-  }
   const detail = message === '' ? 'no reason was given' : message;
   return new WorkerPoolError(`A worker failed: ${detail}`, 'WORKER_FAILED', cause);
 }
@@ -33,6 +30,13 @@ export function toPoolError(thrown: unknown): WorkerPoolError {
 /** Whether the request itself could not be posted: no thread is to blame, and trying again is useless. */
 export function isRequestRefused(error: WorkerPoolError): boolean {
   return error.code === 'WORKER_FAILED' && isRefusal(error.cause);
+}
+
+export function diedError(exitCode: number): WorkerPoolError {
+  return new WorkerPoolError(
+    `A worker died while it ran a task (exit code ${exitCode}).`,
+    'WORKER_DIED',
+  );
 }
 
 export function timeoutError(timeoutMs: number): WorkerPoolError {

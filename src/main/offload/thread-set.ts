@@ -1,16 +1,20 @@
-// A fixed number of worker threads: Piscina, used within the bounds in which it was measured to be
-// reliable. Queueing, retrying and replacing threads for good are the pool's, not done here.
+// A fixed number of worker threads, each of which runs one task. Queueing, retrying and replacing threads for good are the
+// pool's, not done here.
 
-import { fileURLToPath } from 'node:url';
-import type { Transferable } from 'node:worker_threads';
-import { Piscina } from 'piscina';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { MessagePort, Transferable } from 'node:worker_threads';
 import { asError, isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
-import type { TaskRequest } from '../../shared/protocol.js';
+import { asRecord } from '../../shared/json.js';
+import { LOADED } from '../../shared/protocol.js';
+import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
 import { Deadline } from './deadline.js';
-import { timeoutError, toPoolError } from './pool-errors.js';
+import { diedError, timeoutError, toPoolError } from './pool-errors.js';
 
 export interface ThreadSetOptions {
-  readonly workerUrl: URL;
+  /** What a thread runs, as text: a bundle has no files beside it that a thread could load. */
+  readonly code: string;
+  /** What the code is told. */
+  readonly data: ThreadData;
   readonly threads: number;
   readonly maxHeapMb: number;
   /** How many sessions live on a thread. */
@@ -28,36 +32,37 @@ export interface ThreadTask {
   readonly transferList: readonly Transferable[];
 }
 
-const NO_REQUIRE_FLAG = '--no-experimental-require-module';
-
-/** Options of Node for threads: a Node that does not know the flag would start none. */
-const NO_REQUIRE_OF_MODULES = process.allowedNodeEnvironmentFlags.has(NO_REQUIRE_FLAG)
-  ? [NO_REQUIRE_FLAG]
-  : [];
-
 const MAX_YOUNG_GENERATION_MB = 12;
 
+/** A thread, and who waits for its answer. */
+interface Thread {
+  readonly worker: Worker;
+  readonly port: MessagePort;
+  waiting: { resolve: (reply: unknown) => void; reject: (reason: unknown) => void } | undefined;
+  /** Whether its code has been loaded. */
+  isLoaded: boolean;
+  /** Whether it is about to end: no task is given to it. */
+  isEnding: boolean;
+}
+
 /**
- * Threads that run one task each. Why the options are as they are, measured on Piscina 5.3.2:
+ * Threads that run one task each. Why they are started as they are:
  *
- * - As many threads at least as at most: with none at least, tasks are stranded when a worker dies.
- * - Without atomics: otherwise timers and ports of an idle worker stand still, and nothing is faster.
  * - A heap limit: out of memory takes 76 ms instead of 15 s and 4 GB.
  * - A small young generation, of 4 MB at a time: what lives long here is in columns, and a larger one of 16 MB (Node 20) adds
  *   25 MB a thread and spares no time. What survives in a very large one (Node 24) can be more than the 16 MB that Node leaves
  *   a thread which runs out of memory, and the whole process ends then (one death in some 75; with 48 MB in all none of 175).
  * - An empty environment: whatever a dependency does in a worker, it sees no secrets.
+ * - A port for tasks and answers: what any code on the thread posts to its parent is taken for none of them.
  * - Of free threads the one on which the fewest sessions live: what comes stays there.
- * - Never idle out: a thread holds nothing but its loaded code, and starting one takes 40 ms.
- * - No `require` of ES modules, which Piscina tries first: a thread that is stopped in the middle of
- *   that ends the whole process (Node 20, "Module::IsGraphAsync must be used on an instantiated module").
+ * - None ends when it is idle: it holds nothing but its loaded code, and starting one takes 40 ms.
  *
- * `run` must be called only while `freeThreads` is above 0. Piscina's own queue stays empty then, and
- * with it everything that loses order, ignores bounds or hangs there.
+ * A thread that ends is started anew, unless its code was not loaded yet: whether that can ever be is for the pool to find out.
+ * `run` must be called only while `freeThreads` is above 0.
  */
 export class ThreadSet {
-  readonly #threads: number;
-  readonly #piscina: Piscina<TaskRequest, unknown>;
+  readonly #options: ThreadSetOptions;
+  readonly #threads: Set<Thread> = new Set();
   #running: number = 0;
   #hasAnswered: boolean = false;
   #onIdle: () => void = () => undefined;
@@ -65,45 +70,13 @@ export class ThreadSet {
 
   /** Starts the threads. @throws what `new Worker` throws where threads are forbidden. */
   constructor(options: ThreadSetOptions) {
-    this.#threads = options.threads;
-    this.#piscina = new Piscina<TaskRequest, unknown>({
-      filename: fileURLToPath(options.workerUrl),
-      minThreads: options.threads,
-      maxThreads: options.threads,
-      idleTimeout: Infinity,
-      atomics: 'disabled',
-      env: {},
-      execArgv: [...NO_REQUIRE_OF_MODULES],
-      resourceLimits: {
-        maxOldGenerationSizeMb: options.maxHeapMb,
-        maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
-      },
-      recordTiming: false,
-      loadBalancer: (_task, workers) => {
-        const free = workers.filter(({ currentUsage }) => currentUsage === 0);
-        const residents = free.map(({ id }) => options.residentsOn(id));
-        return free[residents.indexOf(Math.min(...residents))] ?? null;
-      },
-    });
-    // Piscina announces a coming or going thread before its own books show it: look a moment later.
-    const announce = (): void => {
-      queueMicrotask(options.onChange);
-    };
-    this.#piscina.on('workerCreate', announce);
-    this.#piscina.on('workerDestroy', announce);
-    // Without a listener, an error of an idle thread would end the process. This one stays for good.
-    this.#piscina.on('error', (thrown: unknown) => {
-      options.onStrayError(asError(thrown));
-      announce();
-    });
-    this.#piscina.on('message', (message: unknown) => {
-      options.onStrayError(strayErrorOf(message));
-    });
+    this.#options = options;
+    for (let count = 0; count < options.threads; count += 1) this.#start();
   }
 
   /** Threads that can take a task now. */
   get freeThreads(): number {
-    return this.#piscina.idleThreads;
+    return this.#free().length;
   }
 
   /** Tasks that run. */
@@ -116,9 +89,9 @@ export class ThreadSet {
     return this.#hasAnswered;
   }
 
-  /** Whether fewer threads work or could work than there should be: some died or have not started. */
+  /** Whether fewer threads work or could work than there should be: some died. */
   get isShort(): boolean {
-    return this.#running + this.#piscina.idleThreads < this.#threads;
+    return this.#running + this.freeThreads < this.#options.threads;
   }
 
   /**
@@ -128,29 +101,35 @@ export class ThreadSet {
    * stopped then and another one started, for nothing else ends a loop.
    */
   async run({ request, timeoutMs, transferList }: ThreadTask): Promise<unknown> {
-    const controller = new AbortController();
+    const thread = this.#leastLivedIn();
+    const answer = new Promise((resolve, reject) => {
+      thread.waiting = { resolve, reject };
+    });
     const deadline = new Deadline(timeoutMs, () => {
-      controller.abort();
+      thread.waiting?.reject(timeoutError(timeoutMs));
+      this.#stop(thread);
     });
     this.#running += 1;
+    thread.worker.ref();
     try {
-      const { signal } = controller;
-      const reply = await this.#piscina.run(request, { signal, transferList: [...transferList] });
-      this.#hasAnswered = true;
-      return reply;
+      thread.port.postMessage(request, transferList);
+      return await answer;
     } catch (thrown) {
-      throw controller.signal.aborted ? timeoutError(timeoutMs) : toPoolError(thrown);
+      throw thrown instanceof WorkerPoolError ? thrown : toPoolError(thrown);
     } finally {
+      thread.waiting = undefined;
+      thread.worker.unref();
       deadline.cancel();
       this.#running -= 1;
       if (this.#running === 0) this.#onIdle();
     }
   }
 
-  /** Stops one thread now, whatever it does; Piscina starts another one. */
+  /** Stops one thread now, whatever it does; another one is started. */
   stopThread(threadId: number): void {
-    const thread = this.#piscina.threads.find((worker) => worker.threadId === threadId);
-    void thread?.terminate();
+    for (const thread of this.#threads) {
+      if (thread.worker.threadId === threadId) this.#stop(thread);
+    }
   }
 
   /** Stops the threads as soon as the tasks that run have ended; each has a deadline. Resolves when they are gone. */
@@ -165,8 +144,90 @@ export class ThreadSet {
 
   /** Stops all threads now; tasks that run fail with `WORKER_DIED`. Resolves when they are gone. */
   destroy(): Promise<void> {
-    this.#destruction ??= this.#piscina.destroy();
+    const stopAll = async (): Promise<void> => {
+      await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    };
+    this.#destruction ??= stopAll();
     return this.#destruction;
+  }
+
+  #free(): readonly Thread[] {
+    return [...this.#threads].filter(({ waiting, isEnding }) => !waiting && !isEnding);
+  }
+
+  #leastLivedIn(): Thread {
+    const residents = ({ worker }: Thread): number => this.#options.residentsOn(worker.threadId);
+    return this.#free().reduce((least, each) =>
+      residents(each) < residents(least) ? each : least,
+    );
+  }
+
+  #stop(thread: Thread): void {
+    thread.isEnding = true;
+    void thread.worker.terminate();
+  }
+
+  #start(): void {
+    const { code, data, maxHeapMb, onStrayError } = this.#options;
+    const { port1: port, port2 } = new MessageChannel();
+    const worker = new Worker(code, {
+      eval: true,
+      name: 'ctxfold',
+      env: {},
+      execArgv: [],
+      workerData: { ...data, port: port2 },
+      transferList: [port2],
+      resourceLimits: {
+        maxOldGenerationSizeMb: maxHeapMb,
+        maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
+      },
+    });
+    const thread: Thread = {
+      ...{ worker, port, waiting: undefined },
+      ...{ isLoaded: false, isEnding: false },
+    };
+    this.#threads.add(thread);
+    port.on('message', (answer: unknown) => {
+      thread.isLoaded = true;
+      const { thrown, reply } = asRecord(answer) ?? {};
+      if (answer === LOADED) return;
+      this.#hasAnswered = true;
+      if (isWireError(thrown)) thread.waiting?.reject(reviveError(thrown));
+      else thread.waiting?.resolve(reply);
+    });
+    // One nested thousands of levels deep cannot be read, for one.
+    port.on('messageerror', (cause) => {
+      thread.waiting?.reject(new Error('its answer could not be read', { cause }));
+    });
+    worker.on('message', (message: unknown) => {
+      onStrayError(strayErrorOf(message));
+    });
+    // Without a listener, an error of an idle thread would end the process.
+    worker.on('error', (thrown: unknown) => {
+      thread.isEnding = true;
+      if (thread.waiting === undefined) onStrayError(asError(thrown));
+      else thread.waiting.reject(thrown);
+    });
+    worker.on('exit', (exitCode) => {
+      this.#end(thread, exitCode);
+    });
+    // Idle threads keep no process alive.
+    port.unref();
+    worker.unref();
+  }
+
+  #end(thread: Thread, exitCode: number): void {
+    thread.port.close();
+    thread.waiting?.reject(diedError(exitCode));
+    this.#threads.delete(thread);
+    if (thread.isLoaded && this.#destruction === undefined) {
+      try {
+        this.#start();
+      } catch (thrown) {
+        this.#options.onStrayError(asError(thrown));
+      }
+    }
+    queueMicrotask(this.#options.onChange);
   }
 }
 

@@ -3,8 +3,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
-import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
-import type { TaskRequest } from '../../shared/protocol.js';
+import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
+import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
+import { loadTokenText } from '../../shared/tokens/o200k.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
 import {
@@ -19,7 +20,7 @@ import type { Job, TaskOutcome } from './pool-job.js';
 import { ResidentTally } from './resident-tally.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { TaskQueue } from './task-queue.js';
-import type * as ThreadSets from './thread-set.js';
+import type { ThreadSet } from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
 import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
 
@@ -47,7 +48,7 @@ export interface WorkerPoolStats {
 
 /** What tests and special deployments replace. */
 export interface WorkerPoolInternals {
-  /** The module that each thread runs. @default the package's own worker */
+  /** The module that answers the tasks of each thread. @default none: the package's own code does */
   readonly workerUrl?: URL | undefined;
   /** The current time in milliseconds, from any origin. @default performance.now */
   readonly now?: (() => number) | undefined;
@@ -55,8 +56,27 @@ export interface WorkerPoolInternals {
   readonly lossToleranceMs?: number | undefined;
 }
 
-/** Loaded with the first task of any pool. */
-let threadSets: typeof ThreadSets | undefined;
+/** What threads are made with; loaded with the first task of any pool. */
+interface ThreadParts {
+  readonly ThreadSet: typeof ThreadSet;
+  readonly code: string;
+  readonly tokens: ThreadData['tokens'];
+}
+
+let parts: ThreadParts | undefined;
+
+async function loadParts(): Promise<ThreadParts> {
+  const [threads, worker, tokens] = await Promise.all([
+    import('./thread-set.js'),
+    import('./worker-code.js'),
+    loadTokenText().then(
+      (text) => ({ text }),
+      // The thread tells it, when it is to count.
+      (thrown: unknown) => ({ failure: asError(thrown).message }),
+    ),
+  ]);
+  return { ThreadSet: threads.ThreadSet, code: worker.WORKER_CODE, tokens };
+}
 
 const NOT_STARTED = 'its threads did not start';
 
@@ -73,8 +93,8 @@ const STOP_TIMEOUT_MS = 2_000;
  * stops it. Until then such a task keeps the process alive.
  *
  * Threads are watched: when fewer than there should be have been at work or ready for a second, or
- * when they fail to load at all, the whole set is replaced, with growing pauses, since Piscina stops
- * respawning for good once a thread has died while it started.
+ * when they fail to load at all, the whole set is replaced, with growing pauses: a thread that has died while it started is not
+ * started again.
  */
 export class WorkerPool {
   readonly #options: CompleteWorkerPoolOptions;
@@ -87,9 +107,9 @@ export class WorkerPool {
   readonly #breaker: CircuitBreaker;
   readonly #backoff: RestartBackoff;
   /** Sets that were given up, as long as tasks run on them. */
-  readonly #retired: Set<ThreadSets.ThreadSet> = new Set();
+  readonly #retired: Set<ThreadSet> = new Set();
   #isLoading: boolean = false;
-  #threads: ThreadSets.ThreadSet | undefined;
+  #threads: ThreadSet | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
   /** The latest failure, told as the cause when the pool refuses work. */
   #lastFailure: unknown;
@@ -215,7 +235,7 @@ export class WorkerPool {
     }
   }
 
-  async #execute(job: Job, threads: ThreadSets.ThreadSet): Promise<void> {
+  async #execute(job: Job, threads: ThreadSet): Promise<void> {
     this.#running.add(job);
     job.begin();
     let outcome: WorkOutcome = 'success';
@@ -232,25 +252,24 @@ export class WorkerPool {
     this.#update();
   }
 
-  #noteFailure(thrown: unknown, threads: ThreadSets.ThreadSet): void {
+  #noteFailure(thrown: unknown, threads: ThreadSet): void {
     this.#lastFailure = thrown;
-    // A worker that cannot be loaded rejects its first task; after that Piscina respawns no more and
-    // accepts tasks that never end. A first failure of another kind costs a set of threads, no more.
+    // A worker that cannot be loaded rejects its first task, and is not started again. A first failure of another kind costs a
+    // set of threads, no more.
     const mayNotLoad = thrown instanceof WorkerPoolError && thrown.code === 'WORKER_FAILED';
     if (mayNotLoad && !threads.hasAnswered) this.#giveUp(threads);
   }
 
-  #startThreads(): ThreadSets.ThreadSet | undefined {
+  #startThreads(): ThreadSet | undefined {
     if (this.#isLoading || !this.#backoff.mayStart) return undefined;
-    if (threadSets === undefined) {
+    if (parts === undefined) {
       void this.#load();
       return undefined;
     }
     try {
-      this.#threads = new threadSets.ThreadSet({
-        // Named in full, for bundlers and tracers to find; and only here, where it may fail: in a bundle of
-        // CommonJS there is no URL to start from.
-        workerUrl: this.#workerUrl ?? new URL('../../worker/entry.cjs', import.meta.url),
+      this.#threads = new parts.ThreadSet({
+        code: parts.code,
+        data: { tokens: parts.tokens, module: this.#workerUrl?.href },
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
         residentsOn: (threadId) => this.#residents.on(threadId),
@@ -269,11 +288,11 @@ export class WorkerPool {
     return this.#threads;
   }
 
-  /** Loads Piscina, which whoever wants no threads does without, and which not every bundle has. */
+  /** Loads what threads are made with, which whoever wants no threads does without. */
   async #load(): Promise<void> {
     this.#isLoading = true;
     try {
-      threadSets = await import('./thread-set.js');
+      parts = await loadParts();
     } catch (thrown) {
       this.#noteNoStart(thrown);
       this.#refuseQueued(NOT_STARTED);
@@ -289,7 +308,7 @@ export class WorkerPool {
   }
 
   /** Parts with a set of threads; the next task starts another one when the backoff allows it. */
-  #giveUp(threads: ThreadSets.ThreadSet): void {
+  #giveUp(threads: ThreadSet): void {
     if (this.#threads !== threads) return;
     this.#threads = undefined;
     this.#replacements += 1;
@@ -299,8 +318,8 @@ export class WorkerPool {
   }
 
   /**
-   * A thread that died is respawned within some 40 ms, and `workerCreate` brings us here to stop the
-   * clock. When it was not (Piscina no longer respawns) or hangs while it loads, the clock runs out.
+   * A thread that died is started anew, which brings us here to stop the clock. When it was not, or does not end though it was
+   * stopped, the clock runs out.
    * While tasks wait, the clock keeps the process alive: the threads themselves do not.
    */
   #watchThreads(): void {

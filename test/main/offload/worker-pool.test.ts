@@ -42,15 +42,15 @@ describe('WorkerPool', () => {
     test.each([
       ['throw', 'WORKER_FAILED'],
       ['throwText', 'WORKER_FAILED'],
-      ['throwNull', 'WORKER_INVALID_RESULT'],
+      ['throwNull', 'WORKER_FAILED'],
       ['nothing', 'WORKER_INVALID_RESULT'],
       ['wrongShape', 'WORKER_INVALID_RESULT'],
       ['exit', 'WORKER_DIED'],
       ['loop', 'WORKER_TIMEOUT'],
       ['never', 'WORKER_TIMEOUT'],
-      ['deep', 'WORKER_TIMEOUT'],
+      ['deep', 'WORKER_FAILED'],
       ['outOfMemory', 'WORKER_OUT_OF_MEMORY'],
-      ['notCloneable', 'WORKER_FAILED'],
+      ['notCloneable', 'WORKER_DIED'],
     ])('%s rejects with %s, and the next task succeeds', async (fault, code) => {
       const pool = openPool({ maxHeapMb: 16 });
       await pool.run(PROBE);

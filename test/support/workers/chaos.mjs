@@ -2,7 +2,6 @@
 // the pool, and in calls on the lines that sessions open. Plain JavaScript, as all workers of tests.
 
 import { getEnvironmentData } from 'node:worker_threads';
-import run from '../../../dist/worker/entry.cjs';
 import { fatalDeeds, nested } from './faults.mjs';
 
 /** Without a dial nothing goes wrong. */
@@ -134,7 +133,7 @@ function placeOf([name], [argument]) {
   return entries > MANY_ENTRIES ? 'moveIn' : 'receive';
 }
 
-export default async function runChaotically(request) {
+export default async function runChaotically(request, run) {
   const fault = faultAt(request.kind);
   if (fault === 'throw') throw new Error('thrown by the worker');
   if (fault === 'throwNull') throw null;

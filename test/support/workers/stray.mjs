@@ -1,8 +1,6 @@
-// The package's own worker entry (compiled), made to raise errors that no task owns.
+// The package's own code of a thread, made to raise errors that no task owns.
 
-import run from '../../../dist/worker/entry.cjs';
-
-export default async function runWithStray(request) {
+export default async function runWithStray(request, run) {
   if (request.fault === 'reject') void Promise.reject(new Error('stray'));
   if (request.fault === 'throw')
     setTimeout(() => {

@@ -1,0 +1,118 @@
+// What threads of Node do in the cases that the rules of src/main/offload rest on. Not a wish: a test that fails with another Node
+// says which rule to look at again. ctxfold is not used here.
+
+import { once } from 'node:events';
+import { MessageChannel } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import { describe, expect, test } from 'vitest';
+import type { TestContext } from 'vitest';
+import { isPending, openThread, reasonOf, settlement } from './bare-thread.js';
+import type { BareThread } from './bare-thread.js';
+
+interface Task {
+  readonly deed: string;
+  readonly [argument: string]: unknown;
+}
+
+const THREAD_ID: Task = { deed: 'threadId' };
+
+const open = (context: TestContext, heapMb?: number): BareThread<Task> =>
+  openThread(context, 'contract-tasks.mjs', heapMb ? { maxOldGenerationSizeMb: heapMb } : {});
+
+function nested(levels: number): unknown {
+  let value: unknown = {};
+  for (let level = 0; level < levels; level += 1) value = { value };
+  return value;
+}
+
+/** Hands a port over within a task that ends at once, and returns the other end. */
+async function plantPort(
+  { run }: BareThread<Task>,
+  { onTestFinished }: TestContext,
+): Promise<MessagePort> {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  await run({ deed: 'keepPort', port: port2 }, [port2]);
+  return port1;
+}
+
+describe.concurrent('a thread: messages', () => {
+  test('one nested 1,000 levels arrives', async (context) => {
+    const { run } = open(context);
+    expect((await settlement(run({ deed: 'nested', levels: 1_000 }))).status).toBe('fulfilled');
+  });
+
+  // Rule: plans are flat, and the depth of anything ingested is capped far below; what cannot be read fails its task. It begins
+  // at some 1,900 levels on Node 20 and 1,700 on Node 24; from some 20,000 on, the thread ends with a RangeError.
+  test('one nested 5,000 levels is a `messageerror`, and the thread goes on', async (context) => {
+    const { worker, run } = open(context);
+    const undelivered = once(worker, 'messageerror');
+    void run({ deed: 'nested', levels: 5_000 });
+    await undelivered;
+    expect(await run(THREAD_ID)).toBe(worker.threadId);
+  });
+
+  test('a request nested too deep throws a RangeError and leaves the thread unharmed', async (context) => {
+    const { run } = open(context);
+    expect(() => run({ deed: 'echo', value: nested(20_000) })).toThrow(RangeError);
+    expect(await run(THREAD_ID)).toEqual(expect.any(Number));
+  });
+
+  test('a request that cannot be cloned throws a DataCloneError and leaves the thread unharmed', async (context) => {
+    const { run } = open(context);
+    expect(() => run({ deed: 'echo', value: () => 0 })).toThrow(
+      expect.objectContaining({ name: 'DataCloneError' }),
+    );
+    expect(await run(THREAD_ID)).toEqual(expect.any(Number));
+  });
+
+  // Rule: a session that lives in a thread is reached by a port of its own.
+  test('a port that was sent stays with its thread after the task has ended', async (context) => {
+    const thread = open(context);
+    const port = await plantPort(thread, context);
+    const answer = once(port, 'message');
+    port.postMessage('who');
+    expect(await answer).toEqual([thread.worker.threadId]);
+  });
+
+  test('an empty environment is empty in the thread', async (context) => {
+    expect(await open(context).run({ deed: 'environment' })).toEqual([]);
+  });
+});
+
+describe.concurrent('a thread: its end', () => {
+  test('process.exit ends it with the code', async (context) => {
+    const { run } = open(context);
+    expect(await reasonOf(run({ deed: 'exit' }))).toMatchObject({ message: 'exit 7' });
+  });
+
+  // Rule: always a heap limit; with none it took 15 s and 4 GB.
+  test('out of memory is an error with a code', async (context) => {
+    const { run } = open(context, 16);
+    await run(THREAD_ID);
+    const reason = await reasonOf(run({ deed: 'outOfMemory' }));
+    expect(reason).toMatchObject({ code: 'ERR_WORKER_OUT_OF_MEMORY' });
+  });
+
+  // Rule: every attempt has a deadline, at which its thread is stopped.
+  test('it can be stopped in an endless loop', async (context) => {
+    const { worker, run } = open(context);
+    const looping = settlement(run({ deed: 'loop' }));
+    expect(await isPending(looping)).toBe(true);
+    await worker.terminate();
+    expect((await looping).status).toBe('rejected');
+  });
+
+  // Rule: always a listener, for this event without one ends the process. The code of a thread catches such errors itself and
+  // leaves when its task has ended; a task that failed with its thread is tried once more.
+  test.for(['throw', 'reject'])(
+    'an error that no task owns (%s) ends it, with the task that happens to run',
+    async (order, context) => {
+      const thread = open(context);
+      const port = await plantPort(thread, context);
+      const bystander = reasonOf(thread.run({ deed: 'never' }));
+      port.postMessage(order);
+      expect(await bystander).toMatchObject({ message: 'nobody waits for this' });
+    },
+  );
+});
