@@ -97,7 +97,7 @@ async function ask(command, cwd) {
 }
 
 /** Installs and runs the agent by Yarn, apart from the folder that Yarn itself is installed in. */
-function playByYarn(folder, dependenciesMeta) {
+function playByYarn(folder) {
   const apart = mkdtempSync(join(scratch, 'yarn-'));
   for (const file of ['agent.mjs', 'run-agent.mjs']) cpSync(join(folder, file), join(apart, file));
   writeFiles(apart, {
@@ -105,7 +105,6 @@ function playByYarn(folder, dependenciesMeta) {
       name: 'agent',
       private: true,
       dependencies: { ctxfold: `file:${PACKED}` },
-      dependenciesMeta,
     }),
     'yarn.lock': '',
     '.yarnrc.yml': `nodeLinker: pnp\nenableGlobalCache: false\nenableTelemetry: false\nnpmRegistryServer: '${run(['npm', 'config', 'get', 'registry'], folder).trim()}'\nunsafeHttpWhitelist: ['*']\n`,
@@ -122,7 +121,7 @@ function playByYarn(folder, dependenciesMeta) {
 
 async function play(row) {
   const folder = makeProject(row.tools);
-  if (row.yarn !== undefined) return playByYarn(folder, row.yarn);
+  if (row.isYarn) return playByYarn(folder);
   writeFiles(folder, row.files);
   for (const command of row.build ?? []) run(command, folder);
   let place = folder;

@@ -14,23 +14,22 @@ const NEXT_PAGE = `import { playAgent } from '../../agent.mjs';
 export const dynamic = 'force-dynamic';
 export async function GET() { return new Response('played ' + JSON.stringify(await playAgent())); }`;
 
-function nextConfig(options) {
-  return `export default ${JSON.stringify({ output: 'standalone', outputFileTracingRoot: '.', turbopack: { root: '.' }, ...options }).replaceAll('"."', 'import.meta.dirname')};`;
-}
+const NEXT_CONFIG = `const here = import.meta.dirname;
+export default { output: 'standalone', outputFileTracingRoot: here, turbopack: { root: here } };`;
 
 const NEXT_FILES = {
+  'next.config.mjs': NEXT_CONFIG,
   'app/agent/route.js': NEXT_PAGE,
   'app/layout.js': `export default ({ children }) => <html><body>{children}</body></html>;`,
 };
 const NEXT = ['next@16', 'react@19', 'react-dom@19'];
-const KEPT_OUT = { serverExternalPackages: ['ctxfold'] };
 
-function nextRow(name, bundler, options, runs) {
+function nextRow(name, bundler) {
   return {
     name,
     tools: NEXT,
-    runs,
-    files: { ...NEXT_FILES, 'next.config.mjs': nextConfig(options) },
+    runs: 'workers',
+    files: NEXT_FILES,
     build: [['next', 'build', `--${bundler}`]],
     from: '.next/standalone',
     serve: ['node', 'server.js'],
@@ -181,20 +180,11 @@ export const ROWS = [
     from: 'out',
     run: ['node', 'index.mjs'],
   },
-  nextRow('Next 16, Turbopack, standalone', 'turbopack', {}, 'workers'),
-  nextRow('Next 16, Turbopack, standalone, kept out', 'turbopack', KEPT_OUT, 'workers'),
-  nextRow('Next 16, webpack, standalone', 'webpack', {}, 'workers'),
-  nextRow('Next 16, webpack, standalone, kept out', 'webpack', KEPT_OUT, 'workers'),
+  nextRow('Next 16, Turbopack, standalone', 'turbopack'),
+  nextRow('Next 16, webpack, standalone', 'webpack'),
   {
     name: 'Yarn PnP',
-    yarn: {},
-    tools: ['@yarnpkg/cli-dist@4'],
-    runs: 'workers',
-    run: ['yarn', 'node', 'run-agent.mjs'],
-  },
-  {
-    name: 'Yarn PnP, unplugged',
-    yarn: { ctxfold: { unplugged: true } },
+    isYarn: true,
     tools: ['@yarnpkg/cli-dist@4'],
     runs: 'workers',
     run: ['yarn', 'node', 'run-agent.mjs'],

@@ -122,7 +122,7 @@ describe('the package', () => {
     const brought = Object.entries(packages).filter(
       ([path, { dev, peer }]) => path !== '' && dev !== true && peer !== true,
     );
-    expect(brought.length).toBeGreaterThan(5);
+    expect(brought.length).toBeGreaterThan(0);
     expect(
       brought.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
     ).toEqual([]);

@@ -12,21 +12,16 @@ const ON_THREADS = sample(
     'node',
     'node --permission --allow-worker',
     'node --disallow-code-generation-from-strings',
+    'esbuild, ESM',
+    'esbuild, CJS',
     'esbuild, --packages=external',
+    'rolldown',
     'Vite SSR',
+    'Vite SSR, noExternal',
   ],
-  2,
+  3,
 );
-const INLINE = sample(
-  [
-    ['node --permission', '--allow-worker'],
-    ['esbuild, ESM', 'keep the package out of the bundle'],
-    ['esbuild, CJS', 'keep the package out of the bundle'],
-    ['rolldown', 'keep the package out of the bundle'],
-    ['Vite SSR, noExternal', 'keep the package out of the bundle'],
-  ],
-  1,
-);
+const INLINE = [['node --permission', '--allow-worker']] as const;
 
 let outcomes: ReadonlyMap<string, string>;
 

@@ -6,20 +6,14 @@ import type { FailureCode } from '../telemetry/channels.js';
 import type { Logger } from '../host/logger.js';
 import type { FallbackEvent } from './offload.js';
 
-const BUNDLED =
-  "A bundler has probably taken ctxfold's files apart: keep the package out of the bundle (docs/deploying.md has how)";
 const INLINE = "or choose offload: 'inline'.";
 
 /** What helps, by a word in any message or code of the chain of causes. */
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/ERR_ACCESS_DENIED|NotCapable/, `Start Node with --allow-worker, ${INLINE}`],
   [
-    /Code generation from strings/,
-    `Start Node without --disallow-code-generation-from-strings, ${INLINE}`,
-  ],
-  [
-    /Cannot find (?:module|package)|MODULE_NOT_FOUND|Invalid URL|ERR_INVALID|Dynamic require|__dirname|__filename|is not a constructor|not implemented/,
-    `${BUNDLED}, ${INLINE}`,
+    /Cannot find (?:module|package)|MODULE_NOT_FOUND/,
+    `A file of the build is missing where it runs: deploy all of them, ${INLINE}`,
   ],
 ];
 

@@ -1,5 +1,4 @@
-// A bounded first-in-first-out queue from whose middle items can be removed. The pool has its own
-// because Piscina's neither bounds nor orders tasks that carry an abort signal.
+// A bounded first-in-first-out queue from whose middle items can be removed: for tasks that wait for a thread.
 
 /** Holds up to `capacity` distinct items. */
 export class TaskQueue<Item> {

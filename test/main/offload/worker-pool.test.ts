@@ -180,7 +180,7 @@ describe('WorkerPool', () => {
       expect(await waiting).toBe('resolved');
     });
 
-    test('threads that Piscina no longer respawns are replaced', async () => {
+    test('threads that die while they start are replaced', async () => {
       const isBooting = (count: number): boolean => count > 1 && count < 4;
       let started = 0;
       watchWorkers((worker) => {
@@ -190,7 +190,7 @@ describe('WorkerPool', () => {
       const pool = openPool({}, { lossToleranceMs: 50 });
       await pool.run(PROBE);
       expect(await codeOf(pool.run(faulty('exit')))).toBe('WORKER_DIED');
-      // The second thread dies while it starts and is the last one that Piscina starts by itself. How
+      // The second thread dies while it starts, so that none is started in its place. How
       // many tasks are refused until threads are there again depends on how fast the machine is.
       while ((await codeOf(pool.run(PROBE))) !== 'resolved') await nextTurn();
       expect(pool.stats.replacements).toBeGreaterThan(0);
