@@ -190,6 +190,7 @@ describe('ThreadSet', () => {
       residentsOn: () => 0,
       onChange: () => undefined,
       onStrayError: (error) => strays.push(error),
+      onNotLoaded: () => undefined,
     });
     await vi.waitFor(() => {
       expect(strays).toHaveLength(6);

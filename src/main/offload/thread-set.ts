@@ -23,6 +23,8 @@ export interface ThreadSetOptions {
   readonly onChange: () => void;
   /** Called with an error of a thread that no task owns. */
   readonly onStrayError: (error: Error) => void;
+  /** Called when a thread has ended before its code was loaded; no other one is started in its place. */
+  readonly onNotLoaded: (reason: unknown) => void;
 }
 
 /** A request on its way to a thread. */
@@ -34,6 +36,9 @@ export interface ThreadTask {
 
 const MAX_YOUNG_GENERATION_MB = 12;
 
+/** Time that the code of a thread may take to load, in milliseconds: some 40, and a second on a machine that is busy. */
+const LOAD_LIMIT_MS = 10_000;
+
 /** A thread, and who waits for its answer. */
 interface Thread {
   readonly worker: Worker;
@@ -43,6 +48,8 @@ interface Thread {
   isLoaded: boolean;
   /** Whether it is about to end: no task is given to it. */
   isEnding: boolean;
+  /** What ended it. */
+  failure: unknown;
 }
 
 /**
@@ -57,14 +64,14 @@ interface Thread {
  * - Of free threads the one on which the fewest sessions live: what comes stays there.
  * - None ends when it is idle: it holds nothing but its loaded code, and starting one takes 40 ms.
  *
- * A thread that ends is started anew, unless its code was not loaded yet: whether that can ever be is for the pool to find out.
+ * A thread that ends is started anew, unless its code was not loaded yet: whether that will ever be is for the pool to find out.
  * `run` must be called only while `freeThreads` is above 0.
  */
 export class ThreadSet {
   readonly #options: ThreadSetOptions;
   readonly #threads: Set<Thread> = new Set();
   #running: number = 0;
-  #hasAnswered: boolean = false;
+  #hasLoaded: boolean = false;
   #onIdle: () => void = () => undefined;
   #destruction: Promise<void> | undefined;
 
@@ -84,14 +91,15 @@ export class ThreadSet {
     return this.#running;
   }
 
-  /** Whether any thread has ever answered: until then, a failure may be one to load. */
-  get hasAnswered(): boolean {
-    return this.#hasAnswered;
+  /** Whether the code of any thread has ever been loaded. */
+  get hasLoaded(): boolean {
+    return this.#hasLoaded;
   }
 
-  /** Whether fewer threads work or could work than there should be: some died. */
+  /** Whether fewer threads work, could work or are being started than there should be: some died. */
   get isShort(): boolean {
-    return this.#running + this.freeThreads < this.#options.threads;
+    const starting = [...this.#threads].filter(({ isLoaded, isEnding }) => !isLoaded && !isEnding);
+    return this.#running + this.freeThreads + starting.length < this.#options.threads;
   }
 
   /**
@@ -152,7 +160,9 @@ export class ThreadSet {
   }
 
   #free(): readonly Thread[] {
-    return [...this.#threads].filter(({ waiting, isEnding }) => !waiting && !isEnding);
+    return [...this.#threads].filter(
+      ({ waiting, isLoaded, isEnding }) => isLoaded && !waiting && !isEnding,
+    );
   }
 
   #leastLivedIn(): Thread {
@@ -184,14 +194,24 @@ export class ThreadSet {
     });
     const thread: Thread = {
       ...{ worker, port, waiting: undefined },
-      ...{ isLoaded: false, isEnding: false },
+      ...{ isLoaded: false, isEnding: false, failure: undefined },
     };
     this.#threads.add(thread);
+    const loading = setTimeout(() => {
+      thread.failure = new Error(`its code did not load within ${LOAD_LIMIT_MS} ms`);
+      this.#stop(thread);
+    }, LOAD_LIMIT_MS).unref();
     port.on('message', (answer: unknown) => {
-      thread.isLoaded = true;
+      if (answer === LOADED) {
+        clearTimeout(loading);
+        // From now on it keeps the process alive only while it works.
+        worker.unref();
+        thread.isLoaded = true;
+        this.#hasLoaded = true;
+        this.#options.onChange();
+        return;
+      }
       const { thrown, reply } = asRecord(answer) ?? {};
-      if (answer === LOADED) return;
-      this.#hasAnswered = true;
       if (isWireError(thrown)) thread.waiting?.reject(reviveError(thrown));
       else thread.waiting?.resolve(reply);
     });
@@ -205,29 +225,30 @@ export class ThreadSet {
     // Without a listener, an error of an idle thread would end the process.
     worker.on('error', (thrown: unknown) => {
       thread.isEnding = true;
-      if (thread.waiting === undefined) onStrayError(asError(thrown));
-      else thread.waiting.reject(thrown);
+      thread.failure = thrown;
+      if (thread.waiting !== undefined) thread.waiting.reject(thrown);
+      else if (thread.isLoaded) onStrayError(asError(thrown));
     });
     worker.on('exit', (exitCode) => {
+      clearTimeout(loading);
       this.#end(thread, exitCode);
     });
-    // Idle threads keep no process alive.
     port.unref();
-    worker.unref();
   }
 
   #end(thread: Thread, exitCode: number): void {
     thread.port.close();
     thread.waiting?.reject(diedError(exitCode));
     this.#threads.delete(thread);
-    if (thread.isLoaded && this.#destruction === undefined) {
-      try {
-        this.#start();
-      } catch (thrown) {
-        this.#options.onStrayError(asError(thrown));
-      }
+    if (this.#destruction !== undefined) return;
+    const { onStrayError, onNotLoaded, onChange } = this.#options;
+    try {
+      if (thread.isLoaded) this.#start();
+      else onNotLoaded(thread.failure ?? diedError(exitCode));
+    } catch (thrown) {
+      onStrayError(asError(thrown));
     }
-    queueMicrotask(this.#options.onChange);
+    onChange();
   }
 }
 

@@ -243,7 +243,7 @@ export class WorkerPool {
       job.accept(await threads.run(job));
     } catch (thrown) {
       outcome = outcomeOf(thrown);
-      if (outcome === 'failure') this.#noteFailure(thrown, threads);
+      if (outcome === 'failure') this.#lastFailure = thrown;
       job.reject(thrown);
     }
     if (outcome === 'success') this.#backoff.noteSuccess();
@@ -252,12 +252,12 @@ export class WorkerPool {
     this.#update();
   }
 
-  #noteFailure(thrown: unknown, threads: ThreadSet): void {
-    this.#lastFailure = thrown;
-    // A worker that cannot be loaded rejects its first task, and is not started again. A first failure of another kind costs a
-    // set of threads, no more.
-    const mayNotLoad = thrown instanceof WorkerPoolError && thrown.code === 'WORKER_FAILED';
-    if (mayNotLoad && !threads.hasAnswered) this.#giveUp(threads);
+  /** Where none has ever loaded, none will; any other one is missed by the clock that watches them. */
+  #noteNotLoaded(reason: unknown, threads: ThreadSet): void {
+    this.#lastFailure = toPoolError(reason);
+    if (threads.hasLoaded) return;
+    this.#giveUp(threads);
+    this.#refuseQueued(NOT_STARTED);
   }
 
   #startThreads(): ThreadSet | undefined {
@@ -267,7 +267,7 @@ export class WorkerPool {
       return undefined;
     }
     try {
-      this.#threads = new parts.ThreadSet({
+      const threads: ThreadSet = new parts.ThreadSet({
         code: parts.code,
         data: { tokens: parts.tokens, module: this.#workerUrl?.href },
         threads: this.#options.threads,
@@ -280,7 +280,11 @@ export class WorkerPool {
           this.#strayErrors += 1;
           this.#lastFailure = error instanceof CtxfoldError ? error : toPoolError(error);
         },
+        onNotLoaded: (reason) => {
+          this.#noteNotLoaded(reason, threads);
+        },
       });
+      this.#threads = threads;
     } catch (thrown) {
       // Where the process may start no threads (Node's permission model), it says so here.
       this.#noteNoStart(thrown);
