@@ -11,7 +11,7 @@ export interface GivenMessage<Message> {
   /** As it was given last: an SDK may build it anew, or move a mark of a cache. */
   given: Message;
   /** Its parts as they were read; none when it is pinned. */
-  readonly parts: PlacedBlock[];
+  parts: PlacedBlock[];
   /** What is left of its parts: the same list until an edit comes. */
   left: readonly PlacedBlock[];
   /** What became of its parts that are not as they were given; `null` when nothing of it is left. */
@@ -46,6 +46,9 @@ export interface ReadAhead<Message> {
 
 /** What became of the parts of a message that is as it was given. */
 export const NO_EDITS: PartEdits = new Map();
+
+/** The parts of a message of which nothing was read. Nobody adds to it. */
+export const NO_PARTS: PlacedBlock[] = [];
 
 /** Whether a place is that of a message which was given no sooner than another. */
 export function isAtOrBehind<Message>(

@@ -16,7 +16,7 @@ import type {
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isAtOrBehind, isPinned, isStanding, NO_EDITS } from './message-place.js';
+import { isAtOrBehind, isPinned, isStanding, NO_EDITS, NO_PARTS } from './message-place.js';
 import type {
   GivenMessage,
   KnownMessages,
@@ -221,13 +221,15 @@ export class MessageView<Message> {
         if (!isSameList(now, record.left) && leave(record, now)) yield;
       }
     } else {
-      const { gone, others, hasWritten } = yield* findFirstEdits(read, history);
-      for (const [index, blocks] of gone) {
+      const { messages, gone, others, hasWritten } = yield* findFirstEdits(read, history);
+      for (const index of messages) {
         const record = this.#records[index];
-        const now = record?.parts.flatMap((block) =>
-          blocks.has(block) ? (others.get(block.origin) ?? []) : block,
-        );
-        if (record && now && leave(record, now)) yield;
+        const now: PlacedBlock[] = [];
+        for (const block of record?.parts ?? []) {
+          const left = gone.has(block) ? others.get(block.origin) : block;
+          if (left !== undefined) now.push(left);
+        }
+        if (record && leave(record, now)) yield;
       }
       isOrdered = !hasWritten;
     }
@@ -271,10 +273,8 @@ export class MessageView<Message> {
   }
 
   #append(given: Message): GivenMessage<Message> {
-    const parts: PlacedBlock[] = [];
     const index = this.#records.length;
-    const standing = given;
-    const edits = NO_EDITS;
+    const [parts, edits, standing] = [NO_PARTS, NO_EDITS, given];
     const record: GivenMessage<Message> = { index, given, parts, left: parts, edits, standing };
     this.#given.push(given);
     this.#records.push(record);
@@ -286,7 +286,9 @@ export class MessageView<Message> {
   #enter(block: PlacedBlock): void {
     const record = this.#records[block.origin[0]];
     if (record === undefined) return;
-    record.parts.push(block);
+    // Most messages have one part: a list that begins empty takes room for many.
+    if (record.parts.length === 0) record.parts = record.left = [block];
+    else record.parts.push(block);
     if (block.type === 'tool_call') this.#countCall(block.id, 1);
     if (block.type !== 'opaque' || block.callId === undefined) return;
     const dependents = this.#dependents.get(block.callId);

@@ -25,8 +25,9 @@ export const PER_SLICE = 64;
 
 /** What a history has of messages of which nothing was edited before. */
 export interface FirstEdits {
-  /** The blocks that are there no more, by the number of their message. */
-  readonly gone: ReadonlyMap<number, ReadonlySet<PlacedBlock>>;
+  /** The numbers of the messages of which blocks are there no more, and these. */
+  readonly messages: ReadonlySet<number>;
+  readonly gone: ReadonlySet<PlacedBlock>;
   /** Those in their place. */
   readonly others: ReadonlyMap<Origin, PlacedBlock>;
   /** Whether something stands there that was read of no message. */
@@ -41,16 +42,15 @@ export function* findFirstEdits(
   read: readonly PlacedEntry[],
   history: readonly IContent[],
 ): Generator<void, FirstEdits, undefined> {
-  const gone = new Map<number, Set<PlacedBlock>>();
+  const messages = new Set<number>();
+  const gone = new Set<PlacedBlock>();
   const others = new Map<Origin, PlacedBlock>();
   let hasWritten = false;
   let next = 0;
   const pass = (): void => {
     for (const block of read[next]?.blocks ?? []) {
-      const [message] = block.origin;
-      const blocks = gone.get(message);
-      if (blocks === undefined) gone.set(message, new Set([block]));
-      else blocks.add(block);
+      messages.add(block.origin[0]);
+      gone.add(block);
     }
     next += 1;
   };
@@ -72,7 +72,7 @@ export function* findFirstEdits(
     next += 1;
   }
   while (next < read.length) pass();
-  return { gone, others, hasWritten };
+  return { messages, gone, others, hasWritten };
 }
 
 function isBehind(

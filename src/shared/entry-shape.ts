@@ -73,10 +73,10 @@ export function assertBlock(block: Readonly<Record<string, unknown>>, where: str
 
 /** The field in which a block says how many tokens it takes for what is not in it. */
 export function claimKeyOf(block: Readonly<Record<string, unknown>>): string | undefined {
-  if (block['type'] === 'opaque') return 'tokens';
-  return block['mediaTokens'] === undefined || block['type'] !== 'tool_response'
-    ? undefined
-    : 'mediaTokens';
+  const { type } = block;
+  if (type === 'opaque') return 'tokens';
+  // A field that most blocks do not have is looked for in no more of them than can.
+  return type === 'tool_response' && block['mediaTokens'] !== undefined ? 'mediaTokens' : undefined;
 }
 
 /** Refuses who is no speaker. */

@@ -29,6 +29,7 @@ import {
   tokensToBeCached,
 } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { isBatching } from './edit-options.js';
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
 const MAX_STALE_PLANS = 2;
@@ -38,6 +39,9 @@ interface PassOutcome extends StepOutcome<PrunedEvent | null> {
   /** Whether nothing that it found was held. */
   readonly isSettled: boolean;
 }
+
+/** Of a pass that was not made. */
+const UNSEEN: PassOutcome = { event: null, isSettled: false };
 
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
@@ -125,6 +129,8 @@ export class DensityPruner {
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
+    // What it could only find to be held, nobody waits for: a fresh process has to index all of the history for it.
+    if (!isFree && !isBatchPoint && this.#holdsAll(strategy)) return UNSEEN;
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
     const point = { isForced, isBatchPoint, toBeCached };
     const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
@@ -134,6 +140,17 @@ export class DensityPruner {
       if (outcome.event !== null) return outcome;
     }
     return this.#pass(strategy, isFree, point, signal);
+  }
+
+  /** Whether what a pass finds between two batches is sure to be held: of results alone some that is new may land. */
+  #holdsAll(strategy: CompressionStrategy): boolean {
+    const { edits, history, sent } = this.#parts;
+    if (!isBatching(edits.edits) || !isDocumented(strategy)) return false;
+    const entries = history.getRawHistory();
+    for (let at = sent.intactEntries; at < entries.length; at += 1) {
+      if (entries[at]?.speaker === 'tool') return false;
+    }
+    return true;
   }
 
   /** @param isFree whether all may leave that is stale */
@@ -212,6 +229,11 @@ async function land(
   return { event, failure, isSettled: isWhole };
 }
 
+/** Whether a strategy has the pass of this library, and none of its own. */
+function isDocumented({ optimize }: CompressionStrategy): boolean {
+  return optimize === HighDensityStrategy.prototype.optimize;
+}
+
 interface BasedEdit {
   readonly found: FoundEdit;
   readonly base: DensityBase;
@@ -235,7 +257,7 @@ async function findEdit(
   const { history } = parts;
   const { base } = history;
   // Only the documented pass is known to workers; a strategy with one of its own runs here.
-  if (!mayOffload || strategy.optimize !== HighDensityStrategy.prototype.optimize) {
+  if (!mayOffload || !isDocumented(strategy)) {
     return { found: findHere(strategy, history.getRawHistory(), config), base };
   }
   const { plan, texts, tokensAfter } = await abortable(

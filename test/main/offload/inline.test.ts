@@ -1,7 +1,7 @@
 // Work on the calling thread: the same results as the worker, with turns of the event loop.
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, onTestFinished, vi } from 'vitest';
 import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
@@ -109,6 +109,9 @@ describe('InlineOffload', () => {
     const expected = { base, plan: planDensity(history, CONFIG) };
     const inline = new InlineOffload();
     let hasTurned = false;
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 2));
+    onTestFinished(() => void vi.restoreAllMocks());
     const planning = inline.optimize(history, base, CONFIG);
     setImmediate(() => {
       hasTurned = true;

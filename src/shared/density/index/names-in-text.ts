@@ -9,8 +9,8 @@ const LINE_BREAK = /\r?\n|\\n/;
 
 /** What a word is told by: one of small letters is no name, nor is one of digits alone. */
 const [LETTER, CAPITAL, SIGN, SEPARATOR, ODD] = [1, 2, 4, 8, 16];
-/** By character: what it tells; 0 for what stands in no path and no name. */
-const CHARACTERS = charactersOf({
+/** By UTF-16 unit: what it tells; 0 for what stands in no path and no name. */
+const KINDS = kindsOf({
   abcdefghijklmnopqrstuvwxyz: LETTER,
   ABCDEFGHIJKLMNOPQRSTUVWXYZ: LETTER | CAPITAL,
   '0123456789_$': SIGN,
@@ -19,12 +19,13 @@ const CHARACTERS = charactersOf({
   // These part names within a word.
   '@~/+': SEPARATOR,
 });
+const DOT = 46;
+const SLASH = 47;
 const MAX_WORD_LENGTH = 120;
 /** Paths take at most this part of the names, as long as there are others. */
 const PATHS_PART = 0.5;
-/** A path has a suffix, which stands in so many units at its end. */
-const PATH = /[\w$-]\.[A-Za-z]{1,4}$/;
-const MAX_PATH_END = 6;
+/** A path ends with a suffix of so many letters at most. */
+const MAX_SUFFIX_LENGTH = 4;
 /** A path has at least so many, as `a.c`: nothing that is worth a place is shorter. */
 const MIN_LENGTH = 3;
 const MIN_NAME_LENGTH = 5;
@@ -75,8 +76,13 @@ class Fitting {
   }
 }
 
+/** The units of the one text that is being looked at: a column is read far faster than a string. */
+const UNITS = new Uint16Array(MAX_SEEN);
+const UNIT_BYTES = Buffer.from(UNITS.buffer);
+
 function lookForWords(text: string, names: NameCounts, paths: Fitting): void {
   const seenEnd = Math.min(text.length, MAX_SEEN);
+  UNIT_BYTES.write(text, 0, 2 * seenEnd, 'utf16le');
   let feed = breakFrom(text, '\n', 0, seenEnd);
   let escaped = breakFrom(text, '\\n', 0, seenEnd);
   for (let at = 0; at < seenEnd;) {
@@ -105,12 +111,12 @@ function lookForWordsIn(
   paths: Fitting,
 ): void {
   for (let at = from; at < end; at += 1) {
-    let kind = kindOf(text.charCodeAt(at));
+    let kind = KINDS[UNITS[at] as number] as number;
     if (kind === 0) continue;
     const start = at;
     let seen = kind & ~CAPITAL;
     for (at += 1; at < end; at += 1) {
-      kind = kindOf(text.charCodeAt(at));
+      kind = KINDS[UNITS[at] as number] as number;
       if (kind === 0) break;
       seen |= kind;
     }
@@ -119,29 +125,39 @@ function lookForWordsIn(
       names.add(start, at);
       continue;
     }
-    if ((seen & ODD) !== 0 && !paths.isFull) addPath(text.slice(start, at), paths);
-    addParts(text, start, at, names);
+    if ((seen & ODD) !== 0 && !paths.isFull) addPath(text, start, at, paths);
+    addParts(start, at, names);
   }
 }
 
-function addPath(word: string, paths: Fitting): void {
-  let end = word.length;
-  while (end > 0 && word[end - 1] === '.') end -= 1;
-  const path = word.slice(word.startsWith('./') ? 2 : 0, end);
-  if (!paths.hasRoom(path.length) || !PATH.test(path.slice(-MAX_PATH_END))) return;
+function addPath(text: string, from: number, to: number, paths: Fitting): void {
+  let end = to;
+  while (end > from && UNITS[end - 1] === DOT) end -= 1;
+  const start = UNITS[from] === DOT && UNITS[from + 1] === SLASH ? from + 2 : from;
+  if (!paths.hasRoom(end - start) || !endsAsPath(start, end)) return;
+  const path = text.slice(start, end);
   if (!paths.words.includes(path)) paths.add(path);
 }
 
+/** Whether there is a suffix, and before its dot what a name may end with. */
+function endsAsPath(start: number, end: number): boolean {
+  let at = end - 1;
+  const first = Math.max(start, end - MAX_SUFFIX_LENGTH);
+  while (at >= first && (kindAt(at) & LETTER) !== 0) at -= 1;
+  if (at === end - 1 || at <= start || UNITS[at] !== DOT || UNITS[at - 1] === DOT) return false;
+  return (kindAt(at - 1) & SEPARATOR) === 0;
+}
+
 /** Counts the names of which a word consists. */
-function addParts(text: string, from: number, to: number, names: NameCounts): void {
+function addParts(from: number, to: number, names: NameCounts): void {
   for (let at = from; at < to; at += 1) {
     let start = at;
-    while (at < to && (kindOf(text.charCodeAt(at)) & SEPARATOR) === 0) at += 1;
+    while (at < to && (kindAt(at) & SEPARATOR) === 0) at += 1;
     let end = at;
-    while (start < end && (kindOf(text.charCodeAt(start)) & ODD) !== 0) start += 1;
-    while (start < end && (kindOf(text.charCodeAt(end - 1)) & ODD) !== 0) end -= 1;
-    let seen = start < end ? kindOf(text.charCodeAt(start)) & ~CAPITAL : 0;
-    for (let place = start + 1; place < end; place += 1) seen |= kindOf(text.charCodeAt(place));
+    while (start < end && (kindAt(start) & ODD) !== 0) start += 1;
+    while (start < end && (kindAt(end - 1) & ODD) !== 0) end -= 1;
+    let seen = start < end ? kindAt(start) & ~CAPITAL : 0;
+    for (let place = start + 1; place < end; place += 1) seen |= kindAt(place);
     if (mayBeTelling(seen)) names.add(start, end);
   }
 }
@@ -151,30 +167,36 @@ function mayBeTelling(seen: number): boolean {
   return (seen & LETTER) !== 0 && (seen & (SIGN | CAPITAL)) !== 0;
 }
 
-function kindOf(code: number): number {
-  return code < CHARACTERS.length ? (CHARACTERS[code] as number) : 0;
+function kindAt(at: number): number {
+  return KINDS[UNITS[at] as number] as number;
 }
 
-function charactersOf(kinds: Readonly<Record<string, number>>): Uint8Array {
-  const characters = new Uint8Array(128);
+function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
+  const units = new Uint8Array(2 ** 16);
   for (const [listed, kind] of Object.entries(kinds)) {
-    for (let at = 0; at < listed.length; at += 1) characters[listed.charCodeAt(at)] = kind;
+    for (let at = 0; at < listed.length; at += 1) units[listed.charCodeAt(at)] = kind;
   }
-  return characters;
+  return units;
 }
 
 /** No two names of what is looked at begin nearer to each other. */
 const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);
-/** Columns of the one text that is being looked at: where each name begins first, its length, how often it comes. */
+/** Columns of the names of that text: where each begins first, its length, how often it comes. */
 const STARTS = new Int32Array(MAX_NAMES);
 const LENGTHS = new Int32Array(MAX_NAMES);
 const COUNTS = new Int32Array(MAX_NAMES);
-/** The one before each of the same count and length, and 1. */
-const FORMER = new Uint16Array(MAX_NAMES);
-/** By count and length, the number of the last name that has them, and 1: of most names the count is below this one. */
-const LAST = new Uint16Array(16 * 2 ** 7);
+/** The next one after each of the same count and length, or 0. */
+const NEXT = new Uint16Array(MAX_NAMES);
 /** By hash of a name, its number and 1: open addressing, in so many of the slots as the text is long. */
 const SLOTS = new Uint16Array(2 ** 15);
+
+/** Names of the same count and length, and so of the same score. */
+interface NameGroup {
+  readonly score: number;
+  /** The numbers of the first and of the last of them. */
+  readonly first: number;
+  last: number;
+}
 
 /** How often each name comes in a text. One at a time: all of them share their columns. */
 class NameCounts {
@@ -195,10 +217,10 @@ class NameCounts {
   add(start: number, end: number): void {
     const length = end - start;
     if (length < MIN_NAME_LENGTH || length > MAX_NAME_LENGTH) return;
-    const text = this.#text;
     let hash = length;
-    for (let at = start; at < end; at += 1)
-      hash = Math.imul(hash ^ text.charCodeAt(at), 0x9e3779b1);
+    for (let at = start; at < end; at += 1) {
+      hash = Math.imul(hash ^ (UNITS[at] as number), 0x9e3779b1);
+    }
     for (let slot = hash ^ (hash >>> 15); ; slot += 1) {
       const number = (SLOTS[slot & this.#mask] as number) - 1;
       if (number === -1) {
@@ -209,56 +231,73 @@ class NameCounts {
         SLOTS[slot & this.#mask] = this.#length;
         return;
       }
-      if (LENGTHS[number] === length && this.#isSame(STARTS[number] as number, start, length)) {
+      if (LENGTHS[number] === length && isSame(STARTS[number] as number, start, length)) {
         COUNTS[number] = (COUNTS[number] as number) + 1;
         return;
       }
     }
   }
 
-  #isSame(a: number, b: number, length: number): boolean {
-    const text = this.#text;
-    let at = 0;
-    while (at < length && text.charCodeAt(a + at) === text.charCodeAt(b + at)) at += 1;
-    return at === length;
-  }
-
   /** Takes the names by their score, in their order those of which it is the same, but those that stand in a text. */
   takeLikeliest(fitting: Fitting, taken: string): void {
-    const byScore = this.#byScore();
-    for (const score of [...byScore.keys()].sort(ascending).reverse()) {
-      for (const number of byScore.get(score) ?? []) {
-        const [start, length] = [STARTS[number] as number, LENGTHS[number] as number];
-        if (!fitting.hasRoom(length)) continue;
-        const name = this.#text.slice(start, start + length);
-        if (!taken.includes(name)) fitting.add(name);
+    const groups = this.#groupsByScore();
+    for (let at = 0; at < groups.length && fitting.hasRoom(MIN_NAME_LENGTH);) {
+      const group = groups[at] as NameGroup;
+      at += 1;
+      if (groups[at]?.score !== group.score) {
+        let isMore = true;
+        for (let number = group.first; isMore; number = NEXT[number] as number) {
+          isMore = this.#take(number, fitting, taken) && number !== group.last;
+        }
+        continue;
       }
-      if (!fitting.hasRoom(MIN_NAME_LENGTH)) return;
+      const numbers = numbersOf(group);
+      for (; groups[at]?.score === group.score; at += 1) {
+        numbers.push(...numbersOf(groups[at] as NameGroup));
+      }
+      for (const number of numbers.sort(ascending)) this.#take(number, fitting, taken);
     }
   }
 
-  #byScore(): ReadonlyMap<number, readonly number[]> {
-    LAST.fill(0);
-    const more = new Map<number, number>();
-    const groups: number[] = [];
-    for (let number = 0; number < this.#length; number += 1) {
-      const group = (COUNTS[number] as number) * 2 ** 7 + (LENGTHS[number] as number);
-      const former = LAST[group] ?? more.get(group) ?? 0;
-      FORMER[number] = former;
-      if (former === 0) groups.push(group);
-      if (group < LAST.length) LAST[group] = number + 1;
-      else more.set(group, number + 1);
-    }
-    const byScore = new Map<number, number[]>();
-    for (const group of groups) {
-      const numbers = byScore.get((group >>> 7) / Math.sqrt(group & 0x7f)) ?? [];
-      byScore.set((group >>> 7) / Math.sqrt(group & 0x7f), numbers);
-      let last = LAST[group] ?? more.get(group) ?? 0;
-      for (; last > 0; last = FORMER[last - 1] as number) numbers.push(last - 1);
-      numbers.sort(ascending);
-    }
-    return byScore;
+  /** Returns whether there was room for a name of its length. */
+  #take(number: number, fitting: Fitting, taken: string): boolean {
+    const [start, length] = [STARTS[number] as number, LENGTHS[number] as number];
+    if (!fitting.hasRoom(length)) return false;
+    const name = this.#text.slice(start, start + length);
+    if (!taken.includes(name)) fitting.add(name);
+    return true;
   }
+
+  /** Names of the same count and length in one group each, the likeliest first. */
+  #groupsByScore(): readonly NameGroup[] {
+    const groups = new Map<number, NameGroup>();
+    for (let number = 0; number < this.#length; number += 1) {
+      const [count, length] = [COUNTS[number] as number, LENGTHS[number] as number];
+      const group = groups.get(count * 2 ** 7 + length);
+      if (group === undefined) {
+        const score = count / Math.sqrt(length);
+        groups.set(count * 2 ** 7 + length, { score, first: number, last: number });
+      } else {
+        NEXT[group.last] = number;
+        group.last = number;
+      }
+    }
+    return [...groups.values()].sort((a, b) => b.score - a.score);
+  }
+}
+
+function numbersOf({ first, last }: NameGroup): number[] {
+  const numbers = [first];
+  for (let number = first; number !== last; number = numbers.at(-1) as number) {
+    numbers.push(NEXT[number] as number);
+  }
+  return numbers;
+}
+
+function isSame(a: number, b: number, length: number): boolean {
+  let at = 0;
+  while (at < length && UNITS[a + at] === UNITS[b + at]) at += 1;
+  return at === length;
 }
 
 function ascending(a: number, b: number): number {
