@@ -152,4 +152,22 @@ describe('Session', () => {
       entries.length - 4,
     );
   });
+  it('looks for nothing between two batches that would be held, in a fresh process as well, and at a result that is new', async () => {
+    const talk = Array.from({ length: 200 }, (_, at) => [
+      humanText(`question ${at}`.repeat(10)),
+      aiContent([{ type: 'text', text: `answer ${at}`.repeat(10) }]),
+    ]).flat();
+    const first = await openSession();
+    first.history.addAll(talk);
+    await first.ensureCompressionBeforeSend('prompt');
+    const state = first.snapshot();
+    const session = await openSession({ history: talk, state });
+    session.history.add(humanText('go on'));
+    await session.ensureCompressionBeforeSend('prompt');
+    expect(session.stats().inlineTasks).toBe(0);
+    session.history.addAll(ran('c1'));
+    const { pruned } = await session.ensureCompressionBeforeSend('prompt');
+    expect(session.stats().inlineTasks).toBe(1);
+    expect(pruned).toMatchObject({ reason: 'unsent', metadata: { resultsShrunk: 1 } });
+  });
 });
