@@ -3,10 +3,13 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MESSAGE_PARAM_FORMAT } from '../src/adapters/anthropic/message-param-format.js';
 import { messageCompactor } from '../src/adapters/anthropic/message-compactor.js';
+import { readInSlices } from '../src/adapters/read-in-slices.js';
 import { createCompactor } from '../src/index.js';
 import type { IContent } from '../src/index.js';
 import { ROW_LENGTH } from '../src/shared/density/plan/plan.js';
+import { HistoryDigest } from '../src/main/state/history-digest.js';
 import { openState } from '../src/main/state/session-state.js';
+import { inTurns } from '../src/main/waiting/in-turns.js';
 import { readJournal } from '../src/shared/state/journal-record.js';
 import { bytesOfText } from '../src/shared/state/packed-bytes.js';
 import { memoryStore } from '../src/state.js';
@@ -90,6 +93,7 @@ function withTalk(history: readonly IContent[]): readonly IContent[] {
 /** Serves a conversation by processes that do not know it. Times are the least of some, of the processor. */
 async function measureServing(history: readonly IContent[]): Promise<{
   readonly 'reading the array': number;
+  readonly 'reading, checking and hashing it': number;
   readonly 'a fresh process with a state': number;
   readonly 'a fresh process without one': number;
   readonly ratio: number;
@@ -116,6 +120,7 @@ async function measureServing(history: readonly IContent[]): Promise<{
     return { cpuMs, pauseMs };
   };
   const reads: number[] = [];
+  const floors: number[] = [];
   const warm: ServingTime[] = [];
   const cold: ServingTime[] = [];
   for (let run = 0; run < RUNS; run += 1) {
@@ -126,6 +131,8 @@ async function measureServing(history: readonly IContent[]): Promise<{
         return Promise.resolve();
       }),
     );
+    const again = structuredClone(messages);
+    floors.push(await processorMs(() => readCheckAndHash(again)));
     warm.push(await serve(kept));
     cold.push(await serve());
   }
@@ -133,6 +140,7 @@ async function measureServing(history: readonly IContent[]): Promise<{
   const warmMs = Math.min(...warm.map(({ cpuMs }) => cpuMs));
   return {
     'reading the array': readMs,
+    'reading, checking and hashing it': Math.min(...floors),
     'a fresh process with a state': warmMs,
     'a fresh process without one': Math.min(...cold.map(({ cpuMs }) => cpuMs)),
     ratio: warmMs / readMs,
@@ -141,6 +149,15 @@ async function measureServing(history: readonly IContent[]): Promise<{
     bytes: state.length,
     edits: editsIn(JSON.parse(state) as SessionState),
   };
+}
+
+/** What no process is spared that holds a state against all of a history. */
+async function readCheckAndHash(list: readonly MessageParam[]): Promise<void> {
+  const { entries } = await inTurns(readInSlices(MESSAGE_PARAM_FORMAT.createReader(), list, 0));
+  const digest = new HistoryDigest();
+  for (const entry of entries) digest.add(entry);
+  await inTurns(digest.settleInSlices());
+  check(digest.digests.entries === entries.length, 'all entries are hashed');
 }
 
 interface ServingTime {

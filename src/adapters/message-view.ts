@@ -109,10 +109,12 @@ export class MessageView<Message> {
     for (const given of messages) {
       if (places.push(this.#append(given)) % PER_SLICE === 0) yield;
     }
-    for (const [at, entry] of entries.entries()) {
+    let entered = 0;
+    for (const entry of entries) {
       this.#read?.push(entry);
       for (const block of entry.blocks) this.#enter(block);
-      if (at % PER_SLICE === 0) yield;
+      entered += 1;
+      if (entered % PER_SLICE === 0) yield;
     }
     return places;
   }

@@ -54,8 +54,10 @@ export function* findFirstEdits(
     }
     next += 1;
   };
-  for (const [at, entry] of history.entries()) {
-    if (at % (4 * PER_SLICE) === 0) yield;
+  let passed = 0;
+  for (const entry of history) {
+    passed += 1;
+    if (passed % (4 * PER_SLICE) === 0) yield;
     if (read[next] !== entry) {
       const blocks = entry.blocks.filter(isPlaced);
       const [first] = blocks;

@@ -27,23 +27,8 @@ export const DEFAULT_INGESTION_LIMITS: IngestionLimits = {
   maxValues: 1_000_000,
 };
 
-class Same {
-  constructor(entry: object) {
-    return entry;
-  }
-}
-
-/**
- * Marks entries that were checked, and that nobody else has had since. A private field, which no copy has and nobody sees: a weak set
- * of all entries costs more than to check them.
- */
-class Checked extends Same {
-  readonly #isChecked = true;
-
-  static has(entry: unknown): boolean {
-    return typeof entry === 'object' && entry !== null && #isChecked in entry;
-  }
-}
+/** Entries that were checked, and that nobody else has had since: by a weak set, as they belong to others later. */
+const CHECKED = new WeakSet<object>();
 
 /**
  * Checks an entry that its maker hands to nobody but a history, which does not look at it again then.
@@ -52,7 +37,7 @@ class Checked extends Same {
  */
 export function assertMadeEntry(content: IContent, position: number): void {
   if (!isSurelyMade(content, DEFAULT_INGESTION_LIMITS)) assertIngestible(content, position);
-  if (!Checked.has(content)) new Checked(content);
+  CHECKED.add(content);
 }
 
 /**
@@ -66,7 +51,7 @@ export function assertIngestible(
   position: number,
   limits: IngestionLimits = DEFAULT_INGESTION_LIMITS,
 ): asserts content is IContent {
-  const isChecked = limits === DEFAULT_INGESTION_LIMITS && Checked.has(content);
+  const isChecked = limits === DEFAULT_INGESTION_LIMITS && CHECKED.has(content as object);
   if (isChecked || isSurelyIngestible(content, limits)) return;
   const where = `entry ${position}`;
   const walk = new PlainDataWalk(limits, where);

@@ -3,7 +3,7 @@
 
 import { carriesContent, hasSubstance } from './content.js';
 import { runSlices } from './slices.js';
-import type { IContent } from './content.js';
+import type { ContentBlock, IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
 import { overEntries } from './ingestion.js';
 import type { Violation } from './violation.js';
@@ -92,9 +92,12 @@ export function* pairingViolationsInSlices(
 ): Generator<void, readonly Violation[], undefined> {
   const openCalls = new Map<string, Place[]>();
   const strays: StrayResponse[] = [];
-  for (const [entry, { blocks }] of history.entries()) {
+  // By index: a pair for each entry and block is garbage that a first request waits for.
+  for (let entry = 0; entry < history.length; entry += 1) {
     if (entry % ENTRIES_PER_SLICE === 0) yield;
-    for (const [block, part] of blocks.entries()) {
+    const { blocks } = history[entry] as IContent;
+    for (let block = 0; block < blocks.length; block += 1) {
+      const part = blocks[block] as ContentBlock;
       if (part.type === 'tool_call') {
         const place = { entry, block, id: part.id };
         const open = openCalls.get(part.id);

@@ -230,8 +230,8 @@ async function land(
 }
 
 /** Whether a strategy has the pass of this library, and none of its own. */
-function isDocumented({ optimize }: CompressionStrategy): boolean {
-  return optimize === HighDensityStrategy.prototype.optimize;
+function isDocumented(strategy: CompressionStrategy): boolean {
+  return strategy.optimize === HighDensityStrategy.prototype.optimize;
 }
 
 interface BasedEdit {

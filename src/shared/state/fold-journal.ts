@@ -217,10 +217,11 @@ class LateResults {
   /** Puts the texts into the entries of a list; returns the first record of which one is another than it was, or `Infinity`. */
   *make(list: IContent[]): Generator<void, number, undefined> {
     let failed = Infinity;
-    for (const [index, entry] of list.entries()) {
+    for (let index = 0; index < list.length; index += 1) {
+      const entry = list[index] as IContent;
       // Before the first one was written none stood. Stepping back one by one would fold as often as there are of them.
       if (this.#lost.has(entry)) failed = Math.min(failed, this.#firstLost);
-      if (!entry.blocks.some((block) => this.#results.has(block))) continue;
+      if (!entry.blocks.some(this.#isLate)) continue;
       const blocks = entry.blocks.map((block) => {
         const made = this.#made(block);
         if (typeof made !== 'number') return made;
@@ -232,6 +233,8 @@ class LateResults {
     }
     return failed;
   }
+
+  readonly #isLate = (block: ContentBlock): boolean => this.#results.has(block);
 
   /** The block with its text, or the record by which it cannot be made. */
   #made(block: ContentBlock): ContentBlock | number {
