@@ -19,8 +19,8 @@ import { ENDLESS_CONTEXT, followingOf, historyOf, runsFor } from './support/sess
 import { median, medianMs } from './support/timing.js';
 
 const SCOPE = 'adapters';
-const WARM_UP_TURNS = 50;
-const TURNS = 100;
+const WARM_UP_TURNS = 20;
+const TURNS = 50;
 const BETWEEN_TURNS_MS = 1;
 const GOAL_ENTRIES = 10_000;
 const GOAL_SHARE = 0.1;
@@ -80,7 +80,7 @@ async function measure<Message extends { readonly role: string }>(
 ): Promise<ScopeResult> {
   const messages = historyOf(entries).map(toMessage);
   const following = followingOf(entries).map(toMessage);
-  const runs = runsFor(entries, 50);
+  const runs = runsFor(entries, 15);
   const readMs = medianMs({ runs, prepare: () => messages }, (all) => {
     check(read(all) === all.length, 'not each message was read as one entry');
   });

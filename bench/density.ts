@@ -23,8 +23,9 @@ export function measureDensity({ sizes, cloneMs }: ScopeContext): ScopeResult {
     const history = historyOf(entries);
     checkPass(history);
     const expected = optimize(history, CONFIG).metadata;
-    const runs = runsFor(entries, 40);
     for (const isCold of [false, true]) {
+      // Touching all that memory takes ten times as long as a pass.
+      const runs = runsFor(entries, isCold ? 15 : 40);
       const value = medianMs({ runs, isCold, prepare: () => history }, (input) => {
         const { metadata } = optimize(input, CONFIG);
         check(metadata.readWritePairsPruned === expected.readWritePairsPruned, 'another pass');
