@@ -19,8 +19,8 @@ import { ENDLESS_CONTEXT, followingOf, historyOf, runsFor } from './support/sess
 import { median, medianMs } from './support/timing.js';
 
 const SCOPE = 'adapters';
-const WARM_UP_TURNS = 20;
-const TURNS = 50;
+const WARM_UP_TURNS = 10;
+const TURNS = 30;
 const BETWEEN_TURNS_MS = 1;
 const GOAL_ENTRIES = 10_000;
 const GOAL_SHARE = 0.1;

@@ -26,10 +26,10 @@ const WARM_UP_TURNS = 100;
 const TURNS = 100;
 /** Between turns that run back to back, as the clones do that they are held against. */
 const BETWEEN_TURNS_MS = 1;
-const TURNS_APART = 50;
-const OPENINGS = 3;
+const TURNS_APART = 25;
+const OPENINGS = 2;
 const WAITS_ALONE = 25;
-const WINDOWS_AT_ONCE = 50;
+const WINDOWS_AT_ONCE = 25;
 /** Longer than what a turn sets off, also where the history is long. */
 const REST_MS = 20;
 /** As many as a 99th percentile needs. */

@@ -61,10 +61,13 @@ export function payloadTokens(mimeType: string): number {
 
 /** The texts of a block that a provider tokenizes, in their order; absent and empty ones are left out. */
 export function blockTexts(block: ContentBlock): readonly string[] {
-  return present(candidateTexts(block));
+  return blockParts(block)
+    .map(payloadText)
+    .filter((text) => text !== '');
 }
 
-function candidateTexts(block: ContentBlock): readonly (string | undefined)[] {
+/** The texts and payloads of a block that a provider tokenizes; what is absent is `undefined`. */
+export function blockParts(block: ContentBlock): readonly unknown[] {
   switch (block.type) {
     case 'text':
       return [block.text];
@@ -73,18 +76,14 @@ function candidateTexts(block: ContentBlock): readonly (string | undefined)[] {
     case 'thinking':
       return [block.thought];
     case 'tool_call':
-      return [block.name, payloadText(block.parameters)];
+      return [block.name, block.parameters];
     case 'tool_response':
-      return [block.toolName, payloadText(block.result), block.error];
+      return [block.toolName, block.result, block.error];
     case 'media':
       return [block.caption, block.filename];
     case 'opaque':
       return [];
   }
-}
-
-function present(texts: readonly (string | undefined)[]): readonly string[] {
-  return texts.filter((text) => text !== undefined && text !== '') as string[];
 }
 
 /** What stands in for a payload that JSON cannot express. */

@@ -3,7 +3,7 @@
 
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { overEntries } from '../ingestion.js';
-import { fixedEntryTokens, payloadText } from './content-text.js';
+import { blockParts, fixedEntryTokens, payloadText } from './content-text.js';
 import { estimateTextTokens } from './estimate-text.js';
 
 /**
@@ -90,26 +90,6 @@ function blockCharacters(block: ContentBlock): number {
       for (const part of blockParts(block)) characters += payloadCharacters(part);
       return characters;
     }
-  }
-}
-
-/** The texts and payloads of a block that a provider tokenizes; what is absent is `undefined`. */
-function blockParts(block: ContentBlock): readonly unknown[] {
-  switch (block.type) {
-    case 'text':
-      return [block.text];
-    case 'code':
-      return [block.language, block.code];
-    case 'thinking':
-      return [block.thought];
-    case 'tool_call':
-      return [block.name, block.parameters];
-    case 'tool_response':
-      return [block.toolName, block.result, block.error];
-    case 'media':
-      return [block.caption, block.filename];
-    case 'opaque':
-      return [];
   }
 }
 
