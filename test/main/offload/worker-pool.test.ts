@@ -257,8 +257,9 @@ describe('WorkerPool', () => {
     test('a deadline does not count the wait', async () => {
       const pool = openPool();
       await pool.run(PROBE);
-      const stuck = codeOf(pool.run(faulty('never'), { timeoutMs: 200 }));
-      const next = codeOf(pool.run(PROBE, { timeoutMs: 150 }));
+      const stuck = codeOf(pool.run(faulty('never'), { timeoutMs: 600 }));
+      // Less than the wait, and more than a task takes on a machine that is busy.
+      const next = codeOf(pool.run(PROBE, { timeoutMs: 500 }));
       expect([await stuck, await next]).toEqual(['WORKER_TIMEOUT', 'resolved']);
     });
 
