@@ -257,10 +257,13 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /**
    * Notes the tokens of an entry that is about to come in and that somebody knows without a count,
    * so that it needs none.
+   *
+   * @param uncounted the entry with those of its blocks alone whose tokens are not among them @default all are
    */
-  weigh(content: IContent, tokens: number): void {
+  weigh(content: IContent, tokens: number, uncounted?: IContent): void {
     this.#assertEntries([content]);
-    this.#ledger.weigh(content, tokens);
+    if (uncounted === undefined) this.#ledger.weigh(content, tokens);
+    else this.#ledger.weighPart(content, tokens, uncounted);
   }
 
   /** Tokens of an entry that was counted or weighed, or `undefined`. Counts nothing. */

@@ -65,8 +65,8 @@ export interface PlannedPass {
   /** What takes the place of results that the plan shrinks, in the order of its rows; absent when there are none. */
   readonly texts?: readonly string[];
   /**
-   * For every entry that the plan edits, ascending: its index, and the tokens that it holds then, or
-   * -1 when only a count can tell.
+   * For every entry that the plan edits, ascending: its index; the tokens that it holds then, or -1 when only a count can tell;
+   * and 1 when only those are meant of the blocks that it does not change, as a count has to tell of the others, else 0.
    */
   readonly tokensAfter: Int32Array;
   /** Milliseconds that planning took. */

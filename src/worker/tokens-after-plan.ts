@@ -8,10 +8,9 @@ import { ACTION } from '../shared/density/rules/marks.js';
 import type { ResidentFacts } from './resident-facts.js';
 
 /**
- * For every entry that the plan edits, ascending: its index, and its tokens then; of an entry that the
- * plan removes they mean nothing. Those of an entry that loses text are `NONE`: tokens of a text are not
- * the sum of those of its parts. So are those of one that loses a call which shares its reasoning with
- * calls alone.
+ * The `tokensAfter` of a planned pass; of an entry that the plan removes they mean nothing. Those of an entry that loses text are
+ * `NONE`: tokens of a text are not the sum of those of its parts. So are those of one that loses a call which shares its
+ * reasoning with calls alone. Excerpts, and calls that are shortened, are made where their texts are, and are left to a count.
  *
  * @param made tokens of what is put in place of results
  */
@@ -21,45 +20,50 @@ export function tokensAfterPlan(
   facts: ResidentFacts,
   made: MadeTokens,
 ): Int32Array {
-  const pairs = new IntColumn();
+  const rows = new IntColumn();
   const callAt = rowFinder(index.calls);
   const responseAt = rowFinder(index.responses);
   const row = new PlanCursor(plan);
   while (!row.isAtEnd) {
     const { entry } = row;
     let tokens = facts.entryTokens.at(entry);
+    let unchanged = tokens;
+    let isLeftToCount = false;
     for (; row.entry === entry; row.next()) {
       const { block, action } = row;
       const call = callAt(entry, block);
       const response = responseAt(entry, block);
+      const changed =
+        call === NONE ? tokensAt(facts.responseTokens, response) : facts.callTokens.at(call);
+      if (action !== ACTION.ceded) unchanged = exchanged(unchanged, changed, 0);
       switch (action) {
         case ACTION.drop:
-        case ACTION.companion: {
-          const ofResponse = response === NONE ? NONE : facts.responseTokens.at(response);
-          tokens = exchanged(tokens, call === NONE ? ofResponse : facts.callTokens.at(call), 0);
+        case ACTION.companion:
+          tokens = exchanged(tokens, changed, 0);
           break;
-        }
-        case ACTION.pointer: {
-          const result = response === NONE ? NONE : facts.resultTokens.at(response);
-          tokens = exchanged(tokens, result, made.placeholder);
+        case ACTION.pointer:
+          tokens = exchanged(tokens, tokensAt(facts.resultTokens, response), made.placeholder);
           break;
-        }
         case ACTION.shrink: {
-          const result = response === NONE ? NONE : facts.resultTokens.at(response);
-          tokens = exchanged(tokens, result, made.texts[row.start] ?? NONE);
+          const text = made.texts[row.start] ?? NONE;
+          tokens = exchanged(tokens, tokensAt(facts.resultTokens, response), text);
           break;
         }
         case ACTION.excerpt:
-        case ACTION.cut:
         case ACTION.shorten:
+          isLeftToCount = true;
+          break;
+        case ACTION.cut:
           tokens = NONE;
+          unchanged = NONE;
           break;
       }
     }
-    pairs.push(entry);
-    pairs.push(tokens);
+    rows.push(entry);
+    rows.push(isLeftToCount ? unchanged : tokens);
+    rows.push(isLeftToCount ? 1 : 0);
   }
-  return pairs.toArray();
+  return rows.toArray();
 }
 
 /** Tokens of what a plan puts in place of results; `NONE` for what only a count can tell. */
@@ -73,6 +77,10 @@ export interface MadeTokens {
 function exchanged(tokens: number, part: number, putInPlace: number): number {
   const isKnown = tokens !== NONE && part !== NONE && putInPlace !== NONE;
   return isKnown ? tokens - part + putInPlace : NONE;
+}
+
+function tokensAt(column: IntColumn, row: number): number {
+  return row === NONE ? NONE : column.at(row);
 }
 
 /** Finds the rows at places that are asked for in ascending order; gives `NONE` where there is none. */

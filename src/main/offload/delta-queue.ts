@@ -200,10 +200,10 @@ export class DeltaQueue {
       const entry = contents[at];
       knownTokens[at] = (entry && this.#countedTokens(entry)) ?? -1;
     }
-    const sendsResults = this.#sendsResults();
+    let sendsResults: boolean | undefined;
     const isRead = (entry: IContent, at: number): boolean => {
-      const isCounted = this.#countsTokens && knownTokens[at] === -1;
-      return isCounted || (sendsResults && entry.speaker === 'tool');
+      if (this.#countsTokens && knownTokens[at] === -1) return true;
+      return entry.speaker === 'tool' && (sendsResults ??= this.#sendsResults());
     };
     if (contents.length >= packFrom) {
       // What is packed of an entry is what is posted of it: of one that is read, no part has to be made for that.

@@ -74,7 +74,7 @@ function assertPass(base: DensityBase, pass: unknown): void {
   if (!isRecord(pass)) throw invalid('no pass');
   const problem = findPlanOfBaseProblem(base, pass);
   if (problem !== undefined) throw invalid(problem);
-  if (!isEditList(pass.tokensAfter, 2, base.length)) throw invalid('tokens of no entry');
+  if (!isEditList(pass.tokensAfter, 3, base.length)) throw invalid('tokens of no entry');
   if (!isDuration(pass.runMs)) throw invalid('no duration');
 }
 

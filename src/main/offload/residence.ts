@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
-import { isSamePass } from '../../shared/density/rules/same-pass.js';
+import { isSamePass, passSettingsOf } from '../../shared/density/rules/same-pass.js';
 import { shrinkSettingsOf } from '../../shared/density/rules/shrink-settings.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
@@ -156,7 +156,7 @@ export class Residence {
       await asked.answer;
     }
     const line = this.#lineAt(base);
-    return line === undefined ? undefined : this.#askForPass(line, base, settings);
+    return line === undefined ? undefined : this.#askForPass(line, base, passSettingsOf(settings));
   }
 
   /** Has a compression planned on the state of a base; `undefined` when the worker cannot. */
@@ -272,7 +272,7 @@ export class Residence {
     this.#unacknowledgedCharacters += characters;
     try {
       // A plan is of use only when nothing follows that would change it.
-      const pass = this.#isAllPosted ? this.#options.passSettings() : undefined;
+      const pass = this.#isAllPosted ? passSettingsOf(this.#options.passSettings()) : undefined;
       const startedAt = performance.now();
       const receiving = line.receive(pass === undefined ? delta : { ...delta, pass });
       const postedAt = performance.now();

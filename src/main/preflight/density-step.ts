@@ -272,15 +272,26 @@ async function findEdit(
   return { found, base };
 }
 
-/** What the worker foretold need not be counted. */
+/** What the worker foretold need not be counted: of an entry with new texts in it, these alone. */
 function weighReplacements(
   history: HistoryService,
   { replacements }: DensityResult,
   tokensAfter: Int32Array,
 ): void {
-  for (let at = 0; at < tokensAfter.length; at += 2) {
-    const replacement = replacements.get(tokensAfter[at] ?? -1);
+  const entries = history.getRawHistory();
+  for (let at = 0; at < tokensAfter.length; at += 3) {
+    const index = tokensAfter[at] ?? -1;
+    const replacement = replacements.get(index);
     const tokens = tokensAfter[at + 1] ?? -1;
-    if (replacement !== undefined && tokens >= 0) history.weigh(replacement, tokens);
+    if (replacement === undefined || tokens < 0) continue;
+    if (tokensAfter[at + 2] === 0) {
+      history.weigh(replacement, tokens);
+      continue;
+    }
+    const former = entries[index]?.blocks ?? [];
+    // What a call loses with its reasoning is not told apart.
+    if (former.some(({ type }) => type === 'thinking')) continue;
+    const blocks = replacement.blocks.filter((block) => !former.includes(block));
+    history.weigh(replacement, tokens, { ...replacement, blocks });
   }
 }

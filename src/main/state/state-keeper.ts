@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
-import { withDeadline } from '../waiting/with-deadline.js';
+import { endsWithin } from '../waiting/with-deadline.js';
 import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
@@ -123,7 +123,7 @@ export class StateKeeper {
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {
-      const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
+      const answer = await endsWithin(deadlineMs, late, Promise.resolve(ask(store)));
       this.#isFailing = false;
       return answer;
     } catch (thrown) {

@@ -4,13 +4,13 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isArray } from '../../shared/misuse.js';
-import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
+import { ENTRY_OVERHEAD_TOKENS, fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import {
   CHARACTERS_PER_TOKEN,
   entryCharacters,
   estimateEntryTextTokens,
 } from '../../shared/tokens/estimate.js';
-import { withDeadline } from '../waiting/with-deadline.js';
+import { endsWithin } from '../waiting/with-deadline.js';
 import { clearImmediate, setImmediate } from '../waiting/immediate.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
@@ -31,6 +31,13 @@ interface Account {
   readonly fixedTokens: number;
   /** How often the entry stands in the history. */
   occurrences: number;
+}
+
+interface UncountedPart {
+  /** The entry with these blocks of it alone. */
+  readonly uncounted: IContent;
+  /** Of all else of it. */
+  readonly tokens: number;
 }
 
 /** Limits for what is learned: a token is no less than a character or so, and seldom more than a word. */
@@ -62,6 +69,8 @@ export class TokenLedger {
   readonly #accounts = new Map<IContent, Account>();
   /** Counts of entries that may yet come in: what a compression makes is weighed before it is. */
   readonly #weighed = new WeakMap<IContent, number>();
+  /** Of entries that may come in, what of them is to be counted, and the tokens of the rest. */
+  readonly #parts = new WeakMap<IContent, UncountedPart>();
   #uncounted: IContent[] = [];
   #flush: NodeJS.Immediate | undefined;
   /** Ends when all batches that are under way have ended, well or not. */
@@ -125,7 +134,10 @@ export class TokenLedger {
       if (account === undefined) continue;
       account.occurrences -= 1;
       this.#book(account, -1);
-      if (account.occurrences === 0) this.#accounts.delete(content);
+      if (account.occurrences > 0) continue;
+      this.#accounts.delete(content);
+      // Whoever is told of the edit asks what it took away.
+      if (account.tokens !== undefined) this.#weighed.set(content, account.tokens);
     }
   }
 
@@ -168,6 +180,11 @@ export class TokenLedger {
   /** Notes the tokens of an entry that may come in, when they are known without a count. */
   weigh(content: IContent, tokens: number): void {
     this.#weighed.set(content, asTokens(tokens));
+  }
+
+  /** Notes the tokens of an entry that may come in, but for those of some of its blocks, which are counted instead of all. */
+  weighPart(content: IContent, tokens: number, uncounted: IContent): void {
+    this.#parts.set(content, { uncounted, tokens: asTokens(tokens) });
   }
 
   /** Tokens of each entry; those of the history from the books, others counted now and remembered. */
@@ -266,10 +283,14 @@ export class TokenLedger {
 
   /** Counts by whoever counts, which may be anybody's code. */
   async #countsOf(contents: readonly IContent[]): Promise<readonly number[]> {
-    const counts = await withDeadline(COUNT_TIMEOUT_MS, undefined, countTimeout, async () =>
-      this.#countEntries(contents, this.#modelName),
-    );
-    return wholeCounts(counts, contents.length);
+    const parts = contents.map((content) => this.#parts.get(content));
+    const asked = contents.map((content, at) => parts[at]?.uncounted ?? content);
+    const counting = this.#countEntries(asked, this.#modelName);
+    const counts = await endsWithin(COUNT_TIMEOUT_MS, countTimeout, Promise.resolve(counting));
+    return wholeCounts(counts, contents.length).map((tokens, at) => {
+      const part = parts[at];
+      return part === undefined ? tokens : part.tokens + tokens - ENTRY_OVERHEAD_TOKENS;
+    });
   }
 
   #isUncounted(content: IContent): boolean {

@@ -250,7 +250,7 @@ describe('SHRINK', () => {
     expect(reply.value.pass?.plan).toEqual(result.rows);
     expect(reply.value.pass?.texts).toEqual([text]);
     const entryTokens = reply.value.tokens.at(-1) ?? 0;
-    expect(reply.value.pass?.tokensAfter.at(-1)).toBe(
+    expect(reply.value.pass?.tokensAfter.at(-2)).toBe(
       entryTokens - NOISE.length + String(text).length,
     );
   });
