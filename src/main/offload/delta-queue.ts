@@ -18,6 +18,8 @@ export interface Parcel {
   readonly staged: readonly IContent[];
   /** Whether all that it does is to add them. */
   readonly isAppend: boolean;
+  /** Whether any of them is added, and not put in place of another. */
+  readonly adds: boolean;
   /** Results among them, and whether an answer of the model is. */
   readonly results: number;
   readonly isAnswered: boolean;
@@ -154,7 +156,7 @@ export class DeltaQueue {
     const steps: DeltaStep[] = [];
     const staged: IContent[] = [];
     let characters = 0;
-    let [isAppend, isAnswered, results] = [true, false, 0];
+    let [isAppend, adds, isAnswered, results] = [true, false, false, 0];
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#drawn;
       for (; this.#drawn < change.contents.length; this.#drawn += 1) {
@@ -181,6 +183,7 @@ export class DeltaQueue {
         isAppend = false;
         if (isDone) this.#base = edit.after;
       } else if (drawn.length > 0) {
+        adds = true;
         const { revision, length } = this.#base;
         this.#base = { revision, length: length + drawn.length };
       }
@@ -191,7 +194,7 @@ export class DeltaQueue {
     }
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };
-    return { delta, staged, isAppend, results, isAnswered, characters };
+    return { delta, staged, isAppend, adds, results, isAnswered, characters };
   }
 
   #stage(contents: readonly IContent[], packFrom: number): DeltaStep {

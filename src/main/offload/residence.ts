@@ -80,6 +80,8 @@ export class Residence {
   /** Ends when the newest delta is answered, or everything is lost. Never rejects. */
   #newest: Promise<void>;
   #standing: StandingPass | undefined;
+  /** Whether entries were added since a pass was asked for. */
+  #isUnplanned = false;
   #asked: Question | undefined;
   #scheduled: NodeJS.Immediate | undefined;
 
@@ -271,8 +273,11 @@ export class Residence {
     const delta = isFar === true ? { ...parcel.delta, isFar } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
     try {
-      // A plan is of use only when nothing follows that would change it.
-      const pass = this.#isAllPosted ? passSettingsOf(this.#options.passSettings()) : undefined;
+      this.#isUnplanned ||= parcel.adds;
+      // A plan is of use only when nothing follows that would change it, and when there is something new to look at.
+      const isAsked = this.#isUnplanned && this.#isAllPosted;
+      const pass = isAsked ? passSettingsOf(this.#options.passSettings()) : undefined;
+      if (isAsked) this.#isUnplanned = false;
       const startedAt = performance.now();
       const receiving = line.receive(pass === undefined ? delta : { ...delta, pass });
       const postedAt = performance.now();

@@ -1,5 +1,5 @@
 // Tells a history by what was added to it: one byte of each entry's hash, and a hash over all of them at places. An entry is
-// hashed when somebody asks, or before it leaves the history, and in the background only where somebody is sure to ask; until
+// hashed when somebody asks, or soon after it leaves the history, and in the background only where somebody is sure to ask; until
 // then it is kept as it was added, and the history has it all the same.
 
 import { createHash, hash } from 'node:crypto';
@@ -14,6 +14,8 @@ const PLACE_ENTRIES = 64;
 const PLACE_BYTES = 16;
 /** A turn of the event loop is not used for longer than that. */
 const SLICE_MS = 2;
+/** Entries that may have left and are not hashed yet, for the event loop may never turn. */
+const MAX_LEAVING = 4_096;
 /** Entries that the hash over all may reach when one leaves: more than one, so that it catches up. */
 const STEPS_PER_LEAVE = 4;
 
@@ -61,6 +63,8 @@ export class HistoryDigest {
   readonly #waitingAt = new Map<IContent, number>();
   /** Up to here the waiting ones are in it. */
   #found = 0;
+  /** Entries that have left and are not hashed yet: nobody waits for that, and somebody does for the edit. */
+  readonly #leaving = new Set<IContent>();
   #timer: NodeJS.Immediate | undefined;
 
   constructor({ known, isHashedAhead = false }: HistoryDigestOptions = {}) {
@@ -71,21 +75,31 @@ export class HistoryDigest {
   /** Notes the next entry, which is looked at later. */
   add(entry: IContent): void {
     this.#waiting.push(entry);
-    if (!this.#isHashedAhead || this.#timer !== undefined) return;
-    this.#timer = setImmediate(this.#settleSlice);
+    if (this.#isHashedAhead) this.#timer ??= setImmediate(this.#settleSlice);
   }
 
-  /** Notes that an entry leaves the history: it is hashed, and not kept any more. */
+  /** Notes that an entry leaves the history: it is hashed when the event loop turns, and not kept any more. */
   leave(entry: IContent): void {
+    this.#leaving.add(entry);
+    if (this.#leaving.size > MAX_LEAVING) this.#hashLeaving();
+    this.#timer ??= setImmediate(this.#settleSlice);
+  }
+
+  /** Hashes one that has left; returns `false` when there is none. */
+  #hashLeaving(): boolean {
+    const [entry] = this.#leaving;
+    if (entry === undefined) return false;
+    this.#leaving.delete(entry);
     this.#findWaiting();
     const at = this.#waitingAt.get(entry);
-    if (at === undefined) return;
+    if (at === undefined) return true;
     this.#waitingAt.delete(entry);
-    if (this.#waiting[at] === undefined) return;
+    if (this.#waiting[at] === undefined) return true;
     this.#waiting[at] = this.#digestOf(entry);
     this.#left += 1;
     // A session of which nobody asks may go on for ever: of what has left no more waits than of what stands.
     for (let step = 0; step < STEPS_PER_LEAVE && this.#isMostlyLeft; step += 1) this.#enterNext();
+    return true;
   }
 
   get #isMostlyLeft(): boolean {
@@ -124,7 +138,7 @@ export class HistoryDigest {
   readonly #settleSlice = (): void => {
     const end = performance.now() + SLICE_MS;
     let isMore = true;
-    while (isMore && performance.now() < end) isMore = this.#enterNext();
+    while (isMore && performance.now() < end) isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#enterNext());
     this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
   };
 
