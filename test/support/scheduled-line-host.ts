@@ -34,6 +34,8 @@ export interface LineTraffic {
   farDeltas: number;
   /** Deltas that asked for a pass. */
   passes: number;
+  /** The settings of the last one. */
+  lastPass: PassSettings | undefined;
   plans: number;
   /** Questions for a pass that were under way at once, at most. */
   mostPlans: number;
@@ -54,6 +56,7 @@ export class ScheduledLineHost implements LineHost {
       counts: 0,
       lostCounts: 0,
       passes: 0,
+      lastPass: undefined,
       plans: 0,
       mostPlans: 0,
       mostCharacters: 0,
@@ -153,7 +156,10 @@ export class ScheduledLine implements SessionLine {
         packed.reduce((sum, { bytes }) => sum + bytes.length, 0),
       );
     this.#traffic.deltas += 1;
-    if (delta.pass !== undefined) this.#traffic.passes += 1;
+    if (delta.pass !== undefined) {
+      this.#traffic.passes += 1;
+      this.#traffic.lastPass = delta.pass;
+    }
     if (delta.isFar === true) this.#traffic.farDeltas += 1;
     this.#characters += characters;
     this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);

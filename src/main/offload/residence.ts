@@ -84,6 +84,8 @@ export class Residence {
   #isUnplanned = false;
   #asked: Question | undefined;
   #scheduled: NodeJS.Immediate | undefined;
+  /** What is more urgent for the threads than what waits here. */
+  #holds = 0;
 
   /** @param length entries of the history that are told by the opening; others will be pushed */
   constructor(options: ResidenceOptions, state: HistoryState, length: number) {
@@ -131,6 +133,20 @@ export class Residence {
     const isDrawn = this.#drawn.draw(this.#mayPost);
     const isPosted = this.#postNext();
     if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
+  }
+
+  /**
+   * Has threads do something first that a preflight waits for: an edit that is taken in meanwhile would have it wait for all rows
+   * to be renumbered. Whoever asks for what is posted has it posted all the same.
+   */
+  async holdFor<Value>(run: () => Promise<Value>): Promise<Value> {
+    this.#holds += 1;
+    try {
+      return await run();
+    } finally {
+      this.#holds -= 1;
+      if (!this.#hasEnded && !this.#isAllPosted) this.#schedule();
+    }
   }
 
   /** The pass on the state of a base, if it is here. */
@@ -263,7 +279,8 @@ export class Residence {
 
   #schedule(): void {
     this.#scheduled ??= setImmediate(() => {
-      this.postQueued();
+      this.#scheduled = undefined;
+      if (this.#holds === 0) this.postQueued();
     });
   }
 

@@ -155,7 +155,11 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     };
     if (counts !== undefined) enter(known, counts);
     const others = contents.filter((entry) => !counted.has(entry));
-    if (others.length > 0) enter(others, await this.#options.pooled.countTokens(others, signal));
+    if (others.length > 0) {
+      const count = (): Promise<readonly number[]> =>
+        this.#options.pooled.countTokens(others, signal);
+      enter(others, await (this.#residence?.holdFor(count) ?? count()));
+    }
     return contents.map((entry) => counted.get(entry) ?? 0);
   }
 

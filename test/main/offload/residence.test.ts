@@ -12,6 +12,7 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
 import {
   DEFAULT_WORKING_SET,
@@ -117,6 +118,81 @@ describe('Residence', () => {
       bench.settings = without;
       expect(await plansFor({})).toBe(0);
       expect(await plansFor({ workingSet: DEFAULT_WORKING_SET })).toBe(1);
+    });
+  });
+
+  it('posts the settings of a pass, and nothing that its line was opened with', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      bench.settings = { ...OTHER, toolCatalog: {}, workingSet: DEFAULT_WORKING_SET };
+      bench.history.addAll([humanText('hello')]);
+      await drain(scheduler);
+      const {
+        workspaceRoot: _,
+        toolCatalog: __,
+        inclusionSyntaxes: ___,
+        ...settings
+      } = bench.settings;
+      expect(bench.host.traffic.lastPass).toEqual(settings);
+    });
+  });
+
+  it('asks for a pass when something was added, and not for an edit alone', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      const { history, host } = bench;
+      const passesFor = async (...changes: (() => unknown)[]): Promise<readonly number[]> => {
+        const { deltas, passes } = host.traffic;
+        for (const change of changes) change();
+        await drain(scheduler);
+        return [host.traffic.deltas - deltas, host.traffic.passes - passes];
+      };
+      const add = (characters = 1): void => {
+        history.addAll([humanText('x'.repeat(characters))]);
+      };
+      const remove = (): Promise<void> =>
+        history.applyDensityResult({ ...NO_EDITS, removals: [0] }, history.base);
+      expect(await passesFor(add)).toEqual([1, 1]);
+      expect(await passesFor(add, remove)).toEqual([1, 1]);
+      expect(await passesFor(remove)).toEqual([1, 0]);
+      expect(await passesFor(add, add)).toEqual([1, 1]);
+      // What was added is posted before, and no pass asked for then: more was to follow.
+      const large = (): void => {
+        add(MAX_BATCH_CHARACTERS);
+      };
+      const replace = (): Promise<void> => {
+        const replacements = new Map([[0, humanText('y'.repeat(MAX_BATCH_CHARACTERS))]]);
+        return history.applyDensityResult({ ...NO_EDITS, replacements }, history.base);
+      };
+      expect(await passesFor(large, replace)).toEqual([2, 1]);
+      expect((await asks(bench, SETTINGS)).tokensAfter).toBeDefined();
+      expect(host.traffic).toMatchObject({ plans: 0, complaints: [] });
+    });
+  });
+
+  it('posts no edit while what it leaves of an entry is counted', async () => {
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler);
+      const { history, host, pool } = bench;
+      history.addAll([humanText('hello'), humanText('and more')]);
+      await drain(scheduler);
+      const replacements = new Map([[0, humanText('hey')]]);
+      const landed = history.applyDensityResult({ ...NO_EDITS, replacements }, history.base);
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      expect([pool.counted, host.traffic.deltas]).toEqual([1, 1]);
+      // Whoever asks for a plan meanwhile does not wait for the count.
+      history.addAll([humanText('added')]);
+      const asked = asks(bench, SETTINGS);
+      await nextTurn();
+      expect(host.traffic.deltas).toBe(2);
+      await drain(scheduler);
+      await landed;
+      expect((await asked).tokensAfter).toBeDefined();
+      const other = new Map([[0, humanText('hey there')]]);
+      const again = history.applyDensityResult({ ...NO_EDITS, replacements: other }, history.base);
+      await drain(scheduler);
+      await again;
+      expect(host.traffic).toMatchObject({ deltas: 3, complaints: [] });
     });
   });
 
