@@ -190,6 +190,7 @@ describe('Residence', () => {
       expect((await asked).tokensAfter).toBeDefined();
       const other = new Map([[0, humanText('hey there')]]);
       const again = history.applyDensityResult({ ...NO_EDITS, replacements: other }, history.base);
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
       await drain(scheduler);
       await again;
       expect(host.traffic).toMatchObject({ deltas: 3, complaints: [] });
