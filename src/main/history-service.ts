@@ -373,7 +373,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#mirror?.noteChange(change, {
       base: this.base,
       entries: this.#entries,
-      countedTokens: (entry) => this.countedTokens(entry),
+      countedTokens: (entry) => this.#ledger.tokensOfWhole(entry),
     });
   }
 

@@ -48,6 +48,8 @@ export interface ResidenceOptions {
   readonly onAnswer: () => void;
   /** Told of the counts of entries that came in. */
   readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
+  /** Told of a pass that is at hand now. */
+  readonly onPass: (pass: PlannedPass, settings: PassSettings) => void;
   /** Told once when the residence has failed. */
   readonly onLoss: (error: Error) => void;
 }
@@ -311,6 +313,9 @@ export class Residence {
           ? undefined
           : { settings: pass, pass: value.pass };
       this.#options.onAnswer();
+      if (this.#standing !== undefined) {
+        this.#options.onPass(this.#standing.pass, this.#standing.settings);
+      }
       if (!isCounted) this.#options.onArrival(staged, value.tokens);
       // Several answers may be read in one turn of the event loop; what they make room for takes turns.
       if (!this.#isAllPosted) this.#schedule();

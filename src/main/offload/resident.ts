@@ -16,6 +16,7 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { Arrivals } from './arrivals.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkPermit } from './circuit-breaker.js';
+import { ExcerptsAhead } from './excerpts-ahead.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
@@ -76,6 +77,8 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   readonly #inline: InlineOffload;
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #breaker: CircuitBreaker;
+  readonly #excerpts: ExcerptsAhead;
+  #entries: readonly IContent[] = [];
   #revision: number | undefined;
   #residence: Residence | undefined;
   /** The leave to have that residence. */
@@ -86,6 +89,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#options = options;
     this.#meter = options.meter ?? new OffloadMeter();
     this.#inline = new InlineOffload(this.#meter, options.onFallback);
+    this.#excerpts = new ExcerptsAhead((entries) => options.pooled.countTokens(entries));
     this.#breaker = new CircuitBreaker({
       failureThreshold: FAILURE_THRESHOLD,
       coolDownMs: COOL_DOWN_MS,
@@ -102,6 +106,8 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   }
 
   noteChange(change: HistoryChange, state: HistoryState): void {
+    if (change.kind !== 'append') this.#excerpts.stop();
+    this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkLine();
     if (this.#residence === undefined) {
@@ -146,6 +152,8 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     signal?: AbortSignal,
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
+    const excerpts = contents.map((entry) => this.#excerpts.tokensOf(entry));
+    if (areNumbers(excerpts)) return excerpts;
     const known = contents.filter((entry) => this.#arrivals.knows(entry));
     const counts = known.length === 0 ? undefined : await this.#takeKnown(known, signal);
     if (counts?.length === contents.length) return counts;
@@ -193,6 +201,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#permit = undefined;
     this.#residence?.end();
     this.#residence = undefined;
+    this.#excerpts.stop();
     this.#arrivals.fail(new WorkerPoolError('The resident history was let go.', 'CLOSED'));
   }
 
@@ -224,6 +233,10 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
       onArrival: (staged, tokens) => {
         if (countsTokens) this.#arrivals.arrive(staged, tokens);
       },
+      onPass: ({ base, plan }, settings) => {
+        if (!countsTokens || base.revision !== this.#revision) return;
+        void this.#excerpts.make(plan, settings, this.#entries);
+      },
       onLoss: (error) => {
         this.#breaker.report(permit, 'failure');
         this.#residence = undefined;
@@ -248,6 +261,10 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     const nothing = { transferMs: 0, mainThreadMs: 0, bytesSent: 0 };
     this.#meter.addPass({ ...work, ...nothing, queueMs, runMs });
   }
+}
+
+function areNumbers(counts: readonly (number | undefined)[]): counts is readonly number[] {
+  return !counts.includes(undefined);
 }
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);

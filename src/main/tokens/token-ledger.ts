@@ -177,6 +177,11 @@ export class TokenLedger {
     return this.#accounts.get(content)?.tokens ?? this.#weighed.get(content);
   }
 
+  /** The same, but `undefined` for an entry that was counted by parts: a mirror that counts all of it knows each of its blocks then. */
+  tokensOfWhole(content: IContent): number | undefined {
+    return this.#parts.has(content) ? undefined : this.countedTokens(content);
+  }
+
   /** Notes the tokens of an entry that may come in, when they are known without a count. */
   weigh(content: IContent, tokens: number): void {
     this.#weighed.set(content, asTokens(tokens));

@@ -62,8 +62,21 @@ export interface ResultPlacement {
   readonly put: (response: ToolResponseBlock, make: MakeText) => ToolResponseBlock;
 }
 
+const MADE = new WeakMap<ToolResponseBlock, ToolResponseBlock>();
+
+/** One that was made before is that one again: so that it is known, and counted, wherever the edit is found anew. */
 function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlock {
-  return withResult(response, make(response));
+  const text = make(response);
+  const known = MADE.get(response);
+  if (known?.result === text) return known;
+  const made = withResult(response, text);
+  MADE.set(response, made);
+  return made;
+}
+
+/** What a plan leaves of a response that it excerpts, with a pointer in its place. */
+export function excerptedBlock(response: ToolResponseBlock): ToolResponseBlock {
+  return putAtOnce(response, () => excerptOfBlock(response, PRUNED_POINTER));
 }
 
 /** As `materializeDensityPlan`, with results that may be made later. */
