@@ -16,7 +16,7 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { Arrivals } from './arrivals.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkPermit } from './circuit-breaker.js';
-import { ExcerptsAhead } from './excerpts-ahead.js';
+import { BlocksAhead } from './blocks-ahead.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
@@ -77,7 +77,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   readonly #inline: InlineOffload;
   readonly #arrivals: Arrivals = new Arrivals();
   readonly #breaker: CircuitBreaker;
-  readonly #excerpts: ExcerptsAhead;
+  readonly #blocksAhead: BlocksAhead;
   #entries: readonly IContent[] = [];
   #revision: number | undefined;
   #residence: Residence | undefined;
@@ -89,7 +89,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#options = options;
     this.#meter = options.meter ?? new OffloadMeter();
     this.#inline = new InlineOffload(this.#meter, options.onFallback);
-    this.#excerpts = new ExcerptsAhead((entries) => options.pooled.countTokens(entries));
+    this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
     this.#breaker = new CircuitBreaker({
       failureThreshold: FAILURE_THRESHOLD,
       coolDownMs: COOL_DOWN_MS,
@@ -106,7 +106,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   }
 
   noteChange(change: HistoryChange, state: HistoryState): void {
-    if (change.kind !== 'append') this.#excerpts.stop();
+    if (change.kind !== 'append') this.#blocksAhead.stop();
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkLine();
@@ -152,8 +152,8 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     signal?: AbortSignal,
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
-    const excerpts = contents.map((entry) => this.#excerpts.tokensOf(entry));
-    if (areNumbers(excerpts)) return excerpts;
+    const foreseen = contents.map((entry) => this.#blocksAhead.tokensOf(entry));
+    if (areNumbers(foreseen)) return foreseen;
     const known = contents.filter((entry) => this.#arrivals.knows(entry));
     const counts = known.length === 0 ? undefined : await this.#takeKnown(known, signal);
     if (counts?.length === contents.length) return counts;
@@ -201,7 +201,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#permit = undefined;
     this.#residence?.end();
     this.#residence = undefined;
-    this.#excerpts.stop();
+    this.#blocksAhead.stop();
     this.#arrivals.fail(new WorkerPoolError('The resident history was let go.', 'CLOSED'));
   }
 
@@ -235,7 +235,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
       },
       onPass: ({ base, plan }, settings) => {
         if (!countsTokens || base.revision !== this.#revision) return;
-        void this.#excerpts.make(plan, settings, this.#entries);
+        void this.#blocksAhead.make(plan, settings, this.#entries);
       },
       onLoss: (error) => {
         this.#breaker.report(permit, 'failure');

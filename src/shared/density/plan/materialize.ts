@@ -2,7 +2,13 @@
 // the entries that the plan names, and shares every block and every field that it does not change.
 
 import { hasSubstance, isBlank, withResult } from '../../content.js';
-import type { ContentBlock, IContent, TextBlock, ToolResponseBlock } from '../../content.js';
+import type {
+  ContentBlock,
+  IContent,
+  TextBlock,
+  ToolCallBlock,
+  ToolResponseBlock,
+} from '../../content.js';
 import { placeholderOf, PRUNED_POINTER } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
 import { answeredCalls } from '../../summarize/answered-calls.js';
@@ -74,9 +80,21 @@ function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlo
   return made;
 }
 
-/** What a plan leaves of a response that it excerpts, with a pointer in its place. */
+/** What is left of a response that gives way to an excerpt below a pointer. */
 export function excerptedBlock(response: ToolResponseBlock): ToolResponseBlock {
   return putAtOnce(response, () => excerptOfBlock(response, PRUNED_POINTER));
+}
+
+const SHORTENED = new WeakMap<ToolCallBlock, ToolCallBlock>();
+
+/** What is left of a call that loses the texts which are spent, made once. */
+export function shortenedBlock(call: ToolCallBlock): ToolCallBlock {
+  let shortened = SHORTENED.get(call);
+  if (shortened === undefined) {
+    shortened = { ...call, parameters: withoutSpentText(call.parameters) };
+    SHORTENED.set(call, shortened);
+  }
+  return shortened;
 }
 
 /** As `materializeDensityPlan`, with results that may be made later. */
@@ -189,8 +207,7 @@ function editedBlock(
         }
         break;
       case ACTION.shorten:
-        if (block.type === 'tool_call')
-          edited = { ...block, parameters: withoutSpentText(block.parameters) };
+        if (block.type === 'tool_call') edited = shortenedBlock(block);
         break;
       case ACTION.shrink: {
         const make = textOf(row.start);

@@ -1,10 +1,10 @@
-// Makes and counts the excerpts of a plan as soon as that is there, bit by bit, so that a preflight in which it lands finds
-// them made and counted. Edits nothing: what does not land was made in vain, once.
+// Makes what a plan puts in place of results and calls as soon as that is there, and has it counted, bit by bit: so that a
+// preflight in which it lands finds it made and counted. Edits nothing; what does not land was made in vain, once.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
 import type { PassSettings } from '../../shared/density.js';
-import { excerptedBlock } from '../../shared/density/plan/materialize.js';
+import { excerptedBlock, shortenedBlock } from '../../shared/density/plan/materialize.js';
 import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
@@ -13,11 +13,11 @@ import { nextTurn } from '../waiting/event-loop-turn.js';
 
 /** A longer plan is one that is held: to go through it after each turn would be felt. */
 const MAX_ROWS = 256;
-/** Excerpts that are made in a turn of the event loop: about half a millisecond. */
+/** Blocks that are made in a turn of the event loop: about half a millisecond. */
 const PER_TURN = 16;
 
-/** What excerpts of one history are, and how many tokens they have. */
-export class ExcerptsAhead {
+/** Excerpts and shortened calls of one history, and how many tokens they have. */
+export class BlocksAhead {
   readonly #count: (entries: readonly IContent[]) => Promise<readonly number[]>;
   readonly #tokens = new WeakMap<ContentBlock, number>();
   #newest: DensityPlan | undefined;
@@ -26,7 +26,7 @@ export class ExcerptsAhead {
     this.#count = count;
   }
 
-  /** Tokens of an entry that consists of excerpts alone; `undefined` when any of them is not counted. */
+  /** Tokens of an entry that consists of such blocks alone; `undefined` when any of them is not counted. */
   tokensOf({ blocks }: IContent): number | undefined {
     let sum = ENTRY_OVERHEAD_TOKENS;
     for (const block of blocks) {
@@ -53,14 +53,14 @@ export class ExcerptsAhead {
     const uncounted: ContentBlock[] = [];
     let made = 0;
     for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-      const block = entries[row.entry]?.blocks[row.block];
-      if (row.action !== ACTION.excerpt || block?.type !== 'tool_response') continue;
+      const make = makerOf(row.action, entries[row.entry]?.blocks[row.block]);
+      if (make === undefined) continue;
       // A preflight that has waited for the plan comes first, and may have it land.
       if (made % PER_TURN === 0) await nextTurn();
       if (this.#newest !== plan) return;
       made += 1;
-      const excerpt = excerptedBlock(block);
-      if (!this.#tokens.has(excerpt)) uncounted.push(excerpt);
+      const block = make();
+      if (!this.#tokens.has(block)) uncounted.push(block);
     }
     if (uncounted.length === 0) return;
     try {
@@ -80,4 +80,16 @@ export class ExcerptsAhead {
   stop(): void {
     this.#newest = undefined;
   }
+}
+
+/** Returns what makes the block that a row leaves; `undefined` where its tokens are foretold, or nobody can tell. */
+function makerOf(
+  action: number,
+  block: ContentBlock | undefined,
+): (() => ContentBlock) | undefined {
+  if (action === ACTION.excerpt && block?.type === 'tool_response') {
+    return () => excerptedBlock(block);
+  }
+  if (action === ACTION.shorten && block?.type === 'tool_call') return () => shortenedBlock(block);
+  return undefined;
 }

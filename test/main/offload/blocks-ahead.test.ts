@@ -1,0 +1,102 @@
+// Blocks that are made and counted before their edit lands.
+
+import { describe, expect, it } from 'vitest';
+import { BlocksAhead } from '../../../src/main/offload/blocks-ahead.js';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
+import { ROW_LENGTH } from '../../../src/shared/density/plan/plan.js';
+import { ACTION } from '../../../src/shared/density/rules/marks.js';
+import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
+import { countThirds } from '../../support/piece-counters.js';
+
+const RESULT = Array.from({ length: 80 }, (_, at) => `src/room-${at}/file-${at}.ts`).join('\n');
+
+/** A call whose text may be spent, and its result. */
+function pair(at: number): readonly IContent[] {
+  const parameters = { file_path: 'a.ts', content: `${'x'.repeat(400)}${at}` };
+  return [
+    aiContent([toolCall(`c${at}`, 'write_file', parameters)]),
+    toolContent([toolResponse(`c${at}`, 'write_file', RESULT)]),
+  ];
+}
+
+function historyOf(pairs: number): readonly IContent[] {
+  return Array.from({ length: pairs }, (_, at) => pair(at)).flat();
+}
+
+/** Shortens each call, and has an excerpt take the place of each result. */
+function planOf({ length }: readonly IContent[]): Int32Array {
+  const rows = Array.from({ length }, (_, at) => {
+    return [at, 0, at % 2 === 0 ? ACTION.shorten : ACTION.excerpt, 0, -1, -1];
+  });
+  return Int32Array.from(rows.flat());
+}
+
+function blocksAhead(): { readonly ahead: BlocksAhead; readonly counted: number[] } {
+  const counted: number[] = [];
+  const ahead = new BlocksAhead((entries) => {
+    counted.push(entries.length);
+    return Promise.resolve([...countEachEntry(entries, countThirds)]);
+  });
+  return { ahead, counted };
+}
+
+describe('BlocksAhead', () => {
+  it('makes what the edit will put in place, and knows its tokens', async () => {
+    const { ahead, counted } = blocksAhead();
+    const history = historyOf(20);
+    const plan = planOf(history);
+    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history);
+    const { replacements } = materializeDensityPlan(plan, history, DEFAULT_DENSITY_CONFIG);
+    const left = [...replacements.values()];
+    expect(left.length).toBe(40);
+    expect(left.map((entry) => ahead.tokensOf(entry))).toEqual([
+      ...countEachEntry(left, countThirds),
+    ]);
+    expect(history.map((entry) => ahead.tokensOf(entry))).toEqual(history.map(() => undefined));
+    await ahead.make(plan.slice(), DEFAULT_DENSITY_CONFIG, history);
+    expect(counted).toEqual([40]);
+  });
+
+  it('leaves the turn of the event loop in which the plan came to those who have waited for it', async () => {
+    const { ahead, counted } = blocksAhead();
+    const history = historyOf(2);
+    const making = ahead.make(planOf(history), DEFAULT_DENSITY_CONFIG, history);
+    await Promise.resolve();
+    ahead.stop();
+    await making;
+    expect(counted).toEqual([]);
+  });
+
+  it('gives up a plan for a newer one, and takes turns over a long one', async () => {
+    const { ahead, counted } = blocksAhead();
+    const history = historyOf(60);
+    const [long, short] = [planOf(history), planOf(history.slice(0, 4))];
+    const making = ahead.make(long, DEFAULT_DENSITY_CONFIG, history);
+    await nextTurn();
+    await nextTurn();
+    expect(counted).toEqual([]);
+    await ahead.make(short, DEFAULT_DENSITY_CONFIG, history);
+    await making;
+    expect(counted).toEqual([4]);
+  });
+
+  it('leaves to the preflight what is too much, what tells of calls, and what could not be counted', async () => {
+    const { ahead, counted } = blocksAhead();
+    const history = historyOf(200);
+    const plan = planOf(history);
+    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history);
+    const placeholder = 'informative';
+    const few = plan.slice(0, 4 * ROW_LENGTH);
+    await ahead.make(few, { ...DEFAULT_DENSITY_CONFIG, placeholder }, history);
+    expect(counted).toEqual([]);
+    const failing = new BlocksAhead(() => Promise.reject(new Error('nobody counts')));
+    await failing.make(few, DEFAULT_DENSITY_CONFIG, history);
+    const { replacements } = materializeDensityPlan(few, history, DEFAULT_DENSITY_CONFIG);
+    const [first] = replacements.values();
+    expect(first && failing.tokensOf(first)).toBeUndefined();
+  });
+});
