@@ -4,11 +4,12 @@ import { setImmediate as nextImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
+import type { HistoryState } from '../../src/main/history-change.js';
 import { HistoryService } from '../../src/main/history-service.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
-import { applyDensityResult } from '../../src/shared/density.js';
+import { applyDensityResult, NO_EDITS } from '../../src/shared/density.js';
 import type { DensityResult } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { fixedEntryTokens } from '../../src/shared/tokens/content-text.js';
@@ -40,6 +41,23 @@ const summed = (history: HistoryService, count: (entry: IContent) => number): nu
   history.getRawHistory().reduce((sum, entry) => sum + count(entry), 0);
 
 describe('HistoryService', () => {
+  it('has a mirror count all of an entry that it has counted by parts', async () => {
+    const states: HistoryState[] = [];
+    const history = new HistoryService({
+      mirror: { noteChange: (_, state) => states.push(state) },
+      countEntries: (entries) => Promise.resolve(entries.map(() => 10)),
+    });
+    history.addAll([humanText('one'), humanText('two')]);
+    const [part, known] = [humanText('by parts'), humanText('known')];
+    history.weigh(part, 5, humanText('parts'));
+    history.weigh(known, 6);
+    const replacements = new Map([part, known].entries());
+    await history.applyDensityResult({ ...NO_EDITS, replacements });
+    expect([part, known].map((entry) => history.countedTokens(entry))).toEqual([12, 6]);
+    const told = [part, known].map((entry) => states.at(-1)?.countedTokens(entry));
+    expect(told).toEqual([undefined, 6]);
+  });
+
   it('appends, and gives copies of the list but the entries themselves', () => {
     const history = open('h a');
     const added = humanText('third');

@@ -75,14 +75,18 @@ export class HistoryDigest {
   /** Notes the next entry, which is looked at later. */
   add(entry: IContent): void {
     this.#waiting.push(entry);
-    if (this.#isHashedAhead) this.#timer ??= setImmediate(this.#settleSlice);
+    if (this.#isHashedAhead) this.#settleSoon();
   }
 
   /** Notes that an entry leaves the history: it is hashed when the event loop turns, and not kept any more. */
   leave(entry: IContent): void {
     this.#leaving.add(entry);
     if (this.#leaving.size > MAX_LEAVING) this.#hashLeaving();
-    this.#timer ??= setImmediate(this.#settleSlice);
+    this.#settleSoon();
+  }
+
+  #settleSoon(): void {
+    if (this.#timer === undefined) this.#timer = setImmediate(this.#settleSlice);
   }
 
   /** Hashes one that has left; returns `false` when there is none. */
@@ -138,7 +142,8 @@ export class HistoryDigest {
   readonly #settleSlice = (): void => {
     const end = performance.now() + SLICE_MS;
     let isMore = true;
-    while (isMore && performance.now() < end) isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#enterNext());
+    while (isMore && performance.now() < end)
+      isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#enterNext());
     this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
   };
 

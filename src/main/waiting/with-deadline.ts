@@ -22,7 +22,7 @@ export function endsWithin<Value>(
       },
       (thrown: unknown) => {
         clearTimeout(timer);
-        reject(thrown as Error);
+        reject(thrown);
       },
     );
   });

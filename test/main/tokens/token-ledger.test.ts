@@ -266,6 +266,32 @@ describe('TokenLedger', () => {
     });
   });
 
+  it('counts of an entry what is not weighed, and no more', async () => {
+    const { count, batches } = slowCounter();
+    const ledger = new TokenLedger(count, ignore);
+    const [whole, part] = [humanText('100'), entry(20)];
+    ledger.weighPart(whole, 50, part);
+    expect(ledger.countedTokens(whole)).toBeUndefined();
+    ledger.add([entry(7), whole]);
+    const settled = ledger.settle();
+    expect(batches[0]?.contents).toEqual([entry(7), part]);
+    batches[0]?.settle([7, countEntryTokens(part, ({ length }) => length)]);
+    await settled;
+    // Of the frame, which the part has as well, there is one.
+    expect(ledger.countedTokens(whole)).toBe(50 + '20'.length);
+    expect(ledger.total).toBe(7 + 50 + '20'.length);
+    expect(ledger.tokensOfWhole(whole)).toBeUndefined();
+  });
+
+  it('knows what an entry had that is gone', async () => {
+    const ledger = new TokenLedger(countAll, ignore);
+    const gone = entry(12);
+    ledger.add([gone, gone]);
+    await ledger.settle();
+    ledger.remove([gone, gone]);
+    expect([ledger.total, ledger.countedTokens(gone)]).toEqual([0, 12]);
+  });
+
   it('says whether everything is counted', async () => {
     const { count, batches } = slowCounter();
     const ledger = new TokenLedger(count, ignore);
