@@ -15,16 +15,9 @@ export function endsWithin<Value>(
     const timer = startTimer(timeoutMs, () => {
       reject(timeoutError());
     });
-    promise.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (thrown: unknown) => {
-        clearTimeout(timer);
-        reject(thrown);
-      },
-    );
+    void promise.then(resolve, reject).then(() => {
+      clearTimeout(timer);
+    });
   });
 }
 
