@@ -5,6 +5,10 @@ import { MessageChannel } from 'node:worker_threads';
 import { createCompactor } from '../src/index.js';
 import type { Compactor, IContent } from '../src/index.js';
 import { InlineOffload } from '../src/main/offload/inline.js';
+import { packEntries, releasePacked } from '../src/main/offload/pack-entries.js';
+import { MAX_BATCH_ENTRIES } from '../src/main/offload/count-batches.js';
+import { TokenLedger } from '../src/main/tokens/token-ledger.js';
+import { assertIngestible } from '../src/shared/ingestion.js';
 import { check } from './support/check.js';
 import { processorMs, timeThreadAlone } from './support/main-thread.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -41,9 +45,11 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
     const busy: number[] = [];
     const wall: number[] = [];
     const all: number[] = [];
+    const parts: number[] = [];
     // By turns, for other programs come and go. The first run has the threads start, and the compiler see everything.
     for (let run = 0; run <= runs; run += 1) {
       const { busyMs: postMs } = await timeThreadAlone(() => Promise.resolve(post(history)));
+      const { busyMs: partsMs } = await timeThreadAlone(() => Promise.resolve(takeApart(history)));
       let expected: readonly number[] = [];
       const count = await timeThreadAlone(async () => {
         expected = await inline.countTokens(history);
@@ -67,6 +73,7 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
       checkNoFailures(compactor);
       if (run === 0) continue;
       posts.push(postMs);
+      parts.push(partsMs);
       counts.push(count.wallMs);
       countsBusy.push(count.busyMs);
       all.push(allMs);
@@ -82,6 +89,7 @@ export async function measureOpening({ sizes }: ScopeContext): Promise<ScopeResu
     const countMs = add('a count inline, wall', counts);
     add('a count inline, busy', countsBusy);
     const busyMs = add('opening, busy', busy);
+    add('checking, bytes and ledger by themselves, busy', parts);
     const wallMs = add('opening until all is counted, wall', wall);
     // With so many cores, the clock cannot show less than a share of it.
     add('opening until all is counted, processor time of all threads', all);
@@ -104,6 +112,25 @@ async function openSession(compactor: Compactor, history: readonly IContent[]): 
   const session = await compactor.createSession({ history });
   await session.history.waitForTokenUpdates();
   return session.history.getTotalTokens();
+}
+
+/** What no opening can go below that checks entries, hands their texts over and knows how many tokens there are. */
+function takeApart(history: readonly IContent[]): void {
+  history.forEach((entry, at) => {
+    assertIngestible(entry, at);
+  });
+  for (let at = 0; at < history.length; at += MAX_BATCH_ENTRIES) {
+    const packed = packEntries(history.slice(at, at + MAX_BATCH_ENTRIES));
+    check(packed !== undefined, 'entries that bytes cannot say');
+    releasePacked(packed);
+  }
+  const ledger = new TokenLedger(
+    () => Promise.resolve([]),
+    () => undefined,
+  );
+  ledger.add(history);
+  check(ledger.total > 0, 'a history without tokens');
+  ledger.clear();
 }
 
 /** Each post gets a channel of its own: what nobody reads would pile up in a shared one. */

@@ -2,6 +2,7 @@
 // windows last, and how long the event loop stands still while a history moves in.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { createCompactor } from '../src/index.js';
 import type { Compactor, CompactorOptions, IContent, Session } from '../src/index.js';
 import { InlineOffload } from '../src/main/offload/inline.js';
@@ -13,6 +14,7 @@ import { ENDLESS_CONTEXT, followingOf, historyOf } from './support/sessions.js';
 import { median, quantile } from './support/timing.js';
 import {
   checkNoFailures,
+  ENTRIES_PER_TURN,
   EDITS_EVERY_TURN,
   inlineCompactor,
   timeTurn,
@@ -38,6 +40,7 @@ const LATER_MS = 50;
 
 const BUSY_WARM = 'turn of 5, back to back, busy';
 const BUSY = 'turn of 5, all at once, busy';
+const POSTED = 'five entries posted to a thread that answers, busy';
 const BUSY_APART = 'turn of 5, one by one, busy';
 const WAITING = 'the waits of such a turn alone, busy';
 const AT_ONCE = 'window, entry just now, wall';
@@ -111,6 +114,8 @@ async function measureTurns(player: TurnPlayer, add: AddMeasurement): Promise<vo
   }
   add(BUSY_WARM, median(busyWarm), TURNS);
 
+  add(POSTED, median(await busyOfPosts(player.added)), TURNS);
+
   const busy: number[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
     const time = await timeTurn(() => {
@@ -133,6 +138,32 @@ async function measureTurns(player: TurnPlayer, add: AddMeasurement): Promise<vo
   }
   add(WAITING, median(waiting), WAITS_ALONE);
 }
+
+/** What no turn can go below that has a thread look at its entries: one message there, and one back. */
+async function busyOfPosts(entries: readonly IContent[]): Promise<readonly number[]> {
+  const worker = new Worker(ANSWERING, { eval: true });
+  let answered = (): void => undefined;
+  worker.on('message', () => {
+    answered();
+  });
+  const busy: number[] = [];
+  for (let post = 0; post < WARM_UP_TURNS + TURNS; post += 1) {
+    const posted = entries.slice(post * ENTRIES_PER_TURN, (post + 1) * ENTRIES_PER_TURN);
+    const { busyMs } = await timeThread(() => {
+      const answer = new Promise<void>((resolve) => {
+        answered = resolve;
+      });
+      worker.postMessage(posted);
+      return answer;
+    }, BETWEEN_TURNS_MS);
+    if (post >= WARM_UP_TURNS) busy.push(busyMs);
+  }
+  await worker.terminate();
+  return busy;
+}
+
+const ANSWERING = `const { parentPort } = require('node:worker_threads');
+parentPort.on('message', (entries) => parentPort.postMessage(new Int32Array(entries.length)));`;
 
 async function measureWindows(
   player: TurnPlayer,
