@@ -178,7 +178,9 @@ function expectForetold(
     const left = isLeftToCount ? { ...replacement, blocks: changed } : NOTHING;
     const counted = isOpen
       ? -1
-      : countEntryTokens(replacement, count) - countEntryTokens(left, count) + ENTRY_OVERHEAD_TOKENS;
+      : countEntryTokens(replacement, count) -
+        countEntryTokens(left, count) +
+        ENTRY_OVERHEAD_TOKENS;
     const isMeasured = session.stagedUnknown.has(entry);
     const isCounted = session.stagedKnown.has(entry);
     if (isMeasured && isCounted) expect([-1, counted]).toContain(foretold);
