@@ -65,17 +65,16 @@ interface ThreadParts {
 
 let parts: ThreadParts | undefined;
 
+/** One by one, with turns of the event loop between: the tokens alone take 7 ms to load. */
 async function loadParts(): Promise<ThreadParts> {
-  const [threads, worker, tokens] = await Promise.all([
-    import('./thread-set.js'),
-    import('./worker-code.js'),
-    loadTokenText().then(
-      (text) => ({ text }),
-      // The thread tells it, when it is to count.
-      (thrown: unknown) => ({ failure: asError(thrown).message }),
-    ),
-  ]);
-  return { ThreadSet: threads.ThreadSet, code: worker.WORKER_CODE, tokens };
+  const { ThreadSet } = await import('./thread-set.js');
+  const { WORKER_CODE: code } = await import('./worker-code.js');
+  const tokens = await loadTokenText().then(
+    (text) => ({ text }),
+    // The thread tells it, when it is to count.
+    (thrown: unknown) => ({ failure: asError(thrown).message }),
+  );
+  return { ThreadSet, code, tokens };
 }
 
 const NOT_STARTED = 'its threads did not start';
