@@ -127,7 +127,7 @@ describe('docs/guide.md', () => {
   const GUIDE = read('docs/guide.md');
 
   it('shows how to get results back in lines that run, and are safe with any id', async () => {
-    const [sample = ''] = samplesOf(GUIDE, 'Getting it back');
+    const [sample = ''] = samplesOf(GUIDE, 'Getting results back');
     const outer = temporaryDirectory();
     const end = 'console.log(text);\nawait compactor.close();';
     const env = { WORKSPACE: path.join(outer, 'a', 'b') };
@@ -140,10 +140,10 @@ describe('docs/guide.md', () => {
   }, 40_000);
 
   const headings = [
-    'Keep what the agent still needs',
-    'In an agent of an SDK',
-    'A session of your own',
-    'Watching it',
+    'The working set',
+    'With an SDK',
+    'Using a session directly',
+    'Monitoring',
   ];
 
   it.each(share(headings, 1))('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
