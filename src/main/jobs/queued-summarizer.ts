@@ -8,7 +8,7 @@ import { isRecord, tryParseJson } from '../../shared/json.js';
 import { hasFunctions } from '../../shared/misuse.js';
 import { SILENT_LOGGER, steadyLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
-import { withoutContent } from '../host/without-content.js';
+import { withoutContent } from '../host/ask-host.js';
 import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type {
@@ -16,7 +16,7 @@ import type {
   SummarizerRequest,
   SummarizerResponse,
 } from '../summarizer/summarizer.js';
-import { withDeadline } from '../waiting/with-deadline.js';
+import { withDeadline } from '../waiting/abortable.js';
 import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 

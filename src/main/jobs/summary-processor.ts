@@ -2,11 +2,11 @@
 
 import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
-import { withoutContent } from '../host/without-content.js';
+import { withoutContent } from '../host/ask-host.js';
 import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type { Summarizer, SummarizerRequest } from '../summarizer/summarizer.js';
-import { withDeadline } from '../waiting/with-deadline.js';
+import { withDeadline } from '../waiting/abortable.js';
 import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
 import type { TextStore } from './summary-job.js';
 

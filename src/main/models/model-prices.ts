@@ -5,6 +5,7 @@ import { USUAL_PRICES } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
+import { MODEL_PRICES_DATE, PRICE_TABLE } from './price-table.js';
 import { assertNumber, assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 
 /** Dollars for a million tokens. */
@@ -37,119 +38,6 @@ export interface ModelPrice extends TokenPrice {
   readonly leastCachedTokens?: number | undefined;
 }
 
-/** The day on which the prices were read on the pages of Anthropic, OpenAI, Google and xAI. */
-export const MODEL_PRICES_DATE = '2026-11-22';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
-/** What the models of one maker have alike. */
-interface CacheTerms {
-  /** By time to live, writing as a multiple of input; the first is the default. */
-  readonly lifetimes: readonly (readonly [ttlMs: number, write: number])[];
-  readonly leastCachedTokens?: number;
-  /** Above so many tokens of prompt, input and output cost so many times as much. */
-  readonly step?: readonly [promptTokens: number, times: number];
-}
-
-type Row = readonly [
-  name: string,
-  input: number,
-  cacheRead: number,
-  cacheWrite: number,
-  output: number,
-  CacheTerms,
-];
-
-const anthropic = (leastCachedTokens: number, step?: CacheTerms['step']): CacheTerms => ({
-  lifetimes: [
-    [5 * MINUTE, 1.25],
-    [HOUR, 2],
-  ],
-  leastCachedTokens,
-  ...(step !== undefined && { step }),
-});
-
-const OPENAI: CacheTerms = {
-  lifetimes: [
-    [30 * MINUTE, 1.25],
-    [12 * HOUR, 2.5],
-  ],
-  leastCachedTokens: 1_024,
-  step: [272_000, 2],
-};
-
-/** A day and nothing else, at no price. */
-const OPENAI_BEFORE: CacheTerms = {
-  lifetimes: [[24 * HOUR, 1]],
-  leastCachedTokens: 1_024,
-  step: [272_000, 2],
-};
-
-const google = (leastCachedTokens: number, step?: CacheTerms['step']): CacheTerms => ({
-  lifetimes: [],
-  leastCachedTokens,
-  ...(step !== undefined && { step }),
-});
-
-const GEMINI_STEP = [200_000, 2] as const;
-
-/** Names are those of the models' ids. Sources: the platform docs of Anthropic, OpenAI, Google and xAI, on `MODEL_PRICES_DATE`. */
-const ROWS: readonly Row[] = [
-  ['claude-fable-5-2', 8, 0.2, 10, 40, anthropic(512)],
-  ['claude-mythos-5-2', 8, 0.2, 10, 40, anthropic(512)],
-  ['claude-fable-5-1', 10, 0.25, 12.5, 50, anthropic(512)],
-  ['claude-mythos-5-1', 10, 0.25, 12.5, 50, anthropic(512)],
-  ['claude-fable-5', 10, 1, 12.5, 50, anthropic(512)],
-  ['claude-opus-5-5', 4, 0.2, 5, 20, anthropic(512)],
-  ['claude-opus-5', 5, 0.5, 6.25, 25, anthropic(512)],
-  ['claude-opus-4-8', 5, 0.5, 6.25, 25, anthropic(1_024)],
-  ['claude-opus-4-7', 5, 0.5, 6.25, 25, anthropic(2_048)],
-  ['claude-opus-4-6', 5, 0.5, 6.25, 25, anthropic(4_096)],
-  ['claude-opus-4-5', 5, 0.5, 6.25, 25, anthropic(4_096)],
-  ['claude-sonnet-5-5', 2, 0.1, 2.5, 10, anthropic(512)],
-  ['claude-sonnet-5', 2, 0.2, 2.5, 10, anthropic(1_024)],
-  ['claude-sonnet-4-6', 3, 0.3, 3.75, 15, anthropic(1_024)],
-  ['claude-sonnet-4-5', 3, 0.3, 3.75, 15, anthropic(1_024)],
-  ['claude-haiku-5-5', 0.1, 0.01, 0.125, 0.5, anthropic(512, [100_000, 5])],
-  ['claude-haiku-4-5', 1, 0.1, 1.25, 5, anthropic(4_096)],
-  ['gpt-6.2-astra', 8, 0.4, 10, 40, OPENAI],
-  ['gpt-6.2-sol', 2, 0.1, 2.5, 10, OPENAI],
-  ['gpt-6.1-sol', 2, 0.1, 2.5, 10, OPENAI],
-  ['gpt-6-sol', 2, 0.2, 2.5, 10, OPENAI],
-  ['gpt-6-astra', 10, 1, 12.5, 50, OPENAI],
-  ['gpt-6-luna', 0.1, 0.01, 0.125, 0.5, OPENAI],
-  ['gpt-5.6-sol', 4, 0.4, 5, 20, OPENAI],
-  ['gpt-5.6-terra', 2, 0.2, 2.5, 12, OPENAI],
-  ['gpt-5.6-luna', 0.2, 0.02, 0.25, 1.2, OPENAI],
-  ['gpt-5.5', 5, 0.5, 5, 30, OPENAI_BEFORE],
-  ['gemini-4-argon', 2, 0.1, 2, 10, google(4_096)],
-  ['gemini-3.8-flash', 0.75, 0.075, 0.75, 3.75, google(4_096)],
-  ['gemini-3.1-pro', 2, 0.2, 2, 12, google(4_096, GEMINI_STEP)],
-  ['gemini-2.5-pro', 1.25, 0.125, 1.25, 10, google(2_048, GEMINI_STEP)],
-  ['grok-4.6', 2, 0.5, 2, 6, { lifetimes: [] }],
-];
-
-const PRICES: ReadonlyMap<string, ModelPrice> = new Map(
-  ROWS.map(([name, input, cacheRead, cacheWrite, output, terms]) => {
-    const { lifetimes, leastCachedTokens, step } = terms;
-    const price: ModelPrice = {
-      ...{ name, input, cacheRead, cacheWrite, output },
-      ...(leastCachedTokens !== undefined && { leastCachedTokens }),
-      lifetimes: lifetimes.map(([ttlMs, write]) => ({ ttlMs, cacheWrite: input * write })),
-    };
-    if (step === undefined) return [name, price];
-    const [promptTokens, times] = step;
-    const above = {
-      promptTokens,
-      input: input * times,
-      cacheRead: cacheRead * times,
-      cacheWrite: cacheWrite * times,
-    };
-    return [name, { ...price, above }];
-  }),
-);
-
 /** The way to a model: `openai/`, `us.anthropic.`. */
 const ROUTE = /^(?:.*\/)?(?:[a-z]+\.)*/;
 const MAX_NAME = 500;
@@ -163,7 +51,7 @@ const RELEASE = /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-latest|-preview|-v\d+|[@:].*)+$/;
  */
 export function modelPrice(id: string): ModelPrice | undefined {
   assertString('id', id);
-  return PRICES.get(plainName(id));
+  return PRICE_TABLE.get(plainName(id));
 }
 
 function plainName(id: string): string {
@@ -171,7 +59,7 @@ function plainName(id: string): string {
 }
 
 /** Half a year: makers change prices about as often. */
-const OLD_AFTER_MS = 183 * 24 * HOUR;
+const OLD_AFTER_MS = 183 * 24 * 3_600_000;
 
 /** What a host says of prices: by the id of a model, before the table; `default` is for those that neither names. */
 export type OwnPrices = Readonly<Record<string, Omit<ModelPrice, 'name'>>>;
@@ -250,4 +138,51 @@ export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens
   const { input, cacheRead, cacheWrite } = priceAt(price, sentTokens);
   const fresh = sentTokens < (price.leastCachedTokens ?? 0) ? input : cacheWrite;
   return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * fresh) / 1e6;
+}
+
+/** The shortest that providers keep anything, for models that nobody knows. */
+const UNKNOWN_TTL_MS = 300_000;
+
+/** The terms of the model and the request that a session is about. */
+export class CacheTerms {
+  readonly #givenMs: number | undefined;
+  readonly #modelPrice: () => ModelPrice | undefined;
+  /** What the present request asks for, and what the last one did that was sent. */
+  #askedMs: number | undefined;
+  #sentMs: number | undefined;
+
+  /**
+   * @param givenMs what the host says, for all requests @default nothing
+   * @param price what the model charges that the session talks to @default nobody knows
+   */
+  constructor(givenMs?: number, price: () => ModelPrice | undefined = () => undefined) {
+    this.#givenMs = givenMs;
+    this.#modelPrice = price;
+  }
+
+  /** Takes for how long a request asks its provider to keep it, by the marks on it; `undefined` when it does not say. */
+  requestOpens(askedMs: number | undefined): void {
+    this.#askedMs = askedMs;
+  }
+
+  requestCloses(): void {
+    this.#sentMs = this.#askedMs;
+  }
+
+  /** How long what was sent last is kept, in milliseconds. */
+  get ttlMs(): number {
+    const asked = this.#givenMs ?? this.#sentMs ?? this.#askedMs;
+    return asked ?? this.#modelPrice()?.lifetimes?.[0]?.ttlMs ?? UNKNOWN_TTL_MS;
+  }
+
+  /** What the present request costs, kept for as long as it asks; `undefined` when nobody knows. */
+  get price(): ModelPrice | undefined {
+    const price = this.#modelPrice();
+    return price && atLifetime(price, this.#givenMs ?? this.#askedMs);
+  }
+
+  /** What reading and writing cost at that. */
+  get prices(): CachePrices {
+    return cachePrices(this.price);
+  }
 }

@@ -1,6 +1,6 @@
 // A deadline for what a thread has been asked.
 
-import { clearImmediate, setImmediate } from '../waiting/immediate.js';
+import { clearImmediate, setImmediate } from '../waiting/event-loop-turn.js';
 
 /**
  * Calls back once `timeoutMs` have passed, unless it is cancelled before.

@@ -9,7 +9,6 @@ import type { HistoryChange, HistoryState } from '../history-change.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { packEntries } from './pack-entries.js';
 import { countablePart, indexablePart } from './posted-entry.js';
-import { sourcesOfRewrite } from './rewrite-sources.js';
 
 /** A delta that is ready to be posted, without the settings of a pass. */
 export interface Parcel {
@@ -226,4 +225,27 @@ function resultsIn(entry: IContent | undefined): number {
     if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
   }
   return results;
+}
+
+/** A list of entries told by another one. */
+export interface RewriteSources {
+  /** By entry of the new list, an index of the same entry in the former one, or -1. */
+  readonly sources: Int32Array;
+  /** The entries that the former list does not have, in their order. */
+  readonly added: IContent[];
+}
+
+/** Compares two lists by the identity of their entries. Linear. */
+export function sourcesOfRewrite(
+  former: readonly IContent[],
+  contents: readonly IContent[],
+): RewriteSources {
+  const indices = new Map(former.map((entry, index) => [entry, index]));
+  const added: IContent[] = [];
+  const sources = Int32Array.from(contents, (entry) => {
+    const source = indices.get(entry);
+    if (source === undefined) added.push(entry);
+    return source ?? -1;
+  });
+  return { sources, added };
 }

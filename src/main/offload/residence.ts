@@ -15,12 +15,11 @@ import type {
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
-import { clearImmediate, setImmediate } from '../waiting/immediate.js';
+import { clearImmediate, setImmediate, nextTurn } from '../waiting/event-loop-turn.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { DeltaQueue } from './delta-queue.js';
 import { DrawnParcels } from './drawn-parcels.js';
 import type { CountingThreads, DrawnParcel } from './drawn-parcels.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
 import type { ResidentLine } from './resident-line.js';

@@ -4,12 +4,12 @@ import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
 import { abortable } from '../waiting/abortable.js';
-import type { EntryChange } from '../entry-change.js';
+import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
-import { tokensOf } from './cost-meter.js';
+import { tokensOf } from './token-tally.js';
 import type { SessionParts } from './session-parts.js';
 
 /** What a step came to. A failure beside an event came after the edit had landed, which stands all the same. */

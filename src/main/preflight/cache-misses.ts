@@ -2,8 +2,7 @@
 // last request that was reported; sees no entry, and tells nobody itself.
 
 import { assertString, assertTokens } from '../../shared/misuse.js';
-import type { CacheTerms } from '../models/cache-terms.js';
-import type { ModelPrice } from '../models/model-prices.js';
+import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
 import type { UsageReport } from './context-gauge.js';
 import type { SentHistory } from './sent-history.js';
 

@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import { setImmediate } from '../waiting/immediate.js';
+import { setImmediate } from '../waiting/event-loop-turn.js';
 import { FollowedHistory } from './followed-history.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';

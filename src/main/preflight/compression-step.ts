@@ -3,7 +3,7 @@
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { abortable } from '../waiting/abortable.js';
-import type { EntryChange } from '../entry-change.js';
+import type { EntryChange } from '../history-change.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
 import type { MadeCompression } from './make-compression.js';
 import { firstDifference, stripRewritten } from './reasoning-policy.js';

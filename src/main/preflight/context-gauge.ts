@@ -3,7 +3,7 @@
 
 import type { HistoryService } from '../history-service.js';
 import { TokenCalibration } from '../tokens/token-calibration.js';
-import type { RequestMemory } from '../state/session-memory.js';
+import type { RequestMemory } from '../state/session-state.js';
 import type { ObservationOutcome } from '../tokens/token-calibration.js';
 import { assertTokens } from '../../shared/misuse.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';

@@ -3,18 +3,18 @@
 
 import type { HistoryService } from '../history-service.js';
 import type { SummaryCounts } from './compression-ahead.js';
-import type { CacheTerms } from '../models/cache-terms.js';
+import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
-import { RuleSavings } from './rule-savings.js';
 import type { PrunedEvent } from './session-events.js';
-import type { CostMemory, DollarMemory } from '../state/session-memory.js';
+import type { CostMemory, DollarMemory } from '../state/session-state.js';
 import type { SentHistory } from './sent-history.js';
-import { spendable, TokenTally } from './token-tally.js';
+import { PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
 import type { RequestTokens } from './token-tally.js';
 import type { IContent } from '../../shared/content.js';
-import type { DensityResult } from '../../shared/density.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
-import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import type { EntryChange } from '../history-change.js';
 
 /** What the input of a session's requests costs, in dollars, by the prices of the models that they went to. */
 export interface InputDollars {
@@ -179,111 +179,100 @@ export class CostMeter {
   }
 }
 
-/** Entries between two sums, so that few are kept and few entries have to be added up. */
-const MARK_ENTRIES = 256;
+/** The sums of one session. */
+export class RuleSavings {
+  /** Tokens that rules have taken away since the history began. */
+  readonly #taken = new Map<RuleName, number>();
+  /** Of these, what was taken since the last request. */
+  readonly #landing = new Map<RuleName, number>();
+  /** Of that, what no request had held: it would have been written, and not read. */
+  readonly #unsent = new Map<RuleName, number>();
+  readonly #dollars = new Map<RuleName, number>();
 
-interface Mark {
-  readonly entries: number;
-  readonly tokens: number;
-}
-
-/** Sums of one history. Rewrites are told by `keep`. */
-export class PrefixTokens {
-  readonly #countedTokens: CountedTokens;
-  /** Ascending. */
-  readonly #marks: Mark[] = [];
-
-  constructor(countedTokens: CountedTokens) {
-    this.#countedTokens = countedTokens;
+  /** @param former what the session before has kept */
+  constructor(former: DollarMemory['rules'] = []) {
+    for (const [name, tokens, dollars] of former) {
+      const rule = DENSITY_RULES.find((each) => each.name === name)?.name;
+      if (rule === undefined) continue;
+      this.#taken.set(rule, tokens);
+      this.#dollars.set(rule, dollars);
+    }
   }
 
-  /** Forgets all but the sums of these first entries: the others were rewritten. */
-  keep(entries: number): void {
-    while ((this.#marks.at(-1)?.entries ?? 0) > entries) this.#marks.pop();
+  /** What the next session of the history has to know. */
+  get memory(): DollarMemory['rules'] {
+    const rules = new Set([...this.#taken.keys(), ...this.#dollars.keys()]);
+    return Array.from(rules, (rule) => [
+      rule,
+      this.#taken.get(rule) ?? 0,
+      this.#dollars.get(rule) ?? 0,
+    ]);
   }
 
-  /** Notes what the first entries hold. */
-  mark(entries: number, tokens: number): void {
-    const last = this.#marks.at(-1)?.entries ?? 0;
-    if (entries - last >= MARK_ENTRIES) this.#marks.push({ entries, tokens });
+  /** Notes an edit; an entry that several rules edit is shared among them. */
+  noteEdits(
+    edits: readonly RuleEdit[],
+    changes: readonly EntryChange[],
+    tokensOf: (entry: IContent) => number,
+  ): void {
+    const rulesOf = new Map<number, RuleEdit[]>();
+    for (const edit of edits) {
+      if (edit.action === 'ceded') continue;
+      const rules = rulesOf.get(edit.entry);
+      if (rules === undefined) rulesOf.set(edit.entry, [edit]);
+      else rules.push(edit);
+    }
+    for (const { index, before, after } of changes) {
+      const rules = rulesOf.get(index) ?? [];
+      const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
+      for (const { rule, action } of rules) {
+        add(this.#taken, rule, tokens / rules.length);
+        // Results are shrunk before they are sent.
+        const since = action === 'shrink' ? this.#unsent : this.#landing;
+        add(since, rule, tokens / rules.length);
+      }
+    }
+  }
+
+  /** The history was cleared, or nothing is missing in it. */
+  startOver(): void {
+    this.#taken.clear();
+    this.#landing.clear();
+    this.#unsent.clear();
   }
 
   /**
-   * Adds up the first entries of a history, from the last sum before them or from the end.
+   * Adds a request.
    *
-   * @param entries no less than the last sum that is kept
-   * @param totalTokens of the whole history
+   * @param prices of a token that is read from the cache, and that is written; dollars for a million
+   * @param isWarm whether the cache had what was sent before
+   * @param unreadTokens those that stood in the request before and were not read from the cache, with what was shrunk before it was sent
    */
-  sum(history: readonly IContent[], entries: number, totalTokens: number): number {
-    const from = this.#marks.at(-1) ?? { entries: 0, tokens: 0 };
-    if (history.length - entries < entries - from.entries) {
-      const tokens = totalTokens - this.#add(history, entries, history.length);
-      this.mark(entries, tokens);
-      return tokens;
+  addRequest({ cacheRead, cacheWrite }: TokenPrice, isWarm: boolean, unreadTokens: number): void {
+    const price = isWarm ? cacheRead : cacheWrite;
+    const more = isWarm ? cacheWrite - cacheRead : 0;
+    const unsent = sumOf(this.#unsent);
+    const rewrite = more * Math.max(0, unreadTokens + unsent);
+    for (const [rule, tokens] of this.#taken) add(this.#dollars, rule, (tokens * price) / 1e6);
+    for (const [rule, tokens] of this.#unsent) add(this.#dollars, rule, (tokens * more) / 1e6);
+    this.#unsent.clear();
+    const all = sumOf(this.#landing);
+    for (const [rule, tokens] of this.#landing) {
+      if (all > 0) add(this.#dollars, rule, -((tokens / all) * rewrite) / 1e6);
     }
-    let { tokens } = from;
-    for (let start = from.entries; start < entries; start += MARK_ENTRIES) {
-      const end = Math.min(entries, start + MARK_ENTRIES);
-      tokens += this.#add(history, start, end);
-      this.mark(end, tokens);
-    }
-    return tokens;
+    this.#landing.clear();
   }
 
-  #add(history: readonly IContent[], start: number, end: number): number {
-    let tokens = 0;
-    for (let index = start; index < end; index += 1) {
-      const entry = history[index];
-      if (entry !== undefined) tokens += tokensOf(entry, this.#countedTokens);
-    }
-    return tokens;
+  /** What each rule has saved, and under `other` what is left of all that was. */
+  shares(saved: number): Readonly<Partial<Record<RuleName | 'other', number>>> {
+    return { ...Object.fromEntries(this.#dollars), other: saved - sumOf(this.#dollars) };
   }
 }
 
-/** Returns the tokens of an entry, or `undefined` when nobody has counted it. */
-export type CountedTokens = (entry: IContent) => number | undefined;
-
-/** By entry: until they are counted, edits that do not pay yet are weighed again and again. */
-const ESTIMATES = new WeakMap<IContent, number>();
-
-/** Tokens of an entry of a history, counted or else estimated. */
-export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
-  return countedTokens(entry) ?? estimated(entry);
+function sumOf(sums: ReadonlyMap<RuleName, number>): number {
+  return [...sums.values()].reduce((sum, amount) => sum + amount, 0);
 }
 
-function estimated(entry: IContent): number {
-  let tokens = ESTIMATES.get(entry);
-  if (tokens === undefined) {
-    tokens = estimateEntryTokens(entry);
-    ESTIMATES.set(entry, tokens);
-  }
-  return tokens;
-}
-
-/**
- * About how many tokens a history loses by an edit. An entry that is put in place and was not counted
- * is taken to have as many per character as the one that it replaces.
- */
-export function reclaimedTokens(
-  { removals, replacements }: DensityResult,
-  history: readonly IContent[],
-  countedTokens: CountedTokens,
-): number {
-  let reclaimed = 0;
-  for (const index of removals) {
-    const before = history[index];
-    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
-  }
-  for (const [index, after] of replacements) {
-    const before = history[index];
-    if (before === undefined) continue;
-    const tokens = tokensOf(before, countedTokens);
-    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
-  }
-  return Math.round(reclaimed);
-}
-
-/** What an entry that takes the place of another has of its tokens, by characters: nobody has counted it. */
-export function shareOf(after: IContent, before: IContent): number {
-  return estimateEntryTokens(after) / Math.max(1, estimated(before));
+function add(sums: Map<RuleName, number>, rule: RuleName, amount: number): void {
+  sums.set(rule, (sums.get(rule) ?? 0) + amount);
 }

@@ -12,15 +12,14 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
-import { BatchPoints, EditGate } from './edit-policy.js';
+import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission, LandingPoint } from './edit-policy.js';
 import { findHere, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import type { HistoryTrace } from '../state/history-trace.js';
-import type { JournalRecords } from '../state/journal.js';
-import type { PassMemory } from '../state/session-memory.js';
+import type { HistoryTrace, JournalRecords } from '../state/journal.js';
+import type { PassMemory } from '../state/session-state.js';
 import {
   currentStrategy,
   currentDensityConfig,
@@ -29,7 +28,6 @@ import {
   tokensToBeCached,
 } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { isBatching } from './edit-options.js';
 
 /** After this many plans that came too late, the pass runs here, where nothing can come between. */
 const MAX_STALE_PLANS = 2;

@@ -36,11 +36,6 @@ export type CompleteEditOptions = Pick<EditOptions, Decided> & {
   readonly [Key in Exclude<keyof EditOptions, Decided>]-?: Exclude<EditOptions[Key], undefined>;
 };
 
-/** Whether edits wait until they are worth what they cost. */
-export function isBatching(edits: EditPolicy): boolean {
-  return edits === 'auto' || edits === 'batched' || edits === 'append-only';
-}
-
 const EDIT_POLICIES: readonly EditPolicy[] = [
   'every-turn',
   'auto',

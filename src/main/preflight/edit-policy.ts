@@ -5,16 +5,15 @@ import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
-import { isBatching } from './edit-options.js';
 import type { CompleteEditOptions } from './edit-options.js';
 import type { FoundEdit } from './found-edit.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import type { CacheTerms } from '../models/cache-terms.js';
+import type { CacheTerms } from '../models/model-prices.js';
 import { cachePrices } from '../models/model-prices.js';
 import { belowStepFrom, worthwhileFrom } from './edit-price.js';
 import type { PricedEdit } from './edit-price.js';
-import { reclaimedTokens } from './cost-meter.js';
-import type { CountedTokens } from './cost-meter.js';
+import { reclaimedTokens } from './token-tally.js';
+import type { CountedTokens } from './token-tally.js';
 import type { SentHistory } from './sent-history.js';
 
 /**
@@ -26,6 +25,11 @@ import type { SentHistory } from './sent-history.js';
  * has results shrunk before they are sent: that costs no cache.
  */
 export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at-birth';
+
+/** Whether edits wait until they are worth the cache that they cost. */
+export function isBatching(edits: EditPolicy): boolean {
+  return edits === 'auto' || edits === 'batched' || edits === 'append-only';
+}
 
 /**
  * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.

@@ -5,8 +5,8 @@ import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
 import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
-import { shareOf, tokensOf } from './cost-meter.js';
-import type { CountedTokens } from './cost-meter.js';
+import { shareOf, tokensOf } from './token-tally.js';
+import type { CountedTokens } from './token-tally.js';
 
 /** About as many calls as recorded sessions of agents have, from some dozens of them. */
 const USUAL_CALLS = 40;

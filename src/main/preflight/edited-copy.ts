@@ -13,7 +13,7 @@ import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
 import { firstEditedIndex, stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
-import { tokensOf } from './cost-meter.js';
+import { tokensOf } from './token-tally.js';
 
 /** A list that begins empty, takes in entries of a history in their order, and is edited. */
 export class EditedCopy {

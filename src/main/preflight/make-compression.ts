@@ -3,14 +3,14 @@
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
-import { withContextLimit } from '../settings/runtime-context.js';
+import { withContextLimit } from '../settings/settings.js';
 import type {
   CompressionContext,
   CompressionStrategy,
   OwnStrategyName,
 } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import { withWork } from './carry-work.js';
+import { withWork, wholeBoundary } from './carry-work.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -137,5 +137,35 @@ export function compressionContext(
     promptId,
     version: JSON.stringify([parts.sessionId, journal.length, journal.count]),
     ...(signal !== undefined && { signal }),
+  };
+}
+
+/**
+ * Returns how many entries at the start a provider's compaction replaces: all before it, except that no call among them may be
+ * open or answered behind it. 0 when only the user has spoken before it: those words came back with a compaction that was
+ * asked for, and belong to it.
+ *
+ * @param compaction index of the entry that holds it
+ */
+export function replacedEntries(history: readonly IContent[], compaction: number): number {
+  const hasAnswers = history.slice(0, compaction).some(({ speaker }) => speaker !== 'human');
+  return hasAnswers ? wholeBoundary(history, compaction) : 0;
+}
+
+/** Makes of a history what is left of it without its first entries, with the note of what was asked and done in them. */
+export async function dropReplaced(
+  parts: SessionParts,
+  replaced: number,
+): Promise<MadeCompression> {
+  const { history } = parts;
+  const former = [...history.getRawHistory()];
+  const kept = former.slice(replaced);
+  const left = await history.estimateTokensForContents(kept);
+  return {
+    by: parts.resolveStrategy('provider'),
+    newHistory: withWork(parts, former, kept, history.getTotalTokens() - left, true),
+    llmCallMade: false,
+    keepsReasoning: true,
+    isProvidersOwn: true,
   };
 }

@@ -4,6 +4,7 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { IContent } from '../../shared/content.js';
 import { abortable } from '../waiting/abortable.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import { newestCompaction } from '../strategies/provider-compaction.js';
 import type {
   CompressionContext,
   CompressionStrategy,
@@ -15,9 +16,13 @@ import { runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { fitHistory } from './fit-step.js';
-import { compressionContext, makeCompressionAtAnyRate } from './make-compression.js';
+import {
+  compressionContext,
+  makeCompressionAtAnyRate,
+  dropReplaced,
+  replacedEntries,
+} from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
-import { dropReplaced, replacedEntries } from './provider-drop.js';
 import type { HoldReason } from './progress-guard.js';
 import type {
   CompressedEvent,
@@ -25,7 +30,7 @@ import type {
   PreflightResult,
   PrunedEvent,
 } from './session-events.js';
-import type { SessionMemory } from '../state/session-memory.js';
+import type { SessionMemory } from '../state/session-state.js';
 import { currentStrategy, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 
@@ -143,7 +148,9 @@ export class Preflight {
   async *#dropReplaced({ signal }: AbortOptions): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
     const from = this.#hasLookedForDrops ? sent.intactEntries : 0;
-    const replaced = replacedEntries(history.getRawHistory(), from);
+    const compaction = newestCompaction(history.getRawHistory(), from);
+    if (compaction === -1) return null;
+    const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;
     const strategy = this.#parts.resolveStrategy('provider');
     const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
@@ -164,7 +171,13 @@ export class Preflight {
     const end = await this.#end(() => this.#pruner.run(strategy, pendingTokens, signal), signal);
     if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: strategy.name, ...end };
-    if (isWriteFailure(end.failure?.thrown) && this.#parts.gauge.fits(pendingTokens)) return null;
+    const { failure } = end;
+    if (
+      failure !== undefined &&
+      isWriteFailure(failure.thrown) &&
+      this.#parts.gauge.fits(pendingTokens)
+    )
+      return null;
     return eventOf(end);
   }
 

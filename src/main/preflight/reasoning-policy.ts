@@ -5,7 +5,7 @@ import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
-import type { Place } from './limit-edits.js';
+import type { Place } from './found-edit.js';
 
 /**
  * What becomes of reasoning. `keep`: it stays, whatever is edited before it. `strip-after-first-edit`:

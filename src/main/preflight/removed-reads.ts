@@ -15,7 +15,7 @@ import { fileAccess } from '../../shared/density/index/call-use.js';
 import { signatureOf } from '../../shared/density/index/call-signature.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
-import type { EntryChange } from '../entry-change.js';
+import type { EntryChange } from '../history-change.js';
 import type { StepReport } from './preflight.js';
 import type { RemovedEvent } from './session-events.js';
 import type { DensityOptions } from './session-parts.js';

@@ -9,7 +9,7 @@ import { SILENT_LOGGER } from '../host/logger.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
-import { EditGate } from './edit-policy.js';
+import { EditGate, isBatching } from './edit-policy.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere } from './found-edit.js';
@@ -23,7 +23,6 @@ import {
 } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { spendable, TokenTally } from './token-tally.js';
-import { isBatching } from './edit-options.js';
 
 export interface ReplayOptions {
   readonly parts: SessionParts;

@@ -2,7 +2,7 @@
 // it is told of each rewrite, and takes one that it was not told of for another history.
 
 import type { HistoryService } from '../history-service.js';
-import type { SentMemory } from '../state/session-memory.js';
+import type { SentMemory } from '../state/session-state.js';
 
 /** A rewrite of a history by an edit of a preflight. */
 export interface Rewrite {

@@ -2,7 +2,7 @@
 
 import type { DensityResultMetadata } from '../../shared/density.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import type { EntryChange } from '../entry-change.js';
+import type { EntryChange } from '../history-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { CtxfoldError } from '../../shared/errors.js';
 import type { StateDivergence } from '../state/resume.js';

@@ -1,13 +1,11 @@
 // Finds prompts by name: a file in the user's own directory first, then the bundled one. A name can
 // reach nothing but regular files inside that directory.
 
-import { constants } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-
 import { PromptError } from '../../shared/errors.js';
 import { assertString, readOptions } from '../../shared/misuse.js';
-import { getCompressionPrompt } from './compression-prompt.js';
 
 /** The most bytes that a prompt file may have. */
 export const MAX_PROMPT_BYTES = 65_536;
@@ -116,4 +114,13 @@ function decode(bytes: Uint8Array, refuse: (why: string, cause?: unknown) => Pro
   }
   if (text.trim() === '') throw refuse('is blank');
   return text;
+}
+
+let bundledPrompt: string | undefined;
+
+/** Returns the system prompt that strategies give a summarizer unless another one is configured. */
+export function getCompressionPrompt(): string {
+  // Read on first use: most sessions never ask a model.
+  bundledPrompt ??= readFileSync(new URL('./compression.md', import.meta.url), 'utf8');
+  return bundledPrompt;
 }

@@ -2,7 +2,7 @@
 // bounds, parse-ephemeral-settings.ts checks them.
 
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
-import type { PlaceholderStyle } from './density-settings.js';
+import type { PlaceholderStyle } from './settings-registry.js';
 import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 

@@ -5,7 +5,7 @@ import { shownText } from '../../shared/shown-text.js';
 import { z } from 'zod';
 import { isObject, kindOf } from '../../shared/misuse.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
-import { findSetting, SETTINGS_REGISTRY } from './settings-registry.js';
+import { SETTINGS_BY_NAME, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
 
 /** What is wrong with given settings. `isKind`: a value of that kind can never be right. */
@@ -63,7 +63,7 @@ function check(value: unknown): Outcome {
   const settings: Partial<Record<SettingKey, unknown>> = {};
   const problems: Problem[] = [];
   for (const name of Reflect.ownKeys(value)) {
-    const spec = findSetting(name);
+    const spec = SETTINGS_BY_NAME.get(name);
     if (spec === undefined) {
       problems.push({ message: unknownSettingMessage(name), isKind: true });
       continue;

@@ -7,9 +7,12 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
-import { PLACEHOLDER_STYLES } from './density-settings.js';
-import type { PlaceholderStyle } from './density-settings.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
+
+/** The values of the setting `compression.density.placeholder`. */
+const PLACEHOLDER_STYLES = ['pointer', 'informative'] as const;
+
+export type PlaceholderStyle = (typeof PLACEHOLDER_STYLES)[number];
 
 /** The settings whose value is of exactly that type. */
 type KeyOf<Value> = {
@@ -172,16 +175,12 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
   },
 ];
 
-const SPECS: ReadonlyMap<unknown, SettingSpec> = new Map(
+/** All settings by key and by alias. */
+export const SETTINGS_BY_NAME: ReadonlyMap<unknown, SettingSpec> = new Map(
   SETTINGS_REGISTRY.flatMap((spec) =>
     [spec.key, ...(spec.aliases ?? [])].map((name) => [name, spec] as const),
   ),
 );
-
-/** Returns the setting of a key or an alias, or `undefined`. */
-export function findSetting(name: unknown): SettingSpec | undefined {
-  return SPECS.get(name);
-}
 
 /** The settings that always have a value. */
 export type SettingKeyWithDefault = Exclude<

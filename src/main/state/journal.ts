@@ -1,15 +1,15 @@
 // The journal of one history: what was added to it, as far as that tells it from others, and what landed in it since. It
 // grows where edits land; makes none and applies none.
 
-import type { IContent } from '../../shared/content.js';
+import type { IContent, ContentBlock } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
 import { describeEdit, rowSettingsOf } from '../../shared/state/describe-edit.js';
 import { describeSplice } from '../../shared/state/describe-splice.js';
 import { JournalWriter } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
-import { HistoryTrace } from './history-trace.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
+import { hashOn, hashSeed } from '../../shared/density/index/hash.js';
 
 /** The journal of a history since it began, or was cleared. */
 export class Journal {
@@ -129,4 +129,63 @@ export interface JournalRecords {
   readonly packed: JournalWriter;
   readonly count: number;
   readonly settings: string | undefined;
+}
+
+/** Characters of a text that are looked at. */
+const SEEN_CHARACTERS = 64;
+
+/** What was added to a history since it began, or was cleared: so many entries, that look so. */
+export class HistoryTrace {
+  readonly #isAsked: boolean;
+  #length = 0;
+  #hash = hashSeed();
+
+  /** @param isAsked whether anybody asks for its key: else it looks at nothing */
+  constructor(isAsked: boolean = true) {
+    this.#isAsked = isAsked;
+  }
+
+  /** Entries that were added. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Equal for histories that began with the same entries. A number, since thousands of them are kept. */
+  get key(): number {
+    return this.#length * 2 ** 32 + (this.#hash >>> 0);
+  }
+
+  add({ speaker, blocks }: IContent): void {
+    this.#length += 1;
+    if (!this.#isAsked) return;
+    let hash = hashOn(this.#hash, speaker);
+    for (const block of blocks) hash = traced(block, hash);
+    this.#hash = hash;
+  }
+}
+
+function traced(block: ContentBlock, hash: number): number {
+  switch (block.type) {
+    case 'text':
+      return seen(block.text, hash);
+    case 'code':
+      return seen(block.code, hash);
+    case 'thinking':
+      return seen(block.thought, hash);
+    case 'tool_call':
+      return seen(block.name, seen(block.id, hash));
+    case 'tool_response': {
+      const { callId, result } = block;
+      return seen(typeof result === 'string' ? result : '', seen(callId, hash));
+    }
+    case 'media':
+    case 'opaque':
+      return hashOn(hash, block.type);
+  }
+}
+
+/** The length keeps apart what stands side by side. */
+function seen(text: string, hash: number): number {
+  const { length } = text;
+  return Math.imul(hashOn(hash, text, Math.min(length, SEEN_CHARACTERS)) ^ length, 0x01000193);
 }

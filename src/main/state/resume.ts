@@ -11,12 +11,11 @@ import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from '../waiting/in-turns.js';
+import { inTurns } from '../waiting/event-loop-turn.js';
 import { Journal } from './journal.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
-import type { SessionMemory } from './session-memory.js';
+import type { SessionMemory, OpenState } from './session-state.js';
 import { brokenState } from './session-state.js';
-import type { OpenState } from './session-state.js';
 
 /**
  * How a history differs from the one that a state is of. `edited`: an entry says something else. `shortened`: entries are

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
-import { endsWithin } from '../waiting/with-deadline.js';
+import { endsWithin } from '../waiting/abortable.js';
 import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {

@@ -11,9 +11,8 @@ import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { EntryDigests } from './history-digest.js';
 import { resume } from './resume.js';
 import type { Resumed, StateDivergence } from './resume.js';
-import type { SessionMemory } from './session-memory.js';
+import type { SessionMemory, OpenState } from './session-state.js';
 import { openState } from './session-state.js';
-import type { OpenState } from './session-state.js';
 
 /** Entries that are taken in before the event loop has its turn. */
 const ENTRIES_PER_TURN = 256;

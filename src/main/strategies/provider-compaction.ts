@@ -1,5 +1,6 @@
 // The port to a provider's own compaction: what is asked of whoever can make requests, and how the answer stands in a history.
 
+import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 
 /** What is to be compacted. */
@@ -56,4 +57,15 @@ export function entryOfProvider<Block extends ContentBlock>(
 /** Whether an entry holds what a provider answered. */
 export function isProviderEntry({ metadata, blocks }: IContent): boolean {
   return metadata?.reason === REASON && metadata.synthetic === true && blocks[0]?.type === 'opaque';
+}
+
+/** Returns the index of the newest entry from `from` on that holds a provider's compaction, or -1. */
+export function newestCompaction(history: readonly IContent[], from: number): number {
+  for (let at = history.length - 1; at >= from; at -= 1) {
+    const entry = history[at];
+    if (entry === undefined || !isProviderEntry(entry)) continue;
+    const [block] = entry.blocks;
+    if (block?.type === 'opaque' && block.kind === COMPACTION_KIND) return at;
+  }
+  return -1;
 }

@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
 import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
-import { getCompressionPrompt } from '../prompts/compression-prompt.js';
+import { getCompressionPrompt } from '../prompts/prompt-resolver.js';
 import { foldHistory } from '../summarizer/fold-history.js';
 import { previousSummary, summaryEntries } from '../summarizer/summary-note.js';
 import { countEach } from './strategy.js';

@@ -10,8 +10,8 @@ import {
   SummaryRejectedError,
 } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
-import { withoutContent } from '../host/without-content.js';
-import { withDeadline } from '../waiting/with-deadline.js';
+import { withoutContent } from '../host/ask-host.js';
+import { withDeadline } from '../waiting/abortable.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
 import { dealOut, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';

@@ -8,9 +8,8 @@ import pRetry from 'p-retry';
 import { z } from 'zod';
 
 import { SummarizerError } from '../../shared/errors.js';
-import { abortable } from '../waiting/abortable.js';
+import { abortable, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
 import { parseOptions } from '../host/parse-options.js';
-import { MAX_TIMER_MS, withDeadline } from '../waiting/with-deadline.js';
 import { readLanguageModelAnswer } from './language-model-answer.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';

@@ -2,7 +2,7 @@
 // not, and how long to wait first. Looks at shapes, never at classes.
 
 import { SummarizerError } from '../../shared/errors.js';
-import { withoutContent } from '../host/without-content.js';
+import { withoutContent } from '../host/ask-host.js';
 
 /** A failed attempt. */
 export interface ProviderFailure {

@@ -10,8 +10,8 @@ import {
   entryCharacters,
   estimateEntryTextTokens,
 } from '../../shared/tokens/estimate.js';
-import { endsWithin } from '../waiting/with-deadline.js';
-import { clearImmediate, setImmediate } from '../waiting/immediate.js';
+import { endsWithin } from '../waiting/abortable.js';
+import { clearImmediate, setImmediate } from '../waiting/event-loop-turn.js';
 
 /** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
 export type CountEntries = (

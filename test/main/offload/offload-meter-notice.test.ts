@@ -1,7 +1,7 @@
 // What people are told when workers cannot be used: one line for each cause.
 
 import { describe, expect, test } from 'vitest';
-import { FallbackNotice } from '../../../src/main/offload/fallback-notice.js';
+import { FallbackNotice } from '../../../src/main/offload/offload-meter.js';
 import { toPoolError, unavailableError } from '../../../src/main/offload/pool-errors.js';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { PrefixTokens } from '../../../src/main/preflight/cost-meter.js';
+import { PrefixTokens } from '../../../src/main/preflight/token-tally.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entries } from '../../support/session-bench.js';
 import { runs } from '../../support/scale.js';

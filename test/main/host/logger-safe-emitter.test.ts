@@ -3,8 +3,8 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { Logger } from '../../src/main/host/logger.js';
-import { SafeEmitter } from '../../src/main/safe-emitter.js';
+import type { Logger } from '../../../src/main/host/logger.js';
+import { SafeEmitter } from '../../../src/main/host/logger.js';
 
 interface Events {
   told: [what: string, times: number];

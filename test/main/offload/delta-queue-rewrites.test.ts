@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sourcesOfRewrite } from '../../../src/main/offload/rewrite-sources.js';
+import { sourcesOfRewrite } from '../../../src/main/offload/delta-queue.js';
 import { humanText } from '../../../src/shared/content.js';
 
 describe('sourcesOfRewrite', () => {

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { withDeadline } from '../../../src/main/waiting/with-deadline.js';
+import { withDeadline } from '../../../src/main/waiting/abortable.js';
 
 const late = (): Error => new Error('late');
 const never = (): Promise<never> => new Promise(() => undefined);

@@ -3,8 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { replacedEntries } from '../../../src/main/preflight/provider-drop.js';
-import { providerEntry } from '../../../src/main/strategies/provider-compaction.js';
+import { replacedEntries } from '../../../src/main/preflight/make-compression.js';
+import {
+  newestCompaction,
+  providerEntry,
+} from '../../../src/main/strategies/provider-compaction.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { historyOf } from '../../support/notation.js';
@@ -20,6 +23,11 @@ function withCompactions(notation: string): IContent[] {
     .flatMap((word) => (word === 'c' ? COMPACTION : word === 'u' ? SAID : historyOf(word)));
 }
 
+function replacedFrom(history: readonly IContent[], from: number): number {
+  const compaction = newestCompaction(history, from);
+  return compaction === -1 ? 0 : replacedEntries(history, compaction);
+}
+
 describe('replacedEntries', () => {
   it.each([
     ['all before it', 'h a c h a', 0, 2],
@@ -32,7 +40,7 @@ describe('replacedEntries', () => {
     ['no call that is open', 'h a a:r1 c h', 0, 2],
     ['nothing for what came back with one', 'h a u h', 0, 0],
   ])('is %s', (_, notation, from, replaced) => {
-    expect(replacedEntries(withCompactions(notation), from)).toBe(replaced);
+    expect(replacedFrom(withCompactions(notation), from)).toBe(replaced);
   });
 
   it('leaves no response without its call in any history', () => {
@@ -40,7 +48,7 @@ describe('replacedEntries', () => {
       fc.property(arbitraryHistory(), fc.nat(), (history, place) => {
         const at = place % (history.length + 1);
         const given = [...history.slice(0, at), COMPACTION, ...history.slice(at)];
-        const replaced = replacedEntries(given, 0);
+        const replaced = replacedFrom(given, 0);
         expect(replaced).toBeLessThanOrEqual(at);
         const gone = new Set(
           given

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { reclaimedTokens } from '../../../src/main/preflight/cost-meter.js';
+import { reclaimedTokens } from '../../../src/main/preflight/token-tally.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { humanText } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';

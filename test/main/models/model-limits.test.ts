@@ -2,8 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { contextWindowOf, refusedLimit } from '../../../src/main/models/context-windows.js';
-import { ModelLimits, UNKNOWN_CONTEXT_LIMIT } from '../../../src/main/models/model-limits.js';
+import {
+  contextWindowOf,
+  refusedLimit,
+  ModelLimits,
+  UNKNOWN_CONTEXT_LIMIT,
+} from '../../../src/main/models/model-limits.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 
 describe('contextWindowOf', () => {

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
-import { SessionTelemetry } from '../../../src/main/telemetry/session-telemetry.js';
+import { SessionTelemetry } from '../../../src/main/telemetry/channels.js';
 import type { CompactionMessage } from '../../../src/main/telemetry/channels.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';

@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { CacheTerms } from '../../../src/main/models/cache-terms.js';
-import { modelPrice } from '../../../src/main/models/model-prices.js';
+import { CacheTerms, modelPrice } from '../../../src/main/models/model-prices.js';
 import { openNoted, openSession } from '../../support/session-bench.js';
 import { humanText } from '../../../src/shared/content.js';
 import { historyOf } from '../../support/notation.js';
