@@ -1,4 +1,4 @@
-// Applies one edit of a preflight: what it takes away is kept first, then it lands whole. Tells nobody but `sent`.
+// Applies one edit of a preflight: records what it removes, then applies it atomically. Reports only to `sent`.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -12,7 +12,7 @@ import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.
 import { tokensOf } from './token-tally.js';
 import type { SessionParts } from './session-parts.js';
 
-/** What a step came to. A failure beside an event came after the edit had landed, which stands all the same. */
+/** The result of a step. A failure next to an event happened after the edit had landed; the edit stands. */
 export interface StepOutcome<Event> {
   readonly event: Event;
   readonly failure?: Failure | undefined;
@@ -23,7 +23,7 @@ export interface Failure {
   readonly thrown: unknown;
 }
 
-/** Returns what a promise rejects with, or `undefined`. */
+/** Returns the promise's rejection, or `undefined`. */
 export function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
   return promise.then(
     () => undefined,
@@ -31,7 +31,7 @@ export function failureOf(promise: Promise<unknown>): Promise<Failure | undefine
   );
 }
 
-/** An edit that was applied. Token totals are those of the whole history. */
+/** An applied edit. Token totals are those of the whole history. */
 export interface AppliedEdit {
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;
@@ -39,13 +39,12 @@ export interface AppliedEdit {
 }
 
 /**
- * Records and applies an edit that was computed from `base`, together with what it does to the reasoning
- * behind it. Aborting before it lands leaves the history as it was; once it has landed, the wait for
- * its tokens is no longer called off.
+ * Records and applies an edit computed from `base`, together with its effect on later reasoning. An abort before it lands
+ * leaves the history unchanged; after that, waiting for its token counts is not aborted.
  *
- * @param records what the edit is made of, when all of that landed before
- * @returns the edit, with the failure of counting its tokens; or `null` when it has to be computed again, because the history was rewritten while
- * it was being recorded, or reasoning came in that would stand behind it
+ * @param records the journal records of the edit, if all of it landed before
+ * @returns the edit, and the failure if counting its tokens failed; `null` if it must be recomputed because, while it was
+ *   recorded, the history was rewritten or reasoning was added that it would have to strip
  */
 export async function applyEdit(
   parts: SessionParts,
@@ -75,8 +74,8 @@ export async function applyEdit(
 }
 
 /**
- * Takes the reasoning out of the entries that came in behind a rewrite while that was made; it stays
- * when it cannot be recorded, as the rewrite itself stands.
+ * Strips reasoning from entries added behind a rewrite while it was made. If that cannot be recorded, the reasoning stays: the
+ * rewrite has already landed.
  */
 export async function stripLateReasoning(
   parts: SessionParts,
@@ -104,7 +103,7 @@ function strips({ edits }: SessionParts): boolean {
   return edits.reasoning !== 'keep';
 }
 
-/** What is stripped may stand behind the base that the edit was found on: the history has grown since. */
+/** Extends the edit to entries added after its base: their reasoning may have to be stripped as well. */
 function withReasoning(
   parts: SessionParts,
   result: DensityResult,

@@ -1,5 +1,5 @@
-// Judges by what a provider read from its cache whether it should have read more, and why it did not. Keeps only the
-// last request that was reported; sees no entry, and tells nobody itself.
+// Detects prompt cache misses from the provider's usage reports, and their cause. Keeps only the last reported request; sees no
+// entries and emits nothing.
 
 import { assertString, assertTokens } from '../../shared/misuse.js';
 import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
@@ -7,48 +7,50 @@ import type { UsageReport } from './context-gauge.js';
 import type { SentHistory } from './sent-history.js';
 
 /**
- * Why a request read less from the cache than the one before had left there. `expired`: more time has passed than the cache
- * lasts. `edit`: an edit of the session has rewritten what was sent. `changed-request`: neither; tools, system text or
- * something else of the request is another, or the provider has let go of it.
+ * Why a request read less from the cache than the previous one had left there. `expired`: the cache lifetime has passed.
+ * `edit`: an edit of the session rewrote what was sent. `changed-request`: neither; tools, system text or something else in the
+ * request changed, or the provider evicted it.
  */
 export type CacheMissCause = 'edit' | 'expired' | 'changed-request';
 
 /** A request read much less from the provider's cache than it could have. */
 export interface CacheMissedEvent {
-  /** What the request before had left to read, in the model's own tokens; no more than the request held. */
+  /** What the previous request had left to read, in the model's own tokens; at most the size of this request. */
   readonly expectedTokens: number;
   readonly readTokens: number;
   readonly cause: CacheMissCause;
-  /** The provider's own word for it, as it was reported. */
+  /** The reason as the provider reported it. */
   readonly reason?: string;
 }
 
-/** A request and what came between it and the one that was reported before. */
+/** A request compared with the previously reported one. */
 export interface CacheRead {
-  /** All tokens of the input of the request before. */
+  /** All input tokens of the previous request. */
   readonly formerTokens: number;
-  /** All tokens of the input of this one. */
+  /** All input tokens of this request. */
   readonly inputTokens: number;
   readonly readTokens: number;
-  /** Milliseconds from the one to the other. */
+  /** Milliseconds between the two. */
   readonly elapsedMs: number;
   readonly ttlMs: number;
-  /** Whether an edit has rewritten what the request before held. */
+  /** Whether an edit has rewritten what the previous request held. */
   readonly isRewritten: boolean;
   readonly price: ModelPrice | undefined;
   readonly reason?: string | undefined;
 }
 
-/** Below this share of what was to be read it is a miss. What follows the last mark of a request is never read. */
+/**
+ * Reading less than this share of the expected tokens is a miss. The tokens after a request's last cache mark are never read.
+ */
 const MISSED_BELOW = 0.5;
 
-/** The most that any known model asks of a prompt before it caches it. */
+/** The highest minimum prompt length for caching among known models. */
 const USUAL_LEAST_TOKENS = 4_096;
 
-/** Of what a provider says of a miss, in characters. */
+/** Maximum length of a reported miss reason, in characters. */
 export const MAX_REASON_LENGTH = 200;
 
-/** Returns what a request missed of the cache, or `null` when it read about what there was, or nothing was cached. */
+/** Returns the cache miss of a request, or `null` if it read about what was expected, or nothing was cached. */
 export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
   const { formerTokens, inputTokens, readTokens, price, reason } = read;
   const expectedTokens = Math.min(formerTokens, inputTokens);
@@ -58,21 +60,21 @@ export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
   return reason === undefined ? miss : { ...miss, reason };
 }
 
-/** An edit behind an expired cache has cost nothing: it is not what the miss comes from. */
+/** After expiry, an edit costs nothing, so it is not the cause. */
 function causeOf({ elapsedMs, ttlMs, isRewritten }: CacheRead): CacheMissCause {
   if (elapsedMs >= ttlMs) return 'expired';
   return isRewritten ? 'edit' : 'changed-request';
 }
 
-/** Whether a model caches by itself and promises nothing: where writing costs nothing, or nothing is known. */
+/** Whether a model caches implicitly, without guarantees: cache writes are free, or nothing is known of it. */
 export function isCacheImplicit(price: ModelPrice | undefined): boolean {
   return price === undefined || price.cacheWrite <= price.input;
 }
 
 /**
- * Checks what a report says of the cache.
+ * Validates what a report says of the cache.
  *
- * @throws TypeError or RangeError for what is no number of tokens, more than the input, or no short reason.
+ * @throws TypeError or RangeError for invalid token counts, more cache reads than input, or a reason that is too long.
  */
 export function assertCacheReport({
   inputTokens,
@@ -95,27 +97,25 @@ export function assertCacheReport({
 
 export interface CacheMissesOptions {
   readonly sent: Pick<SentHistory, 'idleMs' | 'isRewritten'>;
-  /** The model that requests are sent to, as it was named last. */
   readonly history: { readonly modelName?: string | undefined };
   readonly cache: Pick<CacheTerms, 'price' | 'ttlMs'>;
 }
 
-/** A request that was reported. */
 interface FormerRequest {
   readonly inputTokens: number;
   readonly sentTo: string | undefined;
   readonly answeredBy: string | undefined;
 }
 
-/** Holds each request of one session against the one before. */
+/** Compares each request of a session with the previous one. */
 export class CacheMisses {
   readonly #options: CacheMissesOptions;
   #former: FormerRequest | undefined;
-  /** What came since the request that was reported last. */
+  /** Accumulated since the last reported request. */
   #elapsedMs = 0;
   #ttlMs = Infinity;
   #isRewritten = false;
-  /** The request that no report has come for. */
+  /** The request that is still waiting for its report. */
   #ready: { readonly sentTo: string | undefined } | undefined;
   #missesInARow = 0;
 
@@ -123,16 +123,16 @@ export class CacheMisses {
     this.#options = options;
   }
 
-  /** From here on a report cannot be told from one for the next request. */
+  /** From here on a report could belong to the next request. */
   preflightOpens(): void {
     this.#ready = undefined;
   }
 
-  /** To be told before what was sent last is forgotten. */
+  /** Call before `SentHistory.preflightCloses`, which forgets what was sent last. */
   preflightCloses(): void {
     const { sent, history, cache } = this.#options;
     const { idleMs, isRewritten } = sent;
-    // Nothing of the history was sent before: it is new, or was cleared.
+    // Nothing of this history was sent before: it is new or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
     this.#elapsedMs += idleMs;
     this.#ttlMs = cache.ttlMs;
@@ -140,7 +140,7 @@ export class CacheMisses {
     this.#ready = { sentTo: history.modelName };
   }
 
-  /** Takes a report that was checked; returns what the request missed, if that is to be told. */
+  /** Takes a validated report; returns the request's cache miss if it should be emitted. */
   report({
     inputTokens,
     modelName,

@@ -1,5 +1,5 @@
-// Has what was asked and done survive a compaction, whichever strategy made it: one note of bounded size in the place of
-// what leaves. Asks no model, applies nothing.
+// Keeps a record of requests and work across compactions, whatever strategy made them: one note of bounded size in place of the
+// removed entries. Calls no model and applies nothing.
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
@@ -11,19 +11,19 @@ import { isProviderEntry } from '../strategies/provider-compaction.js';
 import { firstDifference } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
 
-/** The note takes at most these shares: of the window, and of what the compaction has saved. */
+/** Upper bounds of the note: share of the window, and share of what the compaction saved. */
 const WINDOW_SHARE = 0.05;
 const SAVED_SHARE = 0.25;
 
-/** UTF-8 bytes that a token stands for, or more, in nearly any script. */
+/** A lower bound for the UTF-8 bytes per token in nearly any script. */
 const BYTES_PER_TOKEN = 3;
 
 /**
- * Returns what a compaction leaves of a history, with the note of what was asked and done in what it takes away: where the
- * two begin to differ, and where no call is split from its response. The same list when there is nothing to note.
+ * Adds to a compacted history a note about the requests and work in the removed entries. It stands where the two lists begin to
+ * differ, moved so that it splits no call from its response. Returns the same list if there is nothing to note.
  *
- * @param savedTokens counted tokens that the compaction takes away
- * @param keepsReasoning whether reasoning behind what a provider has made stays valid @default false
+ * @param savedTokens counted tokens that the compaction removes
+ * @param keepsReasoning whether reasoning behind a provider's compaction stays valid @default false
  */
 export function withWork(
   parts: Pick<SessionParts, 'carriesWork' | 'densityOptions' | 'gauge'>,
@@ -56,7 +56,10 @@ export function withWork(
   return [...others.slice(0, at), carried, ...others.slice(at)];
 }
 
-/** Tells whether an entry is in a list, as it is or as one that says the same or answers the same calls. */
+/**
+ * Returns a predicate for entries that survive a compaction: unchanged, or as one with the same text or answering the same
+ * calls.
+ */
 function whatStays(
   former: readonly IContent[],
   compacted: readonly IContent[],
@@ -86,8 +89,8 @@ function saidIn({ blocks }: IContent): string {
 }
 
 /**
- * Behind what a provider made, which has to stand first. What it leaves valid of reasoning is bound to what stands before
- * that: the note is appended then, whether the entries show reasoning or not, for some SDKs keep it where no entry does.
+ * A provider's compaction must come first. If it keeps reasoning valid, that is bound to its prefix, so the note is appended at
+ * the end, even if no entry shows reasoning: some SDKs keep it outside of entries.
  */
 function placeOfNote(
   compacted: readonly IContent[],
@@ -99,7 +102,7 @@ function placeOfNote(
   return keepsReasoning ? compacted.length : made;
 }
 
-/** The nearest boundary at or before one that no call in front of it leaves open, or has answered behind it. */
+/** Returns the nearest boundary at or before `boundary` such that no call in front of it is open or answered behind it. */
 export function wholeBoundary(history: readonly IContent[], boundary: number): number {
   const { outline } = outlineHistory(history);
   const { callEntries, responseEntries } = outline;

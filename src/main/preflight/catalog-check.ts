@@ -1,12 +1,11 @@
-// Holds a host's own catalog of tools against the calls that come, and names each tool once that it does not fit. What becomes
-// of such calls is not decided here: passes take their tool for one that is not known.
+// Compares a host's own tool catalog with the calls that arrive, and warns once per tool that does not fit. Passes treat such a
+// tool as unknown; that is not decided here.
 
 import type { IContent } from '../../shared/content.js';
 import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/call-use.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
 
-/** Checks the catalog of one session. */
 export class CatalogCheck {
   readonly #catalog: ToolCatalog;
   readonly #logger: Logger;
@@ -18,7 +17,7 @@ export class CatalogCheck {
     this.#logger = logger;
   }
 
-  /** Looks at the entries at the end of a history that it has not seen yet. */
+  /** Checks the entries at the end of a history that it has not seen yet. */
   look(entries: readonly IContent[]): void {
     for (let at = entries.length - 1; at >= 0; at -= 1) {
       const entry = entries[at];

@@ -1,4 +1,4 @@
-// The second step of a preflight: a compression that was made is put in place, when it helps.
+// The second step of a preflight: applies a compression if it makes the history smaller.
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
@@ -12,11 +12,10 @@ import type { SessionParts } from './session-parts.js';
 import type { StepOutcome } from './apply-edit.js';
 
 /**
- * Compresses the history and puts the result in place when it is smaller. What is added meanwhile
- * waits, and stands behind the result.
+ * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.
  *
- * @param make makes the compression of the history as it stands
- * @throws what `make` threw, or the signal's reason. The history is as before then.
+ * @param make compresses the present history
+ * @throws what `make` threw, or the signal's reason. The history is unchanged then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
@@ -49,7 +48,7 @@ export async function runCompressionStep(
       outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
       if (outcome === 'applied') {
         const revisions = { fromRevision: base.revision, toRevision: history.revision };
-        // What the provider has compacted is nobody's saving: it would not have been sent whole without the session either.
+        // What the provider compacted is not a saving: it would not have been sent whole without the session either.
         const reclaimedTokens =
           made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
         sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
@@ -89,8 +88,8 @@ function withoutStaleReasoning(
 }
 
 /**
- * The entries that the new history does not hold as they are, those with tool responses together with
- * what answers the same calls now: a removal log has to tell such stand-ins from originals.
+ * The entries that the new history drops or replaces. Entries with tool responses come with the new entry that answers the same
+ * calls, so that the removal log can tell originals from stand-ins.
  */
 function listRewritten(
   history: readonly IContent[],
@@ -98,7 +97,7 @@ function listRewritten(
 ): readonly EntryChange[] {
   const former = new Set(history);
   const kept = new Set(newHistory);
-  /** By the calls that they answer, new entries, the first one last. */
+  /** New entries by the calls they answer, in reverse order. */
   const standIns = new Map<string, IContent[]>();
   for (const entry of [...newHistory].reverse()) {
     const calls = former.has(entry) ? '' : answeredCalls(entry);
@@ -114,7 +113,7 @@ function listRewritten(
   );
 }
 
-/** The ids of the calls that an entry answers, as a key; empty when it answers none. */
+/** A key of the call ids that an entry answers; empty if none. */
 function answeredCalls({ blocks }: IContent): string {
   const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
   return callIds.length === 0 ? '' : JSON.stringify(callIds);

@@ -1,5 +1,5 @@
-// What requests and edits come to in tokens and in money, as far as counts and prices are known: an estimate from what the
-// preflights made ready. Has no effect on what it measures, and counts nothing itself.
+// What a session's requests and edits cost in tokens and dollars, as far as counts and prices are known: an estimate from what
+// its preflights prepared. Has no effect on the session and counts no tokens.
 
 import type { HistoryService } from '../history-service.js';
 import type { SummaryCounts } from './compression-ahead.js';
@@ -16,31 +16,31 @@ import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { EntryChange } from '../history-change.js';
 
-/** What the input of a session's requests costs, in dollars, by the prices of the models that they went to. */
+/** The input cost of a session's requests, in dollars, at the prices of their models. */
 export interface InputDollars {
   readonly with: number;
-  /** The same had no edit ever landed. */
+  /** The cost had no edit ever landed. */
   readonly without: number;
   /**
-   * What each rule has saved, the rewrites taken off that its edits cost; below 0 where these were dearer. `other` is all else that was
-   * saved: by compressing, by fitting, by staying below a step of the price. Together they are what lies between `without` and `with`.
+   * Dollars saved by each rule, minus the cache rewrites its edits cost; negative if those cost more. `other` is saved
+   * otherwise: by compressing, by fitting, by staying below a price step. The sum is `without` minus `with`.
    */
   readonly savedBy: Readonly<Partial<Record<RuleName | 'other', number>>>;
 }
 
-/** What a session's requests came to. Every preflight that ended counts as one request. */
+/** What a session's requests cost. Each completed preflight counts as one request. */
 export interface CostReport extends RequestTokens {
   readonly requests: number;
   /**
-   * The same had no edit ever landed: everything that was added is sent each time, and what was sent
-   * before is read from the cache while that is warm. A history that was cleared begins anew.
+   * The totals had no edit ever landed: everything added is sent each time, and what was sent before is read from the cache
+   * while it is warm. Clearing the history starts over.
    */
   readonly uncompacted: RequestTokens;
-  /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
+  /** Requests whose prefix changed because an edit rewrote what had been sent. */
   readonly rewrites: number;
-  /** What became of summaries by models; absent when there were none. */
+  /** Outcomes of model summaries; absent if there were none. */
   readonly summaries?: SummaryCounts;
-  /** Absent unless the price of the model was known for each request. */
+  /** Absent unless the model's price was known for every request. */
   readonly dollars?: InputDollars;
 }
 
@@ -53,15 +53,14 @@ export interface CostMeterOptions {
     SentHistory,
     'intactEntries' | 'isRewritten' | 'isExpired' | 'reclaimedTokens'
   >;
-  /** What requests cost to the model that the session talks to. */
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** What the requests of a former session of the history came to. @default nothing */
+  /** The totals of an earlier session of this history. @default none */
   readonly former?: CostMemory | undefined;
 }
 
 const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
-/** Adds up the preflights of one session. */
+/** Adds up the requests of one session. */
 export class CostMeter {
   readonly #history: CostMeterOptions['history'];
   readonly #sent: CostMeterOptions['sent'];
@@ -89,7 +88,7 @@ export class CostMeter {
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
   }
 
-  /** What was added up so far. */
+  /** The totals so far. */
   get report(): CostReport {
     return {
       requests: this.#requests,
@@ -106,14 +105,14 @@ export class CostMeter {
     return { dollars: { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) } };
   }
 
-  /** Notes what rules took away in an edit that has landed. */
+  /** Notes what rules removed in an edit that landed. */
   noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
     const tokens = (entry: IContent): number =>
       tokensOf(entry, (counted) => this.#history.countedTokens(counted));
     this.#ruleSavings.noteEdits(edits, changes, tokens);
   }
 
-  /** What the next session of the history has to know. */
+  /** The state for a later session of this history. */
   get memory(): CostMemory {
     const dollars = this.#dollars && { ...this.#dollars, rules: this.#ruleSavings.memory };
     return {
@@ -125,7 +124,7 @@ export class CostMeter {
     };
   }
 
-  /** What an edit of what was sent may cost more than it saves in the request that is about to be made. See `spendable`. */
+  /** How much more than it saves an edit of sent entries may cost in the next request. See `spendable`. */
   get spendable(): number {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
@@ -134,10 +133,10 @@ export class CostMeter {
   }
 
   /**
-   * Adds the request that the history makes as it stands; to be told before what was sent last is forgotten.
+   * Adds the request that the present history makes. Call before `SentHistory.preflightCloses`.
    *
-   * @param tokensBelowStep those that the history may have below a step of the price
-   * @param toBeCached those that it has to have to be cached
+   * @param tokensBelowStep the largest history below the model's price step
+   * @param toBeCached minimum tokens of a prompt to be cached
    */
   preflightCloses(tokensBelowStep: number, toBeCached: number = 0): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
@@ -160,7 +159,7 @@ export class CostMeter {
     if (known === undefined) {
       this.#dollars = null;
     } else if (this.#dollars !== null) {
-      // What a request holds besides counts towards the step as well.
+      // Overhead and pending tokens count towards the step as well.
       const { above } = known;
       const price = {
         ...known,
@@ -174,22 +173,25 @@ export class CostMeter {
       const unreadTokens = totalTokens - addedTokens - read;
       this.#ruleSavings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
     }
-    // What is estimated still will be something else once it is counted.
+    // Estimates change once entries are counted, so they are not remembered.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
   }
 }
 
-/** The sums of one session. */
+/**
+ * What each rule has saved, in dollars: removed tokens are not read by later requests, but the entries behind an edit had to be
+ * written to the cache again. Keeps sums, no entries.
+ */
 export class RuleSavings {
-  /** Tokens that rules have taken away since the history began. */
+  /** Tokens removed by each rule since the history began. */
   readonly #taken = new Map<RuleName, number>();
-  /** Of these, what was taken since the last request. */
+  /** The part removed since the last request. */
   readonly #landing = new Map<RuleName, number>();
-  /** Of that, what no request had held: it would have been written, and not read. */
+  /** The part of that which was never sent: it would have been written to the cache, not read. */
   readonly #unsent = new Map<RuleName, number>();
   readonly #dollars = new Map<RuleName, number>();
 
-  /** @param former what the session before has kept */
+  /** @param former the sums of an earlier session */
   constructor(former: DollarMemory['rules'] = []) {
     for (const [name, tokens, dollars] of former) {
       const rule = DENSITY_RULES.find((each) => each.name === name)?.name;
@@ -199,7 +201,7 @@ export class RuleSavings {
     }
   }
 
-  /** What the next session of the history has to know. */
+  /** The state for a later session of this history. */
   get memory(): DollarMemory['rules'] {
     const rules = new Set([...this.#taken.keys(), ...this.#dollars.keys()]);
     return Array.from(rules, (rule) => [
@@ -209,7 +211,7 @@ export class RuleSavings {
     ]);
   }
 
-  /** Notes an edit; an entry that several rules edit is shared among them. */
+  /** Notes an edit; an entry edited by several rules is split evenly among them. */
   noteEdits(
     edits: readonly RuleEdit[],
     changes: readonly EntryChange[],
@@ -227,14 +229,14 @@ export class RuleSavings {
       const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
       for (const { rule, action } of rules) {
         add(this.#taken, rule, tokens / rules.length);
-        // Results are shrunk before they are sent.
+        // Results are shrunk before they are first sent.
         const since = action === 'shrink' ? this.#unsent : this.#landing;
         add(since, rule, tokens / rules.length);
       }
     }
   }
 
-  /** The history was cleared, or nothing is missing in it. */
+  /** The history was cleared, or is complete again. */
   startOver(): void {
     this.#taken.clear();
     this.#landing.clear();
@@ -244,9 +246,9 @@ export class RuleSavings {
   /**
    * Adds a request.
    *
-   * @param prices of a token that is read from the cache, and that is written; dollars for a million
-   * @param isWarm whether the cache had what was sent before
-   * @param unreadTokens those that stood in the request before and were not read from the cache, with what was shrunk before it was sent
+   * @param prices dollars per million tokens read from, and written to, the cache
+   * @param isWarm whether the cache still held the previous request
+   * @param unreadTokens tokens of the previous request that were not read from the cache, including those shrunk before sending
    */
   addRequest({ cacheRead, cacheWrite }: TokenPrice, isWarm: boolean, unreadTokens: number): void {
     const price = isWarm ? cacheRead : cacheWrite;
@@ -263,7 +265,7 @@ export class RuleSavings {
     this.#landing.clear();
   }
 
-  /** What each rule has saved, and under `other` what is left of all that was. */
+  /** Savings by rule, with the rest of `saved` under `other`. */
   shares(saved: number): Readonly<Partial<Record<RuleName | 'other', number>>> {
     return { ...Object.fromEntries(this.#dollars), other: saved - sumOf(this.#dollars) };
   }

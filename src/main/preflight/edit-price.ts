@@ -1,5 +1,5 @@
-// From where on an edit is worth the prompt cache that it costs. Pure: goes by what the history holds, so that another
-// process comes to the same answer, and decides nothing about what is stale.
+// From which entry on an edit is worth the prompt cache it invalidates. Pure, and a function of the history alone, so that
+// another process gets the same answer. Does not decide what is stale.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
@@ -8,37 +8,35 @@ import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { shareOf, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 
-/** About as many calls as recorded sessions of agents have, from some dozens of them. */
+/** Calls of a typical recorded agent session, from a few dozen of them. */
 const USUAL_CALLS = 40;
 
-/** Of a session that has gone on for longer than most, more is to be expected: this share of the calls so far. */
+/** A session that outlasts most is expected to go on for this share of its calls so far. */
 const SHARE_OF_CALLS = 0.25;
 
 /** What an edit is judged by. */
 export interface PricedEdit {
   readonly result: DensityResult;
-  /** The history that it is an edit of. */
+  /** The history before the edit. */
   readonly history: readonly IContent[];
-  /** Entries from its start that a cache may hold. */
+  /** Length of the prefix that a cache may hold. */
   readonly sentEntries: number;
   readonly countedTokens: CountedTokens;
-  /** Those of the model. */
   readonly prices: CachePrices;
-  /** What it may cost more than it saves in the next request, in the unit of the prices for a token. @default Infinity */
+  /** How much more than it saves it may cost in the next request, in price units per token. @default Infinity */
   readonly spendable?: number | undefined;
-  /** Tokens that a prefix has to have to be cached. @default 0 */
+  /** Minimum tokens of a prefix to be cached. @default 0 */
   readonly toBeCached?: number | undefined;
 }
 
 /**
- * Returns the entry from which on an edit pays best, or `Infinity` when no part of it pays.
+ * Returns the entry from which on an edit pays best, or `Infinity` if no part of it pays.
  *
- * To keep what is stale is to pay rent: each call reads it from the cache. To take it away is to buy: what stands behind
- * it has to be written anew once. How many calls come nobody knows; as many
- * as a session of an agent usually has are expected, and more where it has gone on for long already. Of
- * all places the one with the highest gain is taken: results near the end leave soon, as little stands behind
- * them, and those far ahead wait until enough of them has come together. Where that costs more than may be spent, it waits: a
- * lesser one would only put it off.
+ * Keeping stale content is like paying rent: each call reads it from the cache. Removing it is like buying: everything behind
+ * it must be written to the cache once more. The number of future calls is unknown; a typical session length is assumed, and
+ * more for a session that has gone on for longer. Of all entries the one with the highest gain wins: results near the end leave
+ * early, since little follows them; those far ahead wait until enough has accumulated. If the best place costs more than
+ * `spendable`, nothing lands: a smaller edit would only delay it.
  */
 export function worthwhileFrom(edit: PricedEdit): number {
   const { prices, spendable = Infinity } = edit;
@@ -54,11 +52,11 @@ export function worthwhileFrom(edit: PricedEdit): number {
 }
 
 /**
- * Returns the entry from which on an edit pays best that takes a history below a step of the price, or `Infinity` where none does. Above
- * the step each call pays more for all that it holds; below it, until the history has grown as far again.
+ * Returns the entry from which on an edit pays best among those that bring the history below a price step, or `Infinity` if
+ * none does. Above the step each call pays more for everything; below it, savings last until the history has grown back.
  *
- * @param tokensBelowStep counted tokens of the largest history there
- * @param above what caching costs above it
+ * @param tokensBelowStep counted tokens of the largest history below the step
+ * @param above cache prices above the step
  */
 export function belowStepFrom(
   edit: PricedEdit,
@@ -84,7 +82,7 @@ function sum(history: readonly IContent[], countedTokens: CountedTokens): number
   return history.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
 }
 
-/** How many calls are to be expected of a session. */
+/** The number of calls to expect of a session. */
 function usualCalls(history: readonly IContent[]): number {
   return Math.max(USUAL_CALLS, SHARE_OF_CALLS * callsIn(history));
 }
@@ -94,14 +92,14 @@ function callsIn(history: readonly IContent[]): number {
 }
 
 interface EditedPlace {
-  /** An entry that is edited. */
+  /** An edited entry. */
   readonly at: number;
-  /** Tokens that the edit takes away from there on, and those that a cache may hold of what stays. */
+  /** Tokens removed from this entry on, and tokens that stay there and may be cached. */
   readonly reclaimed: number;
   readonly behind: number;
 }
 
-/** The entries that an edit changes, from the end. */
+/** The edited entries, from the end. */
 function* placesOf({
   result,
   history,

@@ -1,15 +1,15 @@
-// Follows what becomes of the entries of a history from a moment on, so that what was made of them then can be put in place
-// later. Told of each change; changes nothing itself.
+// Tracks a snapshot of a history through later changes, so that a compression of the snapshot can be applied to the present
+// history. Must be given every change; makes none.
 
 import type { IContent } from '../../shared/content.js';
 import type { HistoryChange } from '../history-change.js';
 
-/** The entries of one moment, and what has become of them. */
+/** The entries of a snapshot, and what has become of them. */
 export class FollowedHistory {
   readonly #entries: readonly IContent[];
-  /** By entry of then, what stands there now; `null` when that was removed. */
+  /** By index in the snapshot, the present entry; `null` if it was removed. */
   readonly #now: (IContent | null)[];
-  /** Those that still stand, as indices into the entries of then; the history begins with them. */
+  /** Indices into the snapshot of the entries that are left; the present history begins with them. */
   #standing: number[];
   #isGone = false;
 
@@ -19,12 +19,12 @@ export class FollowedHistory {
     this.#standing = entries.map((_, index) => index);
   }
 
-  /** Whether another list has taken the place of the history, or nothing: there is nothing left to follow. */
+  /** Whether the history was replaced or cleared, so that there is nothing left to track. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Notes a change of the history. */
+  /** Takes a change of the history. */
   note(change: HistoryChange): void {
     if (change.kind === 'append') return;
     if (change.kind !== 'edit') {
@@ -44,14 +44,14 @@ export class FollowedHistory {
   }
 
   /**
-   * Returns what puts a list that was made of the entries of then in their place, as it would stand by the time of the call: entries
-   * that it keeps as they are now, without those that were removed, its own where they are, and behind it what came in meanwhile.
-   * The work is done here, and little is left for the call.
+   * Returns a function that rebases a list made from the snapshot onto the history as it is when called: entries it kept are
+   * replaced by their present versions or dropped if removed, its own entries stay, and entries added since are appended. The
+   * expensive part happens here, not in the returned function.
    *
-   * @param made a list that holds entries of then in their order, and others
+   * @param made a list that holds entries of the snapshot in order, and others
    */
   rebasing(made: readonly IContent[]): (history: readonly IContent[]) => readonly IContent[] {
-    /** Places of an entry of then, the first one last: the same object may stand at several. */
+    /** Indices of each snapshot entry, in descending order: the same object may occur several times. */
     const places = new Map<IContent, number[]>();
     for (let at = this.#entries.length - 1; at >= 0; at -= 1) {
       const entry = this.#entries[at] as IContent;

@@ -1,5 +1,6 @@
-// An edit that a preflight has found and that may land in part: the plan of a pass, of which entries are made only when
-// somebody asks for them, or what a strategy of the user's own has returned. Decides nothing.
+// An edit found by a preflight, of which a part may land: either a pass's plan, materialized only on demand, or the result of a
+// custom strategy. Limiting an edit keeps calls and responses together (both go or neither does), and looks only at the entries
+// that the edit names.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -15,21 +16,20 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { firstEditedIndex } from './reasoning-policy.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 
-/** An edit of the history as it stands. Void once that is rewritten. */
+/** An edit of the present history; invalid once that is rewritten. */
 export interface FoundEdit {
-  /** The first entry that it edits; `Infinity` when it edits none. */
+  /** The first entry that it edits; `Infinity` if it edits none. */
   readonly firstEntry: number;
-  /** How many entries it edits. */
+  /** Number of entries that it edits. */
   readonly size: number;
-  /** What it does. */
   readonly result: DensityResult;
-  /** The part of it that changes nothing before a place; the same object when that is all of it. */
+  /** The part that changes nothing in front of a place; the same object if that is all of it. */
   limitedTo(place: Place): FoundEdit;
-  /** The part of it that makes results smaller, in entries from this one on; the same object when that is all of it. */
+  /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
   shrinkingFrom(entry: number): FoundEdit;
 }
 
-/** Has a strategy look for edits on the calling thread. */
+/** Runs a strategy's `optimize` on the calling thread. */
 export function findHere(
   strategy: CompressionStrategy,
   history: readonly IContent[],
@@ -39,7 +39,7 @@ export function findHere(
   return new ReturnedEdit(result, history, config);
 }
 
-/** The edit that a pass has planned. */
+/** An edit given by a plan. */
 export class PlannedEdit implements FoundEdit {
   readonly #plan: DensityPlan;
   readonly #history: readonly IContent[];
@@ -49,8 +49,8 @@ export class PlannedEdit implements FoundEdit {
   #result: DensityResult | undefined;
 
   /**
-   * @param texts those that the plan comes with
-   * @param onMade told of the result when it is made
+   * @param texts the texts that the plan refers to
+   * @param onMade called with the result once it is materialized
    */
   constructor(
     plan: DensityPlan,
@@ -98,7 +98,7 @@ export class PlannedEdit implements FoundEdit {
   }
 }
 
-/** The edit that a strategy has returned. */
+/** An edit that a strategy returned as a result. */
 export class ReturnedEdit implements FoundEdit {
   readonly result: DensityResult;
   readonly #history: readonly IContent[];
@@ -131,27 +131,25 @@ export class ReturnedEdit implements FoundEdit {
   }
 }
 
-/** A place in a history: before this block of this entry. */
+/** A place in a history: in front of this block of this entry. */
 export interface Place {
   readonly entry: number;
   readonly block: number;
 }
 
-/** What an edit does to one entry. */
 interface EntryEdit {
   readonly index: number;
-  /** Calls of which it takes anything away: the call, the response, or what shares their fate. */
+  /** Ids of the calls of which it removes anything: the call, its response, or blocks tied to them. */
   readonly lostCallIds: readonly string[];
 }
 
 /**
- * Returns the part of a plan that changes nothing before a place; the same object when that is all of it. Entries are
- * edited as a whole or not at all: one that would lose a call whose response has to stay is left as it is, or the
- * other way round.
+ * Returns the part of a plan that changes nothing in front of a place; the same object if that is all of it. Entries are edited
+ * as a whole or not at all: one that would lose a call whose response must stay is left alone, and vice versa.
  *
- * @param history the one that the plan was made for
- * @param settings what it was made by
- * @param texts those that it comes with
+ * @param history the history that the plan was made for
+ * @param settings the settings it was made with
+ * @param texts the texts it refers to
  */
 export function limitPlan(
   plan: DensityPlan,
@@ -167,7 +165,9 @@ export function limitPlan(
   return held.size === 0 ? plan : rowsOf(plan, (entry) => !held.has(entry));
 }
 
-/** As `limitPlan`, of what a strategy has returned. Without rows its metadata stay: what counts for what, only it knows. */
+/**
+ * Like `limitPlan`, for a strategy's result. Without rows the metadata stay unchanged: only the strategy knows what they count.
+ */
 export function limitResult(
   result: DensityResult,
   history: readonly IContent[],
@@ -183,13 +183,13 @@ export function limitResult(
   return partOfResult(result, (entry) => !held.has(entry), settings);
 }
 
-/** Returns the part of a plan that makes results smaller from an entry on, in entries to which it does nothing else. */
+/** Returns the part of a plan that only shrinks results, from an entry on. Entries with other edits are left out. */
 export function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
   const shrunk = shrunkEntries(plan, fromEntry);
   return rowsOf(plan, (entry) => shrunk.has(entry));
 }
 
-/** As `shrinkingPart`, of what a strategy has returned; nothing of what comes without rows. */
+/** Like `shrinkingPart`, for a strategy's result; empty if that has no rows. */
 export function shrinkingPartOfResult(
   result: DensityResult,
   fromEntry: number,
@@ -223,7 +223,7 @@ function partOfResult(
   return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
 }
 
-/** The rows of some entries. */
+/** The rows of the wanted entries. */
 function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): DensityPlan {
   const rows = new Int32Array(plan.length);
   let length = 0;
@@ -235,7 +235,7 @@ function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): Densit
   return rows.slice(0, length);
 }
 
-/** The indices of all entries that a result edits, ascending. */
+/** The indices of all edited entries, ascending. */
 function editedIndices({ removals, replacements }: DensityResult): readonly number[] {
   return [...removals, ...replacements.keys()].sort((a, b) => a - b);
 }
@@ -258,10 +258,9 @@ function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly 
 }
 
 /**
- * The entries of edits that would change what stands before the place, and of those that share a call with one that is
- * held.
+ * The entries whose edits would change something in front of the place, and those that share a call with one of them.
  *
- * @param afterAtPlace what the edit makes of the entry of the place; `undefined` when it removes it
+ * @param afterAtPlace returns the edited entry at the place; `undefined` if it is removed
  */
 function heldEntries(
   edits: readonly EntryEdit[],
@@ -296,7 +295,7 @@ function heldEntries(
   return new Set(closed.map(({ index }) => index));
 }
 
-/** An id may name several calls of one entry: it is lost when fewer blocks have it than before. */
+/** One id may occur several times in an entry: it is lost if it occurs less often than before. */
 function lostCallIds(before: IContent | undefined, after: IContent | undefined): readonly string[] {
   const lost = new Map<string, number>();
   const count = (blocks: readonly ContentBlock[], by: number): void => {

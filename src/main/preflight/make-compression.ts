@@ -1,4 +1,5 @@
-// Has a strategy make a compression of a session's history, and adds what has to survive any. Changes no history.
+// Makes compressions of a session's history, by a strategy or by dropping what the provider has compacted itself, and adds the
+// work note that survives any of them. Changes no history.
 
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
@@ -14,24 +15,24 @@ import { withWork, wholeBoundary } from './carry-work.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
-/** A compression that was made, and is in no history yet. */
+/** A compression that is not applied yet. */
 export interface MadeCompression {
-  /** The strategy whose result it is. */
+  /** The strategy that made it. */
   readonly by: CompressionStrategy;
   readonly newHistory: readonly IContent[];
   readonly llmCallMade: boolean;
   /** See the event. */
   readonly fallbackFrom?: NonNullable<CompressedEvent['fallbackFrom']>;
-  /** Made in the background, of the history as it stood then. @default false */
+  /** Whether it was made in the background, of an earlier snapshot. @default false */
   readonly isAhead?: boolean;
-  /** See the result of a strategy. */
+  /** See `CompressionResult`. */
   readonly keepsReasoning?: boolean;
-  /** What leaves is of no use to the provider any more, which has compacted by itself. @default false */
+  /** Whether the provider had already compacted the removed entries itself. @default false */
   readonly isProvidersOwn?: boolean;
 }
 
 /**
- * Makes a compression of the history as it stands. Its new entries are weighed.
+ * Compresses the present history, and counts the new entries.
  *
  * @throws what the strategy threw; or the signal's reason.
  */
@@ -54,16 +55,16 @@ export async function makeCompression(
   for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
   const left = await abortable(history.estimateTokensForContents(newHistory), signal);
   const carried = withWork(parts, former, newHistory, tokensBefore - left, keepsReasoning);
-  // Counted now, so that whoever puts it in place need not wait for that.
+  // Counted now, so that applying it need not wait.
   await abortable(history.countEach(carried.filter(isWorkNote)), signal);
   return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
 }
 
 /**
- * As `makeCompression`; where the provider fails, the strategy that the settings name takes its place, and where another one
- * with a model does, truncation, when the settings say so.
+ * Like `makeCompression`, with fallbacks: if the provider fails, the strategy named in the settings; if another strategy with a
+ * model fails, truncation, if the settings allow it.
  *
- * @throws what the strategy threw, unless another may take its place; or the signal's reason.
+ * @throws what the strategy threw, if there is no fallback; or the signal's reason.
  */
 export async function makeCompressionAtAnyRate(
   parts: SessionParts,
@@ -109,10 +110,10 @@ type HistoryContext = Pick<
   | 'signal'
 >;
 
-/** The part that the host knows. */
+/** The part that the host provides. */
 export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
 
-/** What a strategy is given to compress the history as it stands. */
+/** Returns what a strategy is given to compress the present history. */
 export function compressionContext(
   parts: SessionParts,
   { requiresLLM }: CompressionStrategy,
@@ -122,11 +123,11 @@ export function compressionContext(
   const { history, offload, logger, gauge, compressionInputs, compactByProvider } = parts;
   const { base, journal } = history;
   return {
-    // The host is not asked for what a strategy without a model has no use for.
+    // Only strategies with a model need the host's inputs.
     ...(requiresLLM && compressionInputs?.()),
     ...(requiresLLM && compactByProvider !== undefined && { compactByProvider }),
     history: history.getCurated(),
-    // To a strategy the window is as large as it is in the tokens that are counted.
+    // Strategies see the window in counted tokens.
     runtimeContext: withContextLimit(parts.runtimeContext, gauge.budget.windowTokens),
     estimateTokens: (contents) => history.estimateTokensForContents(contents),
     countEach: (contents) => history.countEach(contents),
@@ -152,7 +153,7 @@ export function replacedEntries(history: readonly IContent[], compaction: number
   return hasAnswers ? wholeBoundary(history, compaction) : 0;
 }
 
-/** Makes of a history what is left of it without its first entries, with the note of what was asked and done in them. */
+/** Drops the first entries of the history, and keeps a note of the requests and work in them. */
 export async function dropReplaced(
   parts: SessionParts,
   replaced: number,

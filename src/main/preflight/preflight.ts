@@ -1,4 +1,4 @@
-// What happens to a history before each send, and in which order. Yields a report of each step, and tells nobody itself.
+// What happens to a history before each send, and in which order. Yields a report of each step; emits nothing itself.
 
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { IContent } from '../../shared/content.js';
@@ -41,15 +41,15 @@ interface StepEnd<Event> {
   readonly durationMs: number;
   /** Whether the caller's signal had aborted. */
   readonly isAborted: boolean;
-  /** With what recording began to fail in this step. */
+  /** The error with which recording began to fail in this step. */
   readonly recordingFailure?: Error | undefined;
-  /** Absent when the step failed and nothing has landed. */
+  /** Absent if the step failed and nothing has landed. */
   readonly event?: Event | undefined;
-  /** Beside an event, what failed after the edit had landed. */
+  /** Next to an event, what failed after the edit had landed. */
   readonly failure?: Failure | undefined;
 }
 
-/** What there is to tell of a step. */
+/** The report of one step. */
 export type StepReport =
   | ({
       readonly step: 'pruned';
@@ -57,18 +57,18 @@ export type StepReport =
     } & StepEnd<PrunedEvent | null>)
   | ({
       readonly step: 'compressed';
-      /** The strategy that was asked; absent when the compression was held. */
+      /** The configured strategy; absent if the compression was held. */
       readonly strategy?: CompressionStrategyName;
-      /** The entries before. */
+      /** The entries before it. */
       readonly former: readonly IContent[];
-      /** Of a compression that nobody asked for, and that ran: whether the history is under the threshold now. */
+      /** For an automatic compression that ran: whether the history is below the threshold now. */
       readonly isUnderThreshold?: boolean;
     } & StepEnd<CompressedEvent>)
   | ({ readonly step: 'fitted' } & StepEnd<FittedEvent | null>)
-  /** A compression failed, and the preflight goes on. */
+  /** A compression failed, and the preflight continues. */
   | { readonly step: 'none'; readonly compressionFailure: Error };
 
-/** Steps that are being run: whoever asks for the next report has them go on. */
+/** A running sequence of steps: pulling the next report resumes it. */
 export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;
 
 /** Makes one session's history ready to be sent. */
@@ -86,12 +86,12 @@ export class Preflight {
     this.ahead = new CompressionAhead(parts);
   }
 
-  /** Whether content was added that no density pass has settled. */
+  /** Whether content was added that no density pass has covered. */
   get isDirty(): boolean {
     return this.#pruner.isDirty;
   }
 
-  /** What the next session of the history has to know besides that. */
+  /** The state for a later session of this history. */
   get memory(): SessionMemory {
     const { sent, guard, gauge } = this.#parts;
     return {
@@ -103,12 +103,11 @@ export class Preflight {
     };
   }
 
-  /** What a strategy is given to compress the history as it stands. */
   contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
     return compressionContext(this.#parts, currentStrategy(this.#parts), promptId, signal);
   }
 
-  /** All of it. */
+  /** Runs all steps. */
   async *run(
     promptId: string,
     pendingTokens: number,
@@ -123,7 +122,7 @@ export class Preflight {
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
-    // Also after a compression that began under the limit: what was added meanwhile may be too much.
+    // Needed even after a compression started below the limit: what was added meanwhile may be too much.
     const fitted = yield* this.#fit(pendingTokens, options);
     if (this.ahead.isWorthwhile(pendingTokens)) {
       this.ahead.begin(currentStrategy(this.#parts), promptId);
@@ -144,7 +143,7 @@ export class Preflight {
     };
   }
 
-  /** Takes away what a provider has compacted by itself. Looks at what was never sent alone, but for the first time. */
+  /** Drops what a provider has compacted by itself. Scans only unsent entries, except for the first time. */
   async *#dropReplaced({ signal }: AbortOptions): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
     const from = this.#hasLookedForDrops ? sent.intactEntries : 0;
@@ -158,13 +157,13 @@ export class Preflight {
       return yield* this.#land(strategy, make, undefined, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
-      // What cannot be recorded stays: the provider leaves it aside itself.
+      // If it cannot be recorded, it stays: the provider ignores it anyway.
       if (!isWriteFailure(thrown)) throw thrown;
       return null;
     }
   }
 
-  /** Prunes a history that is dirty. What cannot be recorded stays, as long as the history fits. */
+  /** Prunes a dirty history. Edits that cannot be recorded do not land, as long as the history fits. */
   async *prune(pendingTokens: number, { signal }: AbortOptions): Steps<PrunedEvent | null> {
     const strategy = this.#pruner.begin();
     if (strategy === null) return null;
@@ -184,7 +183,7 @@ export class Preflight {
   /**
    * Compresses the history.
    *
-   * @param pendingTokens given when nobody asked for that but the preflight itself
+   * @param pendingTokens given for automatic compressions only
    */
   async *compress(
     promptId: string,
@@ -200,7 +199,7 @@ export class Preflight {
     return yield* this.#land(strategy, make, isEnough, signal);
   }
 
-  /** Sees to it that the history fits, and does nothing else. */
+  /** Only makes the history fit the window. */
   async *enforceLimit(
     promptId: string,
     pendingTokens: number,
@@ -219,8 +218,8 @@ export class Preflight {
   }
 
   /**
-   * Compresses a history over the threshold or the limit. Returns `null` when it was not due, could not be recorded,
-   * failed over the limit, or the model's summary was unfit.
+   * Compresses a history over the threshold or the limit. Returns `null` if it was not due, could not be recorded, failed over
+   * the limit, or the model's summary was rejected.
    */
   async *#compressWhenDue(
     promptId: string,
@@ -237,7 +236,7 @@ export class Preflight {
       return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
     } catch (thrown) {
       if (isWriteFailure(thrown) && gauge.fits(pendingTokens)) return null;
-      // What a model wrote must not fail a turn whose history fits.
+      // A bad summary must not fail a turn whose history fits.
       if (!(thrown instanceof SummaryRejectedError)) throw thrown;
       yield { step: 'none', compressionFailure: thrown };
       return null;
@@ -245,8 +244,8 @@ export class Preflight {
   }
 
   /**
-   * Lands what was made ahead of time, once it is there; waits for it only when the history does not fit. Returns `null` when
-   * there is nothing to land.
+   * Applies a finished background compression; waits for a running one only if the history does not fit. Returns `null` if
+   * there is none.
    */
   async *#landAhead(
     pendingTokens: number,
@@ -269,7 +268,7 @@ export class Preflight {
       return yield* this.#land(strategy, () => Promise.resolve(made), isEnough, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
-      // What cannot be recorded stays, as long as the history fits.
+      // If it cannot be recorded, the entries stay, as long as the history fits.
       if (!isWriteFailure(thrown) || !gauge.fits(pendingTokens)) {
         yield { step: 'none', compressionFailure: asError(thrown) };
       }
@@ -277,7 +276,7 @@ export class Preflight {
     }
   }
 
-  /** Puts a compression in place. @param isEnough whether it was, of one that nobody asked for */
+  /** Applies a compression. @param isEnough whether an automatic one has achieved its goal */
   async *#land(
     strategy: CompressionStrategy,
     make: () => Promise<MadeCompression>,
@@ -292,7 +291,7 @@ export class Preflight {
     return eventOf(end);
   }
 
-  /** What a strategy throws must not keep a history from being made to fit: it is reported, and that is all. */
+  /** A failing strategy must not keep the history from being fitted, so its error is only reported. */
   async *#compressOverLimit(
     promptId: string,
     pendingTokens: number,
@@ -307,7 +306,7 @@ export class Preflight {
     }
   }
 
-  /** Compresses unless that would lead nowhere. */
+  /** Compresses, unless the guard or a background summary holds it. */
   async *#compressUnlessHeld(
     promptId: string,
     pendingTokens: number,
@@ -324,7 +323,7 @@ export class Preflight {
     return event;
   }
 
-  /** A history that fits does not wait for a model: the summary of it is under way, or begins once this preflight has ended. */
+  /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
   #holdReason(pendingTokens: number): HoldReason | null {
     const { ahead } = this;
     const isMade = ahead.isUnderWay || ahead.makes(currentStrategy(this.#parts));
@@ -339,7 +338,7 @@ export class Preflight {
     return eventOf(end);
   }
 
-  /** Runs a step to its end, whichever that is. */
+  /** Runs a step, and describes how it ended. */
   async #end<Event>(
     run: () => Promise<StepOutcome<Event>>,
     signal: AbortSignal | undefined,
@@ -362,7 +361,7 @@ function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
   return event;
 }
 
-/** The event of a compression that was due and did not run: the history is as it was. */
+/** The event of a compression that was due but did not run. */
 function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEvent {
   const { history } = parts;
   const tokens = history.getTotalTokens();

@@ -1,5 +1,5 @@
-// Finds the edits that have landed in a history before this session took it up, when no state of a former one tells: it was
-// sent with them, and a provider's cache holds it so. Goes by content; applies nothing.
+// Reconstructs the edits that landed in a history before this session had it, when no saved state tells: it was sent with them,
+// and a provider's cache holds it so. Decides by content; applies nothing.
 
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
@@ -27,46 +27,46 @@ import { spendable, TokenTally } from './token-tally.js';
 export interface ReplayOptions {
   readonly parts: SessionParts;
   readonly pendingTokens: number;
-  /** Fresh ones: they hear of all preflights that there have been. */
+  /** New ones: they must see every preflight from the start. */
   readonly points: BatchPoints;
   readonly signal: AbortSignal | undefined;
 }
 
-/** One edit for all that landed before, and for what may land now. */
+/** One edit that combines what landed before and what may land now. */
 export interface Replay extends Admission {
-  /** The history that it is an edit of. */
+  /** The state that the edit applies to. */
   readonly base: DensityBase;
-  /** Which rule took what of it. */
+  /** Which rule removed what. */
   readonly ruleEdits: readonly RuleEdit[];
-  /** What has landed, one after the other. */
+  /** The journal records of the single edits. */
   readonly records: JournalRecords;
 }
 
-/** A preflight, before an answer of the model or now. */
+/** A preflight: before an answer of the model, or the present one. */
 interface FormerPreflight {
-  /** Entries that had been added. */
+  /** Number of entries added by then. */
   readonly at: number;
   readonly isNow: boolean;
-  /** Milliseconds since the history was sent before, as far as anything tells. */
+  /** Milliseconds since the history was last sent, as far as timestamps tell. */
   readonly idleMs: number;
 }
 
-/** Entries that passes may look at before the event loop has its turn. */
+/** Entries that passes may look at between turns of the event loop. */
 const ENTRIES_PER_TURN = 4_096;
-/** What a look at new results counts for. */
+/** Weight of a pass that looks at new results only. */
 const ENTRIES_PER_SHRINKING = 32;
 
 /**
- * Plays the preflights of a history once more, on a list of its own: one before each answer of the model, and the
- * present one. A former one that found no way below the threshold was followed by a compression, and nothing
- * tells what that made: of those behind it, only the present one is played.
+ * Replays the preflights of a history on a copy: one before each answer of the model, and the present one. If an earlier one
+ * could not get below the threshold, a compression followed, with an unknown result: after that, only the present one is
+ * played.
  *
  * @throws the signal's reason.
  */
 export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const { parts, pendingTokens, points, signal } = options;
   const { edits } = parts;
-  /** Those at which a history would have been compressed. */
+  /** Counted tokens at which a history would have been compressed. */
   const thresholdTokens = parts.gauge.thresholdTokens(pendingTokens);
   const { base } = parts.history;
   const strategy = currentStrategy(parts);
@@ -84,7 +84,7 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
     ...{ sent, history: copy, logger: SILENT_LOGGER },
     spendable: () => spendable(tally, copy.tokens, unedited, fullTokens(), terms),
   });
-  /** Without an account of them, entries that came in at once were all sent as they are. */
+  /** `at-birth` treats entries that come in together as already sent, unedited. */
   const isAllSent = edits.edits === 'at-birth';
   const admit = (isFree: boolean, point: LandingPoint): Admission => {
     const config = currentDensityConfig(parts, isFree);
@@ -142,10 +142,10 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
 }
 
 function* preflightsOf(given: readonly IContent[]): Generator<FormerPreflight, void, undefined> {
-  /** The last answer before an entry, and the entry before that. */
+  /** The last answer, and the entry before the present one. */
   let answer: IContent | undefined;
   let last: IContent | undefined;
-  // What the clock says now, no later process can tell: the entries alone decide, and decide the same again.
+  // The present time differs between processes, so only timestamps in entries are used: every process decides alike.
   const idleMs = (): number =>
     answer === undefined ? Infinity : (timeOf(last) ?? 0) - (timeOf(answer) ?? Infinity);
   for (const [at, entry] of given.entries()) {

@@ -1,5 +1,5 @@
-// The passes of preflights that are played once more: on an index that grows with the history and follows its edits, as a
-// worker's does, so that none of them looks at the whole of it. Applies nothing.
+// The passes of replayed preflights. They share one index that grows with the history and follows its edits, like a worker's,
+// so that no pass scans the whole history. Applies nothing.
 
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { stretchesOfEdit } from '../../shared/density/index/edit-stretches.js';
@@ -13,20 +13,20 @@ import type { EditedCopy } from './edited-copy.js';
 import { PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 
-/** The documented passes over one history that is played once more. */
+/** This library's passes over one replayed history. */
 export class ReplayedPasses {
   readonly #copy: Pick<EditedCopy, 'getRawHistory'>;
   readonly #scope: IndexScope;
   #index: HistoryIndex;
 
-  /** @param config of which nothing about the agent changes */
+  /** @param config its agent-related part must not change later */
   constructor(config: DensityConfig, copy: Pick<EditedCopy, 'getRawHistory'>) {
     this.#copy = copy;
     this.#scope = scopeOfSession(config);
     this.#index = new HistoryIndex(this.#scope);
   }
 
-  /** What a pass finds in the history as it stands. */
+  /** Returns what a pass finds in the present copy. */
   find(config: DensityConfig): FoundEdit {
     const { plan, texts } = this.#planned(config);
     return new PlannedEdit(plan, this.#copy.getRawHistory(), config, texts, () => undefined);
@@ -38,13 +38,13 @@ export class ReplayedPasses {
       return withTexts(planIndexed(index, config), index);
     } catch (error) {
       if (!(error instanceof WorkerPoolError) || error.code !== 'RESIDENT_OUT_OF_STEP') throw error;
-      // So many results went away that this index does not know what stood before them: one that is made anew does.
+      // So many results were removed that this index lacks what preceded them; a new one has it.
       this.#index = new HistoryIndex(this.#scope);
       return withTexts(planIndexed(this.#caughtUp(), config), this.#index);
     }
   }
 
-  /** The edit that makes results behind the last answer smaller; `undefined` when there is none. */
+  /** Returns the edit that shrinks results behind the last answer; `undefined` if there is none. */
   findShrinks(config: DensityConfig): FoundEdit | undefined {
     if (this.#caughtUp().unsentResults().size === 0) return undefined;
     const { workingSet: _, ...rest } = config;
@@ -53,9 +53,9 @@ export class ReplayedPasses {
   }
 
   /**
-   * Follows an edit that has landed in the history.
+   * Follows an edit that landed in the copy.
    *
-   * @param isShrinking whether it makes unsent results smaller, and does nothing else to calls and results
+   * @param isShrinking whether it only shrinks unsent results, and changes no other calls or results
    */
   noteLanding({ removals, replacements }: DensityResult, isShrinking: boolean): void {
     if (isShrinking && removals.length === 0) {

@@ -1,33 +1,33 @@
-// Remembers what of a session's history was sent, when, and what of that still stands. Sees no entry:
-// it is told of each rewrite, and takes one that it was not told of for another history.
+// Tracks which prefix of the history was sent, when, and how much of it is still unchanged. Holds no entries: rewrites must be
+// reported. An unreported revision change means that the history was replaced, which resets everything.
 
 import type { HistoryService } from '../history-service.js';
 import type { SentMemory } from '../state/session-state.js';
 
-/** A rewrite of a history by an edit of a preflight. */
+/** A rewrite of the history by an edit. */
 export interface Rewrite {
-  /** The history's revision before it. */
+  /** The revision before it. */
   readonly fromRevision: number;
   readonly toRevision: number;
-  /** Entries from the start that stand as they stood before. */
+  /** Length of the unchanged prefix. */
   readonly intactEntries: number;
-  /** Tokens that the history lost by it. */
+  /** Tokens that the history lost. */
   readonly reclaimedTokens: number;
 }
 
 export interface SentHistoryOptions {
   readonly history: Pick<HistoryService, 'revision' | 'length'>;
-  /** How long a provider's cache lasts after a request, in milliseconds. */
+  /** Lifetime of the provider's cache after a request, in milliseconds. */
   readonly cacheTtlMs: () => number;
-  /** Milliseconds that only grow. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Whether others have sent the history as it stands. @default false */
+  /** Whether the initial history was already sent by someone else. @default false */
   readonly isTakenUp?: boolean | undefined;
-  /** What a former session of the history remembered. @default nothing was sent */
+  /** The state of an earlier session of this history. @default nothing was sent */
   readonly former?: SentMemory | undefined;
 }
 
-/** What the last preflight made ready to be sent, as far as it stands. */
+/** What the last preflight prepared, as far as it is unchanged. */
 export class SentHistory {
   readonly #history: SentHistoryOptions['history'];
   readonly #cacheTtlMs: () => number;
@@ -52,46 +52,46 @@ export class SentHistory {
     if (former.idleMs !== null) this.#sentAtMs = now() - former.idleMs;
   }
 
-  /** Entries from the start of the history that stand as they were sent last. */
+  /** Length of the prefix that is unchanged since it was last sent. */
   get intactEntries(): number {
     this.#catchUp(this.#history.revision);
     return this.#intactEntries;
   }
 
-  /** Whether any entry that was sent has been edited since, or one before it. */
+  /** Whether any sent entry was edited since. */
   get isRewritten(): boolean {
     return this.intactEntries < this.#sentEntries;
   }
 
-  /** Whether a provider has forgotten what was sent last, or nothing was. */
+  /** Whether the provider's prompt cache has expired, or nothing was sent yet. */
   get isExpired(): boolean {
     return this.idleMs >= this.#cacheTtlMs();
   }
 
-  /** The same, or whether that was too short to be cached. */
+  /** Whether the cache holds nothing: it has expired, or the last request was too short to be cached. */
   get isCacheCold(): boolean {
     return !this.#isCached || this.isExpired;
   }
 
-  /** Milliseconds since the history was sent last; `Infinity` when it never was. */
+  /** Milliseconds since the history was last sent; `Infinity` if it never was. */
   get idleMs(): number {
     this.#catchUp(this.#history.revision);
     return this.#now() - this.#sentAtMs;
   }
 
-  /** Tokens that the history would have besides, had no edit ever landed. */
+  /** Tokens that edits have removed so far. */
   get reclaimedTokens(): number {
     this.#catchUp(this.#history.revision);
     return this.#reclaimedTokens;
   }
 
-  /** What the next session of the history has to know. */
+  /** The state for a later session of this history. */
   get memory(): SentMemory {
     const { idleMs } = this;
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,
-      // What was not cached is as good as never sent.
+      // What was not cached counts as never sent.
       idleMs: Number.isFinite(idleMs) && this.#isCached ? idleMs : null,
       reclaimedTokens: this.#reclaimedTokens,
     };
@@ -104,7 +104,7 @@ export class SentHistory {
     this.#reclaimedTokens += reclaimedTokens;
   }
 
-  /** Notes that the history is sent now as it stands. @param isCached whether the request is long enough for that */
+  /** Notes that the present history is being sent. @param isCached whether the request is long enough to be cached */
   preflightCloses(isCached: boolean = true): void {
     this.#isCached = isCached;
     this.#catchUp(this.#history.revision);
@@ -113,7 +113,7 @@ export class SentHistory {
     this.#sentAtMs = this.#now();
   }
 
-  /** A history that somebody else rewrote (cleared, that is) was never sent. */
+  /** After an unreported rewrite (`clear`), nothing of the history was ever sent. */
   #catchUp(revision: number): void {
     if (revision === this.#revision) return;
     this.#revision = revision;
