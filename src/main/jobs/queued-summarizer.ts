@@ -1,5 +1,5 @@
-// A summarizer that leaves the asking to workers, over a queue of BullMQ: what is asked and what was answered lie in a store, and
-// a job names them. Where no worker takes a request, this process asks. Loads no queue.
+// A summarizer that delegates to workers over a BullMQ queue: request and answer are kept in a store, and the job refers to
+// them. If no worker takes a request in time, this process makes it. Does not load BullMQ.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
@@ -20,14 +20,14 @@ import { withDeadline } from '../waiting/abortable.js';
 import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
-/** The part of a job of BullMQ that is used. */
+/** The part of a BullMQ job that is used. */
 export interface SummaryJob {
   readonly failedReason?: string;
   getState(): Promise<string>;
   remove(): Promise<unknown>;
 }
 
-/** The part of a `Queue` of BullMQ that is used; made by its owner, and closed by him. */
+/** The part of a BullMQ `Queue` that is used; opened and closed by its owner. */
 export interface SummaryQueue {
   add(
     name: string,
@@ -39,18 +39,18 @@ export interface SummaryQueue {
 
 export interface QueuedSummarizerOptions {
   readonly queue: SummaryQueue;
-  /** Carries what is asked and answered; the workers' is over the same server or directory. */
+  /** Carries requests and answers; workers must use the same server or directory. */
   readonly store: StateStore;
-  /** How long a request waits for a worker before this process asks, in milliseconds. @default 5_000 */
+  /** How long a request waits for a worker before this process makes it, in milliseconds. @default 5_000 */
   readonly takenWithinMs?: number | undefined;
-  /** Is told when this process asks in a worker's place, and why. @default one that says nothing */
+  /** Warned if this process makes a request itself, and why. @default a logger that discards everything */
   readonly logger?: Logger | undefined;
 }
 
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 const DAY_S = 86_400;
-/** A job is tried three times, and stays to be looked at. */
+/** Three attempts; finished jobs are kept for inspection. */
 const JOB_OPTIONS = {
   attempts: 3,
   backoff: { type: 'exponential', delay: 300 },
@@ -59,11 +59,11 @@ const JOB_OPTIONS = {
 } as const;
 
 /**
- * Makes a summarizer whose requests workers answer (`summaryProcessor`, `ctxfold worker`). Requests that ask the same of the same
- * version of a conversation are one job, whichever processes make them; one whose signal aborts is called off.
+ * Makes a summarizer whose requests are answered by workers (`summaryProcessor`, `ctxfold worker`). Equal requests for the same
+ * version of a conversation share one job, whichever process makes them. If the signal aborts, the job is cancelled.
  *
- * @param summarizer asked by this process when no worker takes a request in time, or the queue or the store fails
- * @throws TypeError for a summarizer, queue or store that is none; RangeError for a wrong time.
+ * @param summarizer used by this process if no worker takes a request in time, or the queue or store fails
+ * @throws TypeError for an invalid summarizer, queue or store; RangeError for an invalid time.
  */
 export function queuedSummarizer(
   summarizer: Summarizer,
@@ -89,7 +89,7 @@ interface Parts extends Pick<QueuedSummarizerOptions, 'queue'> {
   readonly logger: Logger;
 }
 
-/** One request on its way. */
+/** One request. */
 class Asking {
   readonly #parts: Parts;
   readonly #request: SummarizerRequest;
@@ -133,7 +133,7 @@ class Asking {
         if (typeof state === 'object') return state;
         if (state === 'active') waitingSince = now;
       } catch (thrown) {
-        // A server that starts again is back in a moment.
+        // The server may just be restarting.
         if (thrown instanceof SummarizerError || now - heardAt > takenWithinMs) throw thrown;
       }
       if (now - waitingSince <= takenWithinMs) continue;
@@ -158,7 +158,7 @@ class Asking {
     await this.#ask(() => queue.add('summary', data, { ...JOB_OPTIONS, jobId: this.#id }));
   }
 
-  /** The answer, or how the job stands. @throws SummarizerError when it has failed */
+  /** Returns the answer, or the state of the job. @throws SummarizerError if the job failed */
   async #look(): Promise<SummarizerResponse | string> {
     const job = await this.#ask(() => this.#parts.queue.getJob(this.#id));
     const state = await this.#ask(async () => job?.getState());
@@ -172,7 +172,7 @@ class Asking {
     throw new SummarizerError(`The job ${this.#id} is gone.`, 'SUMMARIZER_UNREACHABLE');
   }
 
-  /** What was answered; one that nobody can use is answered once. */
+  /** Returns the stored answer. An unusable one is returned once, then deleted. */
   async #answer(): Promise<SummarizerResponse | undefined> {
     const { store } = this.#parts;
     const key = answerKey(this.#id);
@@ -182,7 +182,7 @@ class Asking {
     return answer as unknown as SummarizerResponse;
   }
 
-  /** Takes the job back, or tells the worker that has it. */
+  /** Removes the job, or tells the worker that runs it to stop. */
   async #callOff(): Promise<void> {
     const { queue, store, logger } = this.#parts;
     try {
@@ -200,7 +200,7 @@ class Asking {
     }
   }
 
-  /** Asks queue or store, which may be gone: nobody waits for longer than an operation of the store may take. */
+  /** Calls queue or store, which may be unreachable, with the store's operation timeout. */
   #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const deadlineMs = this.#parts.store.limits?.deadlineMs ?? 1_000;
     const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);

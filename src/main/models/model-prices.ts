@@ -1,5 +1,5 @@
-// What models charge for tokens, as their makers' price pages say: data with its date, and the cost of one request
-// by it. Where a page lists no cache prices, they are the input price by the maker's factors. Knows no other models.
+// What requests to a model cost: price lookup by model id, price steps, and the lifetime and prices of its prompt cache. The
+// data is in price-table.ts.
 
 import { USUAL_PRICES } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
@@ -8,46 +8,46 @@ import type { Logger } from '../host/logger.js';
 import { MODEL_PRICES_DATE, PRICE_TABLE } from './price-table.js';
 import { assertNumber, assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 export interface TokenPrice {
-  /** Input that no cache holds, and that is not written to one. */
+  /** Input that is neither read from nor written to a cache. */
   readonly input: number;
   readonly cacheRead: number;
-  /** The price of input where writing to a cache costs nothing besides. */
+  /** The input price if cache writes are free. */
   readonly cacheWrite: number;
 }
 
-/** How long a cache keeps what a request has written, and what writing for so long costs. */
+/** How long a cache keeps what a request has written, and the price of writing for that long. */
 export interface CacheLifetime {
   readonly ttlMs: number;
-  /** Dollars for a million tokens. */
+  /** Dollars per million tokens. */
   readonly cacheWrite: number;
 }
 
-/** What one model charges. */
+/** The prices of one model. */
 export interface ModelPrice extends TokenPrice {
-  /** What the price is called in reports: the family that it is listed under. */
+  /** The name shown in reports: the family it is listed under. */
   readonly name: string;
-  /** Dollars for a million tokens of answers. */
+  /** Dollars per million output tokens. */
   readonly output?: number | undefined;
-  /** What a request costs whose prompt is longer than so many tokens, all of it. */
+  /** Prices of a request whose prompt is longer than `promptTokens`, for all of it. */
   readonly above?: (TokenPrice & { readonly promptTokens: number }) | undefined;
-  /** The lifetimes that a request may ask for; the first is what it has without asking. None where the maker states none. */
+  /** Cache lifetimes that a request may ask for; the first is the default. Empty if the maker states none. */
   readonly lifetimes?: readonly CacheLifetime[] | undefined;
   /** Shorter prompts are not cached. */
   readonly leastCachedTokens?: number | undefined;
 }
 
-/** The way to a model: `openai/`, `us.anthropic.`. */
+/** The route to a model: `openai/`, `us.anthropic.`. */
 const ROUTE = /^(?:.*\/)?(?:[a-z]+\.)*/;
 const MAX_NAME = 500;
-/** What names a release of the same model: a date, a version of the platform, `latest`. */
+/** Suffixes of releases of the same model: a date, a platform version, `latest`. */
 const RELEASE = /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-latest|-preview|-v\d+|[@:].*)+$/;
 
 /**
- * Returns what a model charges by its id, routes and dates of releases left aside; `undefined` when that is not known.
+ * Returns a model's prices by its id, ignoring routes and release dates; `undefined` if unknown.
  *
- * @throws TypeError for an id that is no text.
+ * @throws TypeError if the id is not a string.
  */
 export function modelPrice(id: string): ModelPrice | undefined {
   assertString('id', id);
@@ -58,19 +58,19 @@ function plainName(id: string): string {
   return id.slice(0, MAX_NAME).toLowerCase().replace(ROUTE, '').replace(RELEASE, '');
 }
 
-/** Half a year: makers change prices about as often. */
+/** Half a year: about how often makers change prices. */
 const OLD_AFTER_MS = 183 * 24 * 3_600_000;
 
-/** What a host says of prices: by the id of a model, before the table; `default` is for those that neither names. */
+/** Prices given by the host, by model id. They override the table; `default` applies to models that neither lists. */
 export type OwnPrices = Readonly<Record<string, Omit<ModelPrice, 'name'>>>;
 
-/** The prices of one compactor's models: those of the host, else those of the table. */
+/** The prices of one compactor's models: the host's, else the table's. */
 export class ModelPrices {
   readonly #own: ReadonlyMap<string, ModelPrice>;
   readonly #logger: Logger;
   #isAgeTold = false;
 
-  /** @param own checked by whoever took them in */
+  /** @param own validated by the caller */
   constructor(own: OwnPrices = {}, logger: Logger = SILENT_LOGGER) {
     this.#logger = logger;
     this.#own = new Map(
@@ -78,7 +78,7 @@ export class ModelPrices {
     );
   }
 
-  /** What a model charges; `undefined` when nobody knows. */
+  /** A model's prices; `undefined` if unknown. */
   of(modelName: string | undefined): ModelPrice | undefined {
     if (modelName === undefined) return this.#own.get('default');
     const own = this.#own.get(plainName(modelName));
@@ -87,7 +87,7 @@ export class ModelPrices {
     return own ?? listed ?? this.#own.get('default');
   }
 
-  /** Who goes by old prices has to know it, once. */
+  /** Warns once if the table is old. */
   #tellAge(): void {
     if (this.#isAgeTold) return;
     this.#isAgeTold = true;
@@ -98,7 +98,7 @@ export class ModelPrices {
   }
 }
 
-/** Returns the price of requests that a cache is to keep for so long; as it is where that is no lifetime of the model. */
+/** Returns the price of requests with this cache lifetime; unchanged if the model does not offer it. */
 export function atLifetime(price: ModelPrice, ttlMs: number | undefined): ModelPrice {
   const lifetime = price.lifetimes?.find((each) => each.ttlMs === ttlMs);
   if (lifetime === undefined || lifetime.cacheWrite === price.cacheWrite) return price;
@@ -112,22 +112,22 @@ export function atLifetime(price: ModelPrice, ttlMs: number | undefined): ModelP
   };
 }
 
-/** Returns what tokens cost in a prompt of that length: all of them more where it is above the step. */
+/** Returns the token prices for a prompt of this length: those above the step apply to all of its tokens. */
 export function priceAt({ above, ...price }: ModelPrice, promptTokens: number): TokenPrice {
   return above !== undefined && promptTokens > above.promptTokens ? above : price;
 }
 
-/** Returns what caching costs by a price; as at most models where there is none, or where all is free. */
+/** Returns the cache prices; usual ones if the price is unknown or everything is free. */
 export function cachePrices(price: TokenPrice | undefined): CachePrices {
   if (price === undefined || !(price.cacheWrite > 0)) return USUAL_PRICES;
   return { read: price.cacheRead, write: price.cacheWrite };
 }
 
 /**
- * Returns what the input of one request costs, in dollars. What the cache does not answer is written to it, but for a prompt that is
- * too short to be cached.
+ * Returns the input cost of a request, in dollars. What is not read from the cache is written to it, unless the prompt is too
+ * short to be cached.
  *
- * @throws TypeError or RangeError for what is no price or no number of tokens.
+ * @throws TypeError or RangeError for an invalid price or token number.
  */
 export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens: number): number {
   const price = readOptions('the price of a model', given);
@@ -140,27 +140,30 @@ export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens
   return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * fresh) / 1e6;
 }
 
-/** The shortest that providers keep anything, for models that nobody knows. */
+/** The shortest lifetime among providers, for unknown models. */
 const UNKNOWN_TTL_MS = 300_000;
 
-/** The terms of the model and the request that a session is about. */
+/**
+ * Lifetime and price of the prompt cache for the requests of one session. The single place that decides them: by the host's
+ * option, the request's cache marks, then the model.
+ */
 export class CacheTerms {
   readonly #givenMs: number | undefined;
   readonly #modelPrice: () => ModelPrice | undefined;
-  /** What the present request asks for, and what the last one did that was sent. */
+  /** The lifetime that the present request asks for, and that of the last one sent. */
   #askedMs: number | undefined;
   #sentMs: number | undefined;
 
   /**
-   * @param givenMs what the host says, for all requests @default nothing
-   * @param price what the model charges that the session talks to @default nobody knows
+   * @param givenMs the host's option, for all requests @default none
+   * @param price returns the prices of the session's model @default unknown
    */
   constructor(givenMs?: number, price: () => ModelPrice | undefined = () => undefined) {
     this.#givenMs = givenMs;
     this.#modelPrice = price;
   }
 
-  /** Takes for how long a request asks its provider to keep it, by the marks on it; `undefined` when it does not say. */
+  /** Takes the cache lifetime that the request's marks ask for; `undefined` if it has none. */
   requestOpens(askedMs: number | undefined): void {
     this.#askedMs = askedMs;
   }
@@ -169,19 +172,19 @@ export class CacheTerms {
     this.#sentMs = this.#askedMs;
   }
 
-  /** How long what was sent last is kept, in milliseconds. */
+  /** Lifetime of what was sent last, in milliseconds. */
   get ttlMs(): number {
     const asked = this.#givenMs ?? this.#sentMs ?? this.#askedMs;
     return asked ?? this.#modelPrice()?.lifetimes?.[0]?.ttlMs ?? UNKNOWN_TTL_MS;
   }
 
-  /** What the present request costs, kept for as long as it asks; `undefined` when nobody knows. */
+  /** Prices of the present request at its cache lifetime; `undefined` if unknown. */
   get price(): ModelPrice | undefined {
     const price = this.#modelPrice();
     return price && atLifetime(price, this.#givenMs ?? this.#askedMs);
   }
 
-  /** What reading and writing cost at that. */
+  /** Its cache prices. */
   get prices(): CachePrices {
     return cachePrices(this.price);
   }

@@ -1,19 +1,20 @@
-// What models charge for tokens, copied from their makers' price pages.
+// What models charge for tokens, copied from their makers' price pages. If a page lists no cache prices, they are the input
+// price times the maker's factors.
 
 import type { ModelPrice } from './model-prices.js';
 
-/** The day on which the prices were read on the pages of Anthropic, OpenAI, Google and xAI. */
+/** The day on which the price pages of Anthropic, OpenAI, Google and xAI were read. */
 export const MODEL_PRICES_DATE = '2026-11-22';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** What the models of one maker have alike. */
+/** What the models of one maker have in common. */
 interface MakerTerms {
-  /** By time to live, writing as a multiple of input; the first is the default. */
+  /** By time to live, the write price as a multiple of the input price; the first is the default. */
   readonly lifetimes: readonly (readonly [ttlMs: number, write: number])[];
   readonly leastCachedTokens?: number;
-  /** Above so many tokens of prompt, input and output cost so many times as much. */
+  /** Above this many prompt tokens, input and output cost this many times as much. */
   readonly step?: readonly [promptTokens: number, times: number];
 }
 
@@ -44,7 +45,7 @@ const OPENAI: MakerTerms = {
   step: [272_000, 2],
 };
 
-/** A day and nothing else, at no price. */
+/** A single lifetime of one day, with free writes. */
 const OPENAI_BEFORE: MakerTerms = {
   lifetimes: [[24 * HOUR, 1]],
   leastCachedTokens: 1_024,
@@ -59,7 +60,7 @@ const google = (leastCachedTokens: number, step?: MakerTerms['step']): MakerTerm
 
 const GEMINI_STEP = [200_000, 2] as const;
 
-/** Names are those of the models' ids. Sources: the platform docs of Anthropic, OpenAI, Google and xAI, on `MODEL_PRICES_DATE`. */
+/** Named by model id. Sources: the platform docs of Anthropic, OpenAI, Google and xAI, on `MODEL_PRICES_DATE`. */
 const ROWS: readonly Row[] = [
   ['claude-fable-5-2', 8, 0.2, 10, 40, anthropic(512)],
   ['claude-mythos-5-2', 8, 0.2, 10, 40, anthropic(512)],

@@ -1,5 +1,5 @@
-// A profile: settings in a JSON file, one object by key, `{ "compression.strategy": "one-shot", … }`.
-// It is checked like any other settings on its way in and out.
+// Profiles: settings saved in a JSON file, one object by key, `{ "compression.strategy": "one-shot", … }`. Validated like other
+// settings when read and written.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -16,8 +16,8 @@ const MAX_PROFILE_BYTES = 65_536;
 /**
  * Reads a profile, for the option `profile` of `createCompactor`.
  *
- * @throws CtxfoldError `PROFILE_UNREADABLE` when there is no such file, when it is no JSON
- *   object, and for each setting in it that is unknown or wrong; `cause` has the reason.
+ * @throws CtxfoldError `PROFILE_UNREADABLE` if the file does not exist, is not a JSON object, or has an unknown or invalid
+ *   setting; see `cause`.
  */
 export async function loadProfile(path: string): Promise<EphemeralSettings> {
   assertString('path', path);
@@ -33,11 +33,11 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
 }
 
 /**
- * Writes the settings that belong into a profile, and no defaults; `session.settings.all()` gives those
- * of a session. Replaces the file as a whole: until the new one is complete, the old one is there.
+ * Writes the settings that belong in a profile, without defaults; `session.settings.all()` returns those of a session. Replaces
+ * the file atomically.
  *
- * @throws as `parseEphemeralSettings` does; CtxfoldError `PROFILE_WRITE_FAILED` when the
- *   file cannot be written, for example because its folder does not exist; `cause` has the reason.
+ * @throws as `parseEphemeralSettings` does; CtxfoldError `PROFILE_WRITE_FAILED` if the file cannot be written, for example
+ *   because its folder does not exist; see `cause`.
  */
 export async function saveProfile(path: string, settings: EphemeralSettings): Promise<void> {
   assertString('path', path);
@@ -53,7 +53,7 @@ export async function saveProfile(path: string, settings: EphemeralSettings): Pr
   }
 }
 
-/** Returns those of the settings that belong into a profile, in the order of the registry. */
+/** Returns the settings that belong in a profile, in registry order. */
 export function selectPersistent(
   settings: EphemeralSettings,
   registry: readonly SettingSpec[] = SETTINGS_REGISTRY,
@@ -63,7 +63,7 @@ export function selectPersistent(
 }
 
 async function readText(path: string): Promise<string> {
-  // To open a named pipe would otherwise wait for a writer, and hold a thread of the process as long.
+  // Non-blocking: opening a named pipe would wait for a writer, and block a thread of the pool meanwhile.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const status = await file.stat();

@@ -1,30 +1,28 @@
-// Puts a new file in the place of another: whoever reads, or crashes, at any moment finds the whole old
-// file or the whole new one.
+// Replaces a file atomically: a reader, or a crash at any moment, finds either the whole old file or the whole new one.
 
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Of the owner alone: what a file says about an agent concerns nobody else. */
+/** Private to the owner: settings say something about an agent. */
 const FILE_MODE = 0o600;
 
 /**
- * Writes `text` to the file at `path`, readable and writable by its owner alone. Resolves when the file
- * is on the disk. A link stays, and what it points to is replaced. Its folder must exist.
+ * Writes `text` to the file at `path`, accessible by its owner only. Resolves once the file is on disk. A symbolic link is
+ * kept, and its target replaced. The folder must exist.
  *
- * @throws what the file system says. The file is as before then; or it is the new one, when all that
- *   failed was to make its name last.
+ * @throws file system errors. The file is unchanged then, or it is the new one if only syncing its folder failed.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const folder = dirname(target);
-  // In the same folder, as a rename is atomic within one file system only.
+  // In the same folder: a rename is atomic only within a file system.
   const temporary = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
   try {
     const file = await open(temporary, 'wx', FILE_MODE);
     try {
       await file.writeFile(text);
-      // Before the rename: otherwise a crash can leave the new name on a file without its content.
+      // Before the rename: otherwise a crash could leave the new name with an empty file.
       await file.sync();
     } finally {
       await file.close();
@@ -37,10 +35,10 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncFolder(folder);
 }
 
-/** What systems answer that cannot sync a folder, or not this one. */
+/** Errors of systems that cannot sync folders, or not this one. */
 const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
 
-/** Makes the rename itself last. The file is in place already, so that a system without this is fine. */
+/** Makes the rename durable. The file is already in place, so it is fine if the system cannot do this. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');

@@ -1,5 +1,4 @@
-// Every setting that there is, as data: what checks values, fills in defaults and lists settings to a
-// user reads it from here.
+// All settings as data: validation, defaults and user-facing lists read them from here.
 
 import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
@@ -14,7 +13,7 @@ const PLACEHOLDER_STYLES = ['pointer', 'informative'] as const;
 
 export type PlaceholderStyle = (typeof PLACEHOLDER_STYLES)[number];
 
-/** The settings whose value is of exactly that type. */
+/** The settings whose value has exactly this type. */
 type KeyOf<Value> = {
   [Key in SettingKey]: [NonNullable<EphemeralSettings[Key]>, Value] extends [
     Value,
@@ -25,13 +24,13 @@ type KeyOf<Value> = {
 }[SettingKey];
 
 interface CommonSettingSpec {
-  /** The specification's word for settings of a session; it has no other here, and means no command line. */
+  /** The specification's term for session settings; unrelated to a command line. */
   readonly category: 'cli-behavior';
-  /** One line for a user. */
+  /** One line for users. */
   readonly description: string;
   /** Whether `saveProfile` writes it. */
   readonly persistToProfile: boolean;
-  /** Other names that the setting can be given by. */
+  /** Other accepted names. */
   readonly aliases?: readonly SettingAlias[];
 }
 
@@ -41,7 +40,7 @@ export interface BooleanSettingSpec extends CommonSettingSpec {
   readonly default: boolean;
 }
 
-/** A finite number. Without a `default`, the description says what stands in. */
+/** A finite number. Without a `default`, the description says what applies. */
 export interface NumberSettingSpec extends CommonSettingSpec {
   readonly key: KeyOf<number>;
   readonly type: 'number';
@@ -51,7 +50,7 @@ export interface NumberSettingSpec extends CommonSettingSpec {
   readonly max?: number;
 }
 
-/** Text that is not empty. Without a `default`, the description says what stands in. */
+/** A non-empty string. Without a `default`, the description says what applies. */
 export interface StringSettingSpec extends CommonSettingSpec {
   readonly key: KeyOf<string>;
   readonly type: 'string';
@@ -65,18 +64,17 @@ interface EnumSettingSpecOf<Value extends string> extends CommonSettingSpec {
   readonly default: Value;
 }
 
-/** One of some words. */
+/** One of a fixed set of words. */
 export type EnumSettingSpec =
   | EnumSettingSpecOf<CompressionStrategyName>
   | EnumSettingSpecOf<OwnStrategyName>
   | EnumSettingSpecOf<PlaceholderStyle>
   | EnumSettingSpecOf<WorkingSetChoice>;
 
-/** What is known about one setting. */
 export type SettingSpec =
   BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
 
-/** The setting of a rule of pruning: the default is that of a pass, or the first word. */
+/** The setting of a pruning rule. The default is that of a pass, or the first word. */
 function specOf(setting: RuleSetting): SettingSpec {
   const { field, description, type } = setting;
   const kind =
@@ -85,7 +83,7 @@ function specOf(setting: RuleSetting): SettingSpec {
       : { type, default: DEFAULT_DENSITY_CONFIG[field] };
   const key = `compression.density.${field}`;
   const common = { category: 'cli-behavior', description, persistToProfile: true };
-  // The types of settings are written out for their readers, next to each other.
+  // `EphemeralSettings` spells out the types, for its readers.
   return { key, ...common, ...kind } as SettingSpec;
 }
 

@@ -1,6 +1,6 @@
-// Tells a history by what was added to it: one byte of each entry's hash, and a hash over all of them at places. An entry is
-// hashed when somebody asks, or soon after it leaves the history, and in the background only where somebody is sure to ask; until
-// then it is kept as it was added, and the history has it all the same.
+// Fingerprints a history by its added entries: one byte of each entry's hash, and checkpoints of a running hash over all of
+// them. Entries are hashed lazily: on demand, or soon after they leave the history; in the background only if a digest is sure
+// to be needed. Until then a reference is kept, which costs nothing while the history holds the entry.
 
 import { createHash, hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
@@ -8,62 +8,62 @@ import { ByteWriter } from '../../shared/state/packed-bytes.js';
 import { textOfEntry } from '../../shared/state/plain-text.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 
-/** Entries between two places. */
+/** Entries between two checkpoints. */
 const PLACE_ENTRIES = 64;
-/** Bytes of the hash at a place: enough that nobody finds another history with the same. */
+/** Bytes of a checkpoint: enough to rule out collisions. */
 const PLACE_BYTES = 16;
-/** A turn of the event loop is not used for longer than that. */
+/** Milliseconds of a turn of the event loop that may be used. */
 const SLICE_MS = 2;
-/** Entries that may have left and are not hashed yet, for the event loop may never turn. */
+/** Maximum number of unhashed entries that have left, in case the event loop never turns. */
 const MAX_LEAVING = 4_096;
-/** Entries that the hash over all may reach when one leaves: more than one, so that it catches up. */
+/** Entries that the running hash may advance by when one leaves; more than one, so that it catches up. */
 const STEPS_PER_LEAVE = 4;
 
-/** What is kept of a history to tell it from others. */
+/** The fingerprint of a history. */
 export interface HistoryDigests {
-  /** Entries that were added. */
+  /** Number of entries added. */
   readonly entries: number;
-  /** A byte of each. */
+  /** One byte per entry. */
   readonly bytes: Uint8Array;
-  /** Sixteen bytes over all entries up to each place, and over all of them. */
+  /** The running hash at each checkpoint, and at the end: sixteen bytes each. */
   readonly places: Uint8Array;
 }
 
-/** The hashes of entries that may be asked for again, a character for each byte: far smaller than a buffer. Keeps no entry. */
+/** Hashes of entries, for reuse, as binary strings: far smaller than a buffer. Holds entries weakly. */
 export type EntryDigests = WeakMap<IContent, string>;
 
 export interface HistoryDigestOptions {
-  /** Hashes that need not be made again; takes in those that are made. */
+  /** A cache of hashes to use and fill. */
   readonly known?: EntryDigests | undefined;
-  /** Whether entries are hashed while nothing else is to do, as they come in. @default false */
+  /** Whether entries are hashed when idle, as they come in. @default false */
   readonly isHashedAhead?: boolean | undefined;
 }
 
-/** The digest of one history, entry by entry. */
+/** The fingerprint of one history, built entry by entry. */
 export class HistoryDigest {
   readonly #known: EntryDigests | undefined;
   readonly #isHashedAhead: boolean;
   readonly #over = createHash('sha256');
-  /** Hashes that it has still to take in, a few at a time. */
+  /** Hashes not passed to the running hash yet; it takes several at a time. */
   #entered = '';
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
-  /** By entries, as many as a power of two, the hash over them. */
+  /** By number of entries (powers of two), the running hash there. */
   readonly #names = new Map<number, string>();
   /**
-   * What the hash over all has not reached yet, in the order of addition: entries, and hashes of those that have left. Hashing
-   * all up to the last one that leaves would need no places, but edits land near the end: it would hash nearly all.
+   * What the running hash has not reached yet, in order: entries, or the hashes of those that have left. Advancing to the last
+   * one that leaves would avoid this queue, but edits land near the end, so that nearly everything would be hashed.
    */
   #waiting: (IContent | string | undefined)[] = [];
-  /** The first of those; what stands before it is `undefined`. */
+  /** Index of the first of them; those before it are `undefined`. */
   #next = 0;
-  /** Hashes among those. */
+  /** Number of hashes in the queue. */
   #left = 0;
-  /** By entry, where it waits. Made when the first one leaves; many histories are never edited. */
+  /** Position in the queue by entry. Filled when the first one leaves; many histories are never edited. */
   readonly #waitingAt = new Map<IContent, number>();
-  /** Up to here the waiting ones are in it. */
+  /** Length of the part of the queue that is in that map. */
   #found = 0;
-  /** Entries that have left and are not hashed yet: nobody waits for that, and somebody does for the edit. */
+  /** Entries that have left and are not hashed yet: hashing now would delay the edit. */
   readonly #leaving = new Set<IContent>();
   #timer: NodeJS.Immediate | undefined;
 
@@ -72,13 +72,13 @@ export class HistoryDigest {
     this.#isHashedAhead = isHashedAhead;
   }
 
-  /** Notes the next entry, which is looked at later. */
+  /** Adds the next entry; it is hashed later. */
   add(entry: IContent): void {
     this.#waiting.push(entry);
     if (this.#isHashedAhead) this.#settleSoon();
   }
 
-  /** Notes that an entry leaves the history: it is hashed when the event loop turns, and not kept any more. */
+  /** Notes that an entry leaves the history: it is hashed when the event loop turns, then released. */
   leave(entry: IContent): void {
     this.#leaving.add(entry);
     if (this.#leaving.size > MAX_LEAVING) this.#hashLeaving();
@@ -89,7 +89,7 @@ export class HistoryDigest {
     if (this.#timer === undefined) this.#timer = setImmediate(this.#settleSlice);
   }
 
-  /** Hashes one that has left; returns `false` when there is none. */
+  /** Hashes one entry that has left; returns `false` if there is none. */
   #hashLeaving(): boolean {
     const [entry] = this.#leaving;
     if (entry === undefined) return false;
@@ -101,7 +101,7 @@ export class HistoryDigest {
     if (this.#waiting[at] === undefined) return true;
     this.#waiting[at] = this.#digestOf(entry);
     this.#left += 1;
-    // A session of which nobody asks may go on for ever: of what has left no more waits than of what stands.
+    // In an endless session whose digest nobody needs, keep the number of queued hashes below that of live entries.
     for (let step = 0; step < STEPS_PER_LEAVE && this.#isMostlyLeft; step += 1) this.#enterNext();
     return true;
   }
@@ -110,7 +110,7 @@ export class HistoryDigest {
     return this.#left > PLACE_ENTRIES && 2 * this.#left > this.#waiting.length - this.#next;
   }
 
-  /** What the entries come to. Looks at those that nobody has looked at yet. */
+  /** The fingerprint. Hashes what has not been hashed yet. */
   get digests(): HistoryDigests {
     this.settle();
     const places = new ByteWriter();
@@ -123,18 +123,18 @@ export class HistoryDigest {
     };
   }
 
-  /** Names for the beginnings of the history: by its first 1, 2, 4, … entries, ascending. */
+  /** Keys for prefixes of the history, of 1, 2, 4, … entries, ascending. */
   get names(): readonly string[] {
     this.settle();
     return [...this.#names.values()];
   }
 
-  /** Looks at all entries that nobody has looked at yet. */
+  /** Hashes everything that has not been hashed yet. */
   settle(): void {
     while (this.#enterNext());
   }
 
-  /** The same, yielding where others may have a turn. */
+  /** Like `settle`, yielding in between. */
   *settleInSlices(): Generator<void, void, undefined> {
     for (let entered = 1; this.#enterNext(); entered += 1) if (entered % 8 === 0) yield;
   }
@@ -147,7 +147,7 @@ export class HistoryDigest {
     this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
   };
 
-  /** Has the hash over all reach the next entry; returns `false` when there is none. */
+  /** Advances the running hash by one entry; returns `false` at the end of the queue. */
   #enterNext(): boolean {
     const waiting = this.#waiting[this.#next];
     if (waiting === undefined) {
@@ -165,7 +165,7 @@ export class HistoryDigest {
     return true;
   }
 
-  /** Those that the hash has reached are forgotten in bulk, so that each is moved about once. */
+  /** Drops processed items in bulk, so that each is moved about once on average. */
   #dropEntered(): void {
     const waiting = this.#waiting.slice(this.#next);
     this.#found = Math.max(0, this.#found - this.#next);
@@ -178,12 +178,12 @@ export class HistoryDigest {
     }
   }
 
-  /** Looks at each waiting one once, however often entries leave. */
+  /** Indexes the queue; visits each item only once, however often entries leave. */
   #findWaiting(): void {
     for (; this.#found < this.#waiting.length; this.#found += 1) {
       const entry = this.#waiting[this.#found];
       if (entry === undefined || typeof entry === 'string') continue;
-      // What was added twice waits at one place only.
+      // An entry that was added twice is indexed once.
       if (this.#waitingAt.has(entry)) {
         this.#waiting[this.#found] = this.#digestOf(entry);
         this.#left += 1;
@@ -217,8 +217,8 @@ export class HistoryDigest {
 }
 
 /**
- * Returns the index of the first entry that differs, of as many as both have: a place that differs is found for
- * certain, and in it the entry by its byte. As many when none does.
+ * Returns the index of the first differing entry, up to the shorter length; that length if there is none. A differing
+ * checkpoint is certain; within its block the entry is found by its byte.
  */
 export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   const entries = Math.min(a.entries, b.entries);
@@ -233,7 +233,7 @@ export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   const start = place * PLACE_ENTRIES;
   const end = Math.min(entries, start + PLACE_ENTRIES);
   for (let at = start; at < end; at += 1) if (a.bytes[at] !== b.bytes[at]) return at;
-  // A place differs, and no byte in it: nothing there is sure to be the same.
+  // A checkpoint differs but no byte does: no entry of the block can be trusted.
   return place < wholePlaces || a.entries === b.entries ? start : entries;
 }
 

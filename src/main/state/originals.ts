@@ -1,5 +1,5 @@
-// What tools answered before an edit took it away, for who asks later: from the entries that were added, where the session keeps
-// them, else from the store. Never of another conversation: a store is asked by the key of this one.
+// Original tool results that edits removed, for `restore`: from the added entries if the session keeps them, else from the
+// store. A store is only asked by this conversation's key, so results never leak between conversations.
 
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock } from '../../shared/content.js';
@@ -8,7 +8,7 @@ import { assertIngestible } from '../../shared/ingestion.js';
 import type { RestoredResponse } from '../removal-log/restore.js';
 import type { StateKeeper } from './state-keeper.js';
 
-/** Keeps the answers to calls for other processes; those that are not among the entries are not kept. */
+/** Saves the results of calls for other processes, as far as they are among the entries. */
 export function keepOriginals(
   keeper: StateKeeper,
   added: readonly IContent[],
@@ -23,7 +23,7 @@ export function keepOriginals(
   }
 }
 
-/** Returns what a tool answered to a call; `undefined` when nobody knows. */
+/** Returns the result of a call; `undefined` if it is unknown. */
 export async function findOriginal(
   callId: string,
   sessionId: string,
@@ -51,7 +51,7 @@ export async function findOriginal(
 
 const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
 
-/** What a store gives back is anybody's. */
+/** Validated: a store may return anything. */
 function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
   const block = json === undefined ? undefined : tryParseJson(json);
   if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)

@@ -1,4 +1,4 @@
-// Takes a history up with the state of a session that had it before: finds how much of it is as it was, and folds the journal
+// Continues a history from the saved state of an earlier session: finds how much of it is unchanged, and replays the journal
 // over that. In slices, so that the event loop gets its turns; counts nothing.
 
 import type { IContent } from '../../shared/content.js';
@@ -18,48 +18,48 @@ import type { SessionMemory, OpenState } from './session-state.js';
 import { brokenState } from './session-state.js';
 
 /**
- * How a history differs from the one that a state is of. `edited`: an entry says something else. `shortened`: entries are
- * missing at its end. `foreign`: not even the first one is the same. `not-followed`: what landed cannot be done again, as another version
- * of this library had done it.
+ * How a history differs from the one that a state is of. `edited`: an entry changed. `shortened`: entries are missing at the
+ * end. `foreign`: not even the first entry is the same. `not-followed`: its edits cannot be repeated, since another version of
+ * this library made them.
  */
 export interface StateDivergence {
   readonly reason: 'edited' | 'shortened' | 'foreign' | 'not-followed';
-  /** Index of the first entry, as it was added, that is not as it was; for `not-followed`, entries that had been added. */
+  /** Index of the first changed entry, among the added ones; for `not-followed`, the number of entries added by then. */
   readonly entry: number;
-  /** Edits and summaries that stand all the same, and those that do not. */
+  /** Edits and summaries that could be repeated, and those that could not. */
   readonly followed: number;
   readonly left: number;
 }
 
-/** A history that was taken up. */
+/** A history that continues from a state. */
 export interface Resumed {
-  /** Of the entries that the state knows of. */
+  /** The journal of the entries that the state covers. */
   readonly journal: Journal;
-  /** As they stand. */
+  /** The entries after the replayed edits. */
   readonly entries: readonly IContent[];
-  /** Tokens of the first of them. */
+  /** Token counts of the first of them. */
   readonly tokens: KnownTokens;
   readonly memory: SessionMemory;
-  /** Entries that were taken in; those behind them are new. */
+  /** Number of given entries that it covers; those behind them are new. */
   readonly taken: number;
-  /** Absent when all was as it was. */
+  /** Absent if nothing differed. */
   readonly divergence?: StateDivergence;
 }
 
 export interface ResumeOptions {
-  /** All entries, as they were added; perhaps more than the state knows of. */
+  /** All entries as they were added; possibly more than the state covers. */
   readonly given: readonly IContent[];
   readonly toolCatalog: ToolCatalog | undefined;
-  /** Hashes of them that are known. */
+  /** Known hashes of them. */
   readonly digests?: EntryDigests | undefined;
   /** Whether the journal is to keep the entries. */
   readonly keepsAdded: boolean;
 }
 
 /**
- * Takes up a history.
+ * Continues a history from a state.
  *
- * @returns only how it differs when nothing of the state is of use
+ * @returns just the divergence if nothing of the state is usable
  * @throws TypeError for an entry that a history cannot hold.
  */
 export function resume(
@@ -134,7 +134,7 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
   return records;
 }
 
-/** What is still true of a session of which the history has changed. */
+/** What stays valid of a session's memory when its history has changed. */
 function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMemory {
   return {
     sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },

@@ -1,5 +1,5 @@
-// Where the sessions of one compactor begin and end: with the state of a former one that somebody hands over, that a store
-// keeps, or that this process remembers.
+// How the sessions of a compactor begin and end: with a state given by the host, kept in a store, or remembered by this
+// process.
 
 import type { IContent } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
@@ -20,7 +20,7 @@ import type { TakenUp } from './take-up.js';
 import { HistoryTrace } from './journal.js';
 
 export interface SessionStatesOptions {
-  /** @default states are remembered by this process, as far as there is room */
+  /** @default this process remembers states, up to a size limit */
   readonly store?: StateStore | undefined;
   readonly calibration: TokenCalibration;
   readonly logger: Logger;
@@ -28,17 +28,17 @@ export interface SessionStatesOptions {
 
 /** What a session begins with. */
 export interface Beginning {
-  /** What the host hands over, which may be anything. */
+  /** The state given by the host; may be anything. */
   readonly state: unknown;
-  /** All entries, as they were added. */
+  /** All entries as they were added. */
   readonly given: readonly IContent[];
-  /** The name of the conversation. @default it is known by its beginning */
+  /** The name of the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly toolCatalog: ToolCatalog | undefined;
   readonly edits: EditPolicy;
 }
 
-/** The states of the sessions of a compactor. */
+/** The saved states of a compactor's sessions. */
 export class SessionStates {
   readonly #options: SessionStatesOptions;
   readonly #former = new FormerSessions();
@@ -47,7 +47,7 @@ export class SessionStates {
     this.#options = options;
   }
 
-  /** Has a history begin. @throws TypeError for an entry that it cannot hold. */
+  /** Initializes a history. @throws TypeError for an entry that it cannot hold. */
   async begin(
     history: HistoryService,
     { state, given, conversationId, toolCatalog, edits }: Beginning,
@@ -56,7 +56,7 @@ export class SessionStates {
     let digests: EntryDigests | undefined;
     const keeper = store && new StateKeeper({ store, conversationId, logger });
     let known: unknown = state ?? undefined;
-    // Who adds the entries later is told with the first save that there is a state.
+    // If the entries are added later, the first save finds the stored state.
     if (keeper !== undefined && given.length > 0) {
       if (conversationId === undefined) digests = new WeakMap();
       const names = digests === undefined ? NOT_NEEDED : await inTurns(namesOf(given, digests));
@@ -67,7 +67,7 @@ export class SessionStates {
     return { ...(await takeUp(history, about)), keeper };
   }
 
-  /** Remembers a session that was let go, where nothing else does. Yields while it hashes what nobody has asked for yet. */
+  /** Remembers a closed session, if nothing else does. Yields while it hashes what was not hashed yet. */
   async end(
     history: HistoryService,
     edits: EditPolicy,
@@ -78,7 +78,7 @@ export class SessionStates {
     this.#former.keep(history.journal.trace, snapshot());
   }
 
-  /** By the policy of every turn, what was sent before binds nobody who does not ask for it. */
+  /** Under `every-turn`, former edits matter only to hosts that pass a state. */
   #remembers(edits: EditPolicy): boolean {
     return this.#options.store === undefined && edits !== 'every-turn';
   }
@@ -101,20 +101,23 @@ function* namesOf(
   return digest.names;
 }
 
-/** Characters of states that are kept: of some ten thousands of short sessions, of some hundreds of long ones. */
+/** Characters of states to keep: tens of thousands of short sessions, or hundreds of long ones. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/** The former sessions of a compactor. The one that was let go first makes way. */
+/**
+ * States of closed sessions, so that a new one with the same entries sends what they sent. Used without a store. Bounded,
+ * evicts the oldest; holds no entries.
+ */
 export class FormerSessions {
-  /** As JSON, a third of what the objects take. */
+  /** As JSON, which takes a third of the objects' memory. */
   readonly #states = new Map<number, string>();
   #characters = 0;
 
-  /** Keeps a session that was let go. */
+  /** Remembers a closed session. */
   keep({ key }: HistoryTrace, state: SessionState): void {
     this.#delete(key);
     const json = JSON.stringify(state);
-    // Has V8 put the pieces that it came in into one.
+    // Makes V8 flatten the string, which was built from pieces.
     json.charCodeAt(0);
     this.#states.set(key, json);
     this.#characters += json.length;
@@ -125,7 +128,7 @@ export class FormerSessions {
   }
 
   /**
-   * Returns the one that goes furthest of those whose entries these begin with.
+   * Returns the state of the longest prefix of these entries.
    *
    * @throws TypeError for an entry that a history cannot hold.
    */

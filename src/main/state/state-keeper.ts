@@ -1,5 +1,5 @@
-// Keeps the state of one session in a store, so that other processes go on from it. A store that is slow, full or gone costs one
-// wait and one warning: the turn goes on, and the state is saved once it is back. Knows no session.
+// Saves the state of one session in a store, so that other processes can continue from it. A slow, full or unreachable store
+// costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { createHash } from 'node:crypto';
 import { asError, CtxfoldError } from '../../shared/errors.js';
@@ -9,17 +9,17 @@ import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
   readonly store: StateStore;
-  /** Names the conversation. @default it is known by its beginning */
+  /** Names the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly logger: Logger;
 }
 
 const DEFAULT_DEADLINE_MS = 1_000;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
-/** So long nobody waits for a store that has failed. */
+/** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
 
-/** What became of a save: the state of who was faster, or nothing to do. */
+/** The outcome of a save: saved, not saved, or the state of the process that was faster. */
 export type KeepOutcome = { readonly overtakenBy: unknown } | 'kept' | 'not-kept';
 
 /** The state of one conversation in a store. */
@@ -36,9 +36,9 @@ export class StateKeeper {
   }
 
   /**
-   * Returns what is kept of the conversation; `undefined` for nothing, or when the store does not answer.
+   * Returns the conversation's saved state; `undefined` if there is none, or the store does not answer.
    *
-   * @param names of the beginnings of its history, as its digest has them
+   * @param names keys for prefixes of its history, from its digest
    */
   async load(names: readonly string[]): Promise<unknown> {
     for (const key of this.#keysOf(names)) {
@@ -52,7 +52,7 @@ export class StateKeeper {
     return undefined;
   }
 
-  /** Saves a state. Where another process has saved since, gives that one's state, and the next save is on top of it. */
+  /** Saves a state. If another process has saved since, returns that state instead, and the next save goes on top of it. */
   async save(state: object, names: readonly string[]): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
@@ -76,12 +76,12 @@ export class StateKeeper {
       return winner ? { overtakenBy: parse(winner) } : 'not-kept';
     }
     this.#version = outcome;
-    // It is known by a longer beginning from now on.
+    // From now on it is identified by a longer prefix.
     if (former !== undefined && former !== key) await this.#try((open) => open.delete(former));
     return 'kept';
   }
 
-  /** Keeps an original of a conversation that has a name; nobody waits for that but who closes. */
+  /** Saves an original result of a named conversation in the background; only `settled` waits for it. */
   put(callId: string, original: string): void {
     const key = this.#named;
     if (key === undefined) return;
@@ -90,12 +90,12 @@ export class StateKeeper {
     void put.then(() => this.#puts.delete(put));
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no write is pending. */
   async settled(): Promise<void> {
     await Promise.all(this.#puts);
   }
 
-  /** An original of this conversation, or `undefined`. */
+  /** Returns an original result of this conversation, or `undefined`. */
   async get(callId: string): Promise<string | undefined> {
     const key = this.#named;
     if (key === undefined) return undefined;
@@ -103,19 +103,19 @@ export class StateKeeper {
     return found ?? undefined;
   }
 
-  /** The key of a conversation that has a name: one that is known by its beginning may have it in common with others. */
+  /** The key of a named conversation. Others have none here: conversations may share their first entries. */
   get #named(): string | undefined {
     return this.#options.conversationId === undefined ? undefined : this.#keysOf([])[0];
   }
 
-  /** The keys that the conversation may be found by, the likeliest first. */
+  /** The keys that the conversation may be stored under, most likely first. */
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
     return [`named-${createHash('sha256').update(conversationId).digest('hex')}`];
   }
 
-  /** Asks the store; `undefined` when it fails, or has just failed. */
+  /** Calls the store; `undefined` if it fails, or has just failed. */
   async #try<Answer>(ask: (store: StateStore) => Promise<Answer>): Promise<Answer | undefined> {
     const { store, logger } = this.#options;
     if (Date.now() < this.#pausedUntilMs) return undefined;
@@ -140,7 +140,7 @@ export class StateKeeper {
   }
 }
 
-/** What is no JSON is no state, and is told so by who opens it. */
+/** Invalid JSON is passed on as it is: `openState` rejects it. */
 function parse({ state }: StoredState): unknown {
   try {
     return JSON.parse(state);

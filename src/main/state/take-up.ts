@@ -1,5 +1,5 @@
-// Gives a new session the history that it begins with: as a former one left it where a state tells, else as it was given. Takes
-// a long one in with turns of the event loop between.
+// Initializes a history: from the saved state of an earlier session if there is a usable one, else with the given entries.
+// Yields to the event loop while it takes in a long one.
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
@@ -14,34 +14,34 @@ import type { Resumed, StateDivergence } from './resume.js';
 import type { SessionMemory, OpenState } from './session-state.js';
 import { openState } from './session-state.js';
 
-/** Entries that are taken in before the event loop has its turn. */
+/** Entries taken in between turns of the event loop. */
 const ENTRIES_PER_TURN = 256;
 
-/** What there is to tell of a state. */
+/** What is reported about a state. */
 export type StateReport = StateDivergence | { readonly error: CtxfoldError };
 
 export interface TakeUpOptions {
-  /** What was kept, which may be anything. @default nothing */
+  /** The saved state; may be anything. @default none */
   readonly state: unknown;
-  /** All entries, as they were added. */
+  /** All entries as they were added. */
   readonly given: readonly IContent[];
   readonly toolCatalog: ToolCatalog | undefined;
   readonly calibration: TokenCalibration;
-  /** Hashes of entries that are known. */
+  /** Known hashes of entries. */
   readonly digests?: EntryDigests | undefined;
 }
 
-/** What came of a state. */
+/** The outcome. */
 export interface TakenUp {
-  /** Entries of those given that the history holds, as they stand. */
+  /** Number of given entries that the history now covers. */
   readonly taken: number;
-  /** Absent when the state was of no use. */
+  /** Absent if the state was not usable. */
   readonly memory?: SessionMemory | undefined;
   readonly report?: StateReport | undefined;
 }
 
 /**
- * Has a history go on from a state, as far as that knows it; or takes all entries in, where there is none, or one of no use.
+ * Continues a history from a state as far as that covers it, or takes in all entries if there is no usable one.
  *
  * @throws TypeError for an entry that a history cannot hold.
  */
@@ -87,7 +87,7 @@ async function readStateFor(
   }
 }
 
-/** Takes what was learned of the model; returns what the session remembers, as old as it is now. */
+/** Takes over what was learned about the model, and returns the session's memory aged to the present. */
 function noteOpened(
   history: HistoryService,
   { opened: { model, at }, resumed: { memory } }: ReadState,
@@ -103,12 +103,12 @@ function noteOpened(
 }
 
 /**
- * Has a history that keeps what was added go on from the state of somebody who was faster, in one step, so that nothing that
- * comes in meanwhile is lost.
+ * Continues a history that keeps its added entries from the state of a faster process. The switch is synchronous, so that
+ * nothing added meanwhile is lost.
  *
- * @param onGoneOn is told what the session remembers from then on, before it gets the entries that the state does not know: they are
- *   new to whoever has decided what it tells
- * @returns whether anything of the state is of use; nothing has changed when not
+ * @param onGoneOn gets the session's memory before entries that the state does not cover are added: to the other process they
+ *   are new
+ * @returns `false`, without effect, if the state is not usable
  */
 export async function goOnFrom(
   history: HistoryService,
@@ -120,7 +120,7 @@ export async function goOnFrom(
   const read = await readStateFor(history, all);
   if ('report' in read) return false;
   const { journal, entries, tokens, taken } = read.resumed;
-  // The list has grown meanwhile when something came in.
+  // The list has grown if something was added meanwhile.
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));
   history.clear();
@@ -134,7 +134,7 @@ export async function goOnFrom(
   return true;
 }
 
-/** Adds entries to a history, from one of them on. @throws TypeError for one that it cannot hold. */
+/** Adds entries to a history, from an index on. @throws TypeError for one that it cannot hold. */
 export async function takeIn(
   history: HistoryService,
   given: readonly IContent[],
@@ -143,7 +143,7 @@ export async function takeIn(
   for (let start = from; start < given.length; start += ENTRIES_PER_TURN) {
     if (start > from) await nextTurn();
     const length = Math.min(ENTRIES_PER_TURN, given.length - start);
-    // `addAll` checks what they are.
+    // `addAll` validates them.
     const part: unknown[] = [];
     for (let at = 0; at < length; at += 1) part.push(elementAt('history', given, start + at));
     history.addAll(part as IContent[], undefined, start);

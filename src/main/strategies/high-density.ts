@@ -1,5 +1,5 @@
-// The default strategy: prunes before every send what later entries made stale, and over the
-// threshold says old tool results in one line each. Deterministic, without a model.
+// The default strategy: before every send it prunes what later entries made stale; over the threshold it replaces old tool
+// results by one line each. Deterministic, without a model.
 
 import type { IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
@@ -23,16 +23,15 @@ export class HighDensityStrategy implements CompressionStrategy {
   readonly requiresLLM = false;
   readonly trigger: StrategyTrigger = { mode: 'continuous', defaultThreshold: 0.85 };
 
-  /** See `optimize` of the density pass: this is the same function. */
+  /** Runs the density pass; see `optimize` there. */
   optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
     return optimize(history, config);
   }
 
   /**
-   * Summarizes every tool response in front of the recent tail. When that does not reach the target
-   * of `threshold × contextLimit × 0.6` tokens, drops oldest entries of the head as well: ai entries
-   * with all that answers them first, then human ones. Linear in entries. Planned in a worker when
-   * the history is resident there, with the same result.
+   * Summarizes every tool response in front of the recent tail. If that does not reach the target of `threshold × contextLimit
+   * × 0.6` tokens, also drops the oldest entries of the head: first ai entries with everything that answers them, then human
+   * ones. Linear in entries. If the history is resident in a worker, it is planned there, with the same result.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, logger, runtimeContext } = context;

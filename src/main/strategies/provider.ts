@@ -1,5 +1,5 @@
-// Has the provider itself compact the history, behind the density pass: what stands in for the oldest entries then is the
-// provider's own, opaque, and keeps the reasoning behind it valid. Knows no SDK: whoever makes the requests is handed in.
+// Has the provider compact the history, in addition to the density pass: the oldest entries are replaced by an opaque item of
+// the provider's, and the reasoning behind it stays valid. Knows no SDK: the function that makes the request is injected.
 
 import { CompressionExecutionError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
@@ -19,17 +19,17 @@ export class ProviderStrategy implements CompressionStrategy {
   readonly name = 'provider' as const;
   readonly requiresLLM = true;
   readonly trigger: StrategyTrigger = { mode: 'continuous', defaultThreshold: 0.85 };
-  /** The same pass as that of `high-density`, so that it runs wherever that does. */
+  /** The pass of `high-density`, the very function, so that it is offloaded alike. */
   readonly optimize: HighDensityStrategy['optimize'] = Reflect.get(
     HighDensityStrategy.prototype,
     'optimize',
   );
 
   /**
-   * Has the provider compact what stands before the bottom share of `preserveThreshold`, as far as no call is split from its
-   * response. What it answers takes the place of that, byte for byte.
+   * Has the provider compact everything in front of the bottom share of `preserveThreshold`, without splitting a call from its
+   * response. The answer replaces it byte for byte.
    *
-   * @throws CompressionExecutionError where nobody can ask the provider, or the request failed; the signal's reason.
+   * @throws CompressionExecutionError if no provider can be asked, or the request failed; the signal's reason.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, runtimeContext, compactByProvider, logger, signal } = context;

@@ -1,5 +1,4 @@
-// What the strategies that ask a model have in common: from the parts of a history to a history in
-// which a checked summary stands in for one of them.
+// What the strategies with a model share: replacing a part of a history by a validated summary.
 
 import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
@@ -11,18 +10,18 @@ import { countEach } from './strategy.js';
 import type { CompressionContext, CompressionResult, CompressionStrategyName } from './strategy.js';
 import type { SummarySpan } from './summary-span.js';
 
-/** Fewer entries than this are not worth a call. */
+/** Fewer entries are not worth a model call. */
 const MIN_SUMMARIZED_ENTRIES = 4;
 
-/** Share of the context window that a summary should not exceed. */
+/** Maximum share of the context window for a summary. */
 const MAX_WINDOW_SHARE = 0.2;
 
 /**
- * Asks the context's summarizer for a summary of a span, and puts it in place. With fewer than four
- * entries to summarize, nothing is asked and the history is returned as it is.
+ * Asks the context's summarizer for a summary of a span, and replaces the span by it. With fewer than four entries to
+ * summarize, returns the history unchanged without a call.
  *
- * @throws CompressionExecutionError without a summarizer, or when it failed; SummaryRejectedError for
- *   a summary that is unfit or no smaller than what it would replace; the signal's reason.
+ * @throws CompressionExecutionError if there is no summarizer, or it failed; SummaryRejectedError if the summary is unfit or no
+ *   smaller than what it would replace; the signal's reason.
  */
 export async function replaceWithSummary(
   strategyName: CompressionStrategyName,
@@ -85,14 +84,14 @@ export async function replaceWithSummary(
       strategyUsed: strategyName,
       llmCallMade: true,
       topPreserved: top.length,
-      // What had to stay stands behind the summary, and notes of earlier ones are in the new one.
+      // Kept entries stand behind the summary; earlier notes went into the new one.
       bottomPreserved: kept.length + tail.length,
       middleCompressed: history.length - top.length - kept.length - tail.length,
     },
   };
 }
 
-/** The result of a compression that leaves everything as it is. */
+/** The result of a compression that changes nothing. */
 export function unchanged(
   strategyUsed: CompressionStrategyName,
   history: readonly IContent[],

@@ -1,4 +1,4 @@
-// Which entries a summary stands in for, and which stay around it word for word. Pure.
+// Which entries a summary replaces, and which stay around it verbatim. Pure.
 
 import type { IContent } from '../../shared/content.js';
 import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
@@ -8,25 +8,25 @@ import { isWorkNote } from '../../shared/work/work-note.js';
 import { isProviderEntry } from './provider-compaction.js';
 import { isAcknowledgement, isSummaryNote } from '../summarizer/summary-note.js';
 
-/** A history in parts, each in the order of the history. */
+/** A history split into parts, each in the original order. */
 export interface SummarySpan {
-  /** What stays in front of the summary. */
+  /** Stays in front of the summary. */
   readonly top: readonly IContent[];
-  /** What the summary replaces, earlier summaries aside. */
+  /** Replaced by the summary, without earlier summaries. */
   readonly summarized: readonly IContent[];
-  /** Earlier summaries, which the new one replaces as well. */
+  /** Earlier summaries, replaced as well. */
   readonly notes: readonly IContent[];
-  /** What would be replaced but must stay: it stands behind the summary. */
+  /** Would be replaced but must stay; stands behind the summary. */
   readonly kept: readonly IContent[];
   readonly tail: readonly IContent[];
-  /** What the model is shown: `summarized`, and what the user asked last unless that stands in the tail. */
+  /** What the model is shown: `summarized`, and the user's last request unless it is in the tail. */
   readonly shown: readonly IContent[];
 }
 
 /**
- * Divides a history for a summary of the entries from `start` up to `tailStart`, neither of which may
- * stand between a call and its response. Open calls stay, and what the user asked last; earlier
- * summaries leave the top too, so that they do not pile up, and with them what no human entry precedes.
+ * Splits a history for a summary of the entries from `start` to `tailStart`; neither boundary may split a call from its
+ * response. Open calls and the user's last request stay. Earlier summaries are removed from the top, too, so that they do not
+ * pile up, together with leading entries that no human entry precedes.
  */
 export function summarySpan(
   history: readonly IContent[],
@@ -41,16 +41,16 @@ export function summarySpan(
   const notes: IContent[] = [];
   const kept: IContent[] = [];
   const shown: IContent[] = [];
-  /** Groups at the beginning whose summary leaves: without it, the top would begin with an ai entry. */
+  /** Leading groups whose summary is removed: with them, the top would start with an ai entry. */
   const headless = new Set<number>();
   let hasNote = false;
   history.slice(0, tailStart).forEach((entry, index) => {
-    // What was asked and done is carried on from it whatever becomes of it here; the summary need not tell it again.
+    // Compactions maintain the work note themselves, so the summary need not repeat it.
     if (isWorkNote(entry)) {
       hasNote = true;
       return;
     }
-    // What only the provider can read stands first, and stays.
+    // Only the provider can read it; it stays in front.
     if (isProviderEntry(entry)) {
       top.push(entry);
       return;
