@@ -1,16 +1,16 @@
-// Cuts entries into batches small enough to be posted without a noticeable pause.
+// Splits entries into batches that can be posted without a noticeable pause.
 
 import type { IContent } from '../../shared/content.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import { countablePart } from './posted-entry.js';
 
-/** Entries in one batch at most: posting 256 of 1.9 kB blocks for 0.7 ms. */
+/** Maximum entries per batch: posting 256 of 1.9 kB takes 0.7 ms. */
 export const MAX_BATCH_ENTRIES = 256;
 
-/** UTF-16 units in one batch at most, unless one entry alone has more. */
+/** Maximum UTF-16 units per batch, unless a single entry has more. */
 export const MAX_BATCH_CHARACTERS = 1_000_000;
 
-/** Cuts entries into batches in their order, lazily: what is not asked for is not measured. */
+/** Splits entries into batches, in order and lazily. */
 export function* countBatches(
   contents: readonly IContent[],
 ): Generator<readonly IContent[], void, undefined> {

@@ -1,13 +1,13 @@
-// A deadline for what a thread has been asked.
+// A deadline for requests to a thread.
 
 import { clearImmediate, setImmediate } from '../waiting/event-loop-turn.js';
 
 /**
- * Calls back once `timeoutMs` have passed, unless it is cancelled before.
+ * Calls back after `timeoutMs`, unless cancelled.
  *
- * When the calling thread itself was blocked for that long, its timers fire before the answers that
- * came in the meantime are read. So there is one turn of the event loop more, and only what is truly
- * stuck is given up. The timer keeps the process alive: somebody waits.
+ * If the calling thread itself was blocked for that long, its timers fire before the answers that arrived meanwhile are read.
+ * Waiting for one more turn of the event loop ensures that only real timeouts count. The timer keeps the process alive: someone
+ * is waiting.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;

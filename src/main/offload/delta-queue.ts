@@ -1,5 +1,5 @@
-// The changes of a history on their way to its resident copy: kept in their order, cut into messages
-// small enough that posting one is no noticeable pause. Posts nothing itself.
+// The changes of a history on their way to its resident copy: kept in order, and split into messages that can be posted without
+// a noticeable pause. Posts nothing itself.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
@@ -10,42 +10,42 @@ import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { packEntries } from './pack-entries.js';
 import { countablePart, indexablePart } from './posted-entry.js';
 
-/** A delta that is ready to be posted, without the settings of a pass. */
+/** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
   readonly delta: Omit<HistoryDelta, 'pass' | 'isFar'>;
-  /** The entries that it stages, as the history holds them. */
+  /** The history's entries that it contains. */
   readonly staged: readonly IContent[];
-  /** Whether all that it does is to add them. */
+  /** Whether it only appends entries. */
   readonly isAppend: boolean;
-  /** Whether any of them is added, and not put in place of another. */
+  /** Whether it appends any entry. */
   readonly adds: boolean;
-  /** Results among them, and whether an answer of the model is. */
+  /** The number of results among them, and whether the model answered. */
   readonly results: number;
   readonly isAnswered: boolean;
-  /** UTF-16 units of text in it, about. */
+  /** Approximate UTF-16 units of text. */
   readonly characters: number;
 }
 
 interface QueuedChange {
-  /** Entries that come in. */
+  /** New entries. */
   readonly contents: IContent[];
-  /** What they belong to, and where it leads; `undefined` for an append, which takes them bit by bit. */
+  /** The step that they belong to, and the state it leads to; `undefined` for an append, which may be split. */
   readonly edit: { readonly step: DeltaStep; readonly after: DensityBase } | undefined;
 }
 
 const CLEAR: DeltaStep = { kind: 'clear' };
 
-/** The deltas of one line, from the first on. */
+/** The deltas of one line, from its opening on. */
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
-  /** Entries of the oldest change that are in parcels already. */
+  /** Entries of the oldest change that are already in parcels. */
   #drawn = 0;
-  /** Up to here its entries were looked at for results: so many are in those that wait. */
+  /** How far its entries were searched for results, and how many of those are still queued. */
   #seen = 0;
   #seenResults = 0;
-  /** Up to here they were looked at for an answer behind those, and where one is. */
+  /** How far they were searched for an answer behind those results, and where one is. */
   #searched = 0;
   #answer = -1;
   #sequence = 0;
@@ -53,9 +53,9 @@ export class DeltaQueue {
   #countedTokens: HistoryState['countedTokens'];
 
   /**
-   * @param state the history that the line opens with: it is the first change
-   * @param length entries of it that belong to the opening; the others are told as changes
-   * @param sendsResults whether results are shrunk there, and so come with their texts, counted or not
+   * @param state the history at the opening of the line: the first change
+   * @param length number of its entries that belong to the opening; the others follow as changes
+   * @param sendsResults whether results are shrunk by the worker, so that their texts are sent even if they are counted
    */
   constructor(
     state: HistoryState,
@@ -76,22 +76,22 @@ export class DeltaQueue {
     return this.#changes.length === 0;
   }
 
-  /** The state that the parcels taken so far lead to; `undefined` where they end in the middle of an edit. */
+  /** The state that the parcels taken so far lead to; `undefined` in the middle of an edit. */
   get base(): DensityBase | undefined {
     return this.#drawn > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
   }
 
-  /** Entries that wait to be posted. */
+  /** Number of queued entries. */
   get length(): number {
     return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#drawn;
   }
 
-  /** Whether all that waits is added at the end, and so many results of it stand before an answer. */
+  /** Whether everything queued is appended, with at least this many results in front of an answer. */
   holds(results: number): boolean {
     const [first, second] = this.#changes;
     if (first === undefined || first.edit !== undefined || second !== undefined) return false;
     const { contents } = first;
-    // Each is looked at once, however often this is asked.
+    // Each entry is searched only once, however often this is called.
     for (
       this.#seen = Math.max(this.#seen, this.#drawn);
       this.#seenResults < results;
@@ -110,7 +110,7 @@ export class DeltaQueue {
     return this.#answer >= this.#seen;
   }
 
-  /** Returns the entries that come in with the change. */
+  /** Returns the new entries of the change. */
   push(change: HistoryChange, { base }: HistoryState): readonly IContent[] {
     const last = this.#changes.at(-1);
     switch (change.kind) {
@@ -145,9 +145,9 @@ export class DeltaQueue {
   }
 
   /**
-   * Takes as many changes, or as much of one, as a message may hold; `undefined` when there are none.
+   * Takes as many changes, or as much of one, as a message may hold; `undefined` if there are none.
    *
-   * @param packFrom how many entries are sent as bytes; fewer are cloned
+   * @param packFrom number of entries from which on they are sent as bytes; fewer are cloned
    */
   take(packFrom: number = Infinity): Parcel | undefined {
     if (this.isEmpty) return undefined;
@@ -175,7 +175,7 @@ export class DeltaQueue {
       const drawn = change.contents.slice(from, this.#drawn);
       const isDone = this.#drawn === change.contents.length;
       const { edit } = change;
-      // In front of its entries: who knows where they are to stand need not keep them until then.
+      // In front of its entries: the receiver can put them in place as they arrive.
       if (edit !== undefined && from === 0 && (isDone || drawn.length > 0)) steps.push(edit.step);
       if (drawn.length > 0) steps.push(this.#stage(drawn, packFrom));
       if (edit !== undefined) {
@@ -208,7 +208,7 @@ export class DeltaQueue {
       return entry.speaker === 'tool' && (sendsResults ??= this.#sendsResults());
     };
     if (contents.length >= packFrom) {
-      // What is packed of an entry is what is posted of it: of one that is read, no part has to be made for that.
+      // Packing copies only what is posted, so an entry that is sent in full needs no reduced copy.
       const parts = contents.map((entry, at) => (isRead(entry, at) ? entry : indexablePart(entry)));
       const packed = packEntries(parts);
       if (packed !== undefined) return { kind: 'stage-packed', packed, knownTokens };
@@ -227,11 +227,11 @@ function resultsIn(entry: IContent | undefined): number {
   return results;
 }
 
-/** A list of entries told by another one. */
+/** A list of entries described by another one. */
 export interface RewriteSources {
-  /** By entry of the new list, an index of the same entry in the former one, or -1. */
+  /** By index in the new list, the index of the same entry in the former list, or -1. */
   readonly sources: Int32Array;
-  /** The entries that the former list does not have, in their order. */
+  /** The entries that the former list does not have, in order. */
   readonly added: IContent[];
 }
 

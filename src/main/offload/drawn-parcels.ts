@@ -1,5 +1,5 @@
-// The parcels of one line between its queue and the line: other threads count what is in them, in any order, while the line
-// gets them in theirs. What those threads fail at is left to the line's own.
+// The parcels of one line between its queue and the worker: other threads count their entries concurrently, while the line
+// receives them in order. What those threads fail to count is left to the line's own thread.
 
 import type { IContent } from '../../shared/content.js';
 import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
@@ -10,12 +10,12 @@ import type { OffloadMeter } from './offload-meter.js';
 import { MAX_FREE_BUFFERS } from './pack-entries.js';
 import type { ReadReply } from './reply.js';
 
-/** Threads that count entries which are to go over a line. */
+/** Threads that count entries for a line. */
 export interface CountingThreads {
   readonly countingThreads: number;
-  /** How many entries have to wait for that to be worth the way there. */
+  /** Minimum number of queued entries for which that pays. */
   readonly countsFrom: number;
-  /** Rejects when they were not counted. */
+  /** Rejects if they were not counted. */
   count(
     packed: PackedEntries,
     knownTokens: Int32Array,
@@ -23,44 +23,44 @@ export interface CountingThreads {
   ): Promise<ReadReply<PackedCounts>>;
 }
 
-/** A parcel on its way. */
+/** A parcel that was taken from the queue. */
 export interface DrawnParcel extends Parcel {
-  /** Ends when others have counted it, or failed to. Never rejects. */
+  /** Settles when other threads have counted it, or failed. Never rejects. */
   counting?: Promise<void> | undefined;
-  /** Whether they have. */
+  /** Whether they have counted it. */
   isCounted: boolean;
-  /** Whether nothing of its results will be looked for once the line has those behind it. */
+  /** Whether none of its results can be referred to once the line has the parcels behind it. */
   isFar?: boolean;
 }
 
 export interface DrawnParcelsOptions {
   readonly queue: DeltaQueue;
-  /** Absent when nothing is counted. */
+  /** Absent if nothing is counted. */
   readonly threads: CountingThreads | undefined;
   readonly meter: OffloadMeter;
-  /** Told of counts that came in. */
+  /** Called with arrived counts. */
   readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
-  /** Told when others are done with a parcel. */
+  /** Called when other threads are done with a parcel. */
   readonly onChange: () => void;
 }
 
 /**
- * Text that waits for the line at most once it was counted. Until then the line's thread counts with the others, and takes in
- * what was counted when all is: a total is waited for sooner than a plan.
+ * Maximum text that is counted and waits for the line. Up to that, the line's thread helps counting, and receives the counted
+ * parcels once all are done: a total is needed sooner than a plan.
  */
 const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 
-/** Entries that are sent as bytes when so many come in at once; fewer are cloned sooner. */
+/** Minimum entries to be sent as bytes; fewer are cloned faster. */
 const MIN_PACKED = 32;
 
-/** What was taken from a queue and is not answered yet. */
+/** The parcels taken from a queue and not answered yet. */
 export class DrawnParcels {
   readonly #options: DrawnParcelsOptions;
   readonly #waiting: DrawnParcel[] = [];
   readonly #ending = new AbortController();
-  /** Parcels that others count now. */
+  /** Parcels being counted by other threads. */
   #counting = 0;
-  /** Text in all that is not answered, and in how many parcels. */
+  /** Text in unanswered parcels, and their number. */
   #characters = 0;
   #unanswered = 0;
 
@@ -68,14 +68,14 @@ export class DrawnParcels {
     this.#options = options;
   }
 
-  /** The one whose turn it is, and has not been taken yet. */
+  /** The next parcel to post. */
   get first(): DrawnParcel | undefined {
     return this.#waiting[0];
   }
 
   /**
-   * Takes the next parcel from the queue: for others to count when much waits, or because the line can have it now. Returns
-   * whether there was one.
+   * Takes the next parcel from the queue: to be counted by other threads if much is queued, or because the line can receive it
+   * now. Returns whether there was one.
    */
   draw(canLineTake: boolean): boolean {
     const { queue, threads } = this.#options;
@@ -83,9 +83,9 @@ export class DrawnParcels {
     const isBehind = this.#waiting.length > 0;
     const isForOthers =
       threads !== undefined &&
-      // What comes behind a long history is not to wait for that to be taken in.
+      // Do not make later entries wait until a long history is taken in.
       (isBehind || queue.length >= threads.countsFrom) &&
-      // One more than can be counted, so that no thread waits for the next.
+      // One more than can be counted, so that no thread is idle.
       this.#counting <= threads.countingThreads;
     if (!isForOthers && (isBehind || !canLineTake)) return false;
     const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
@@ -99,9 +99,9 @@ export class DrawnParcels {
   }
 
   /**
-   * Takes the one whose turn it is; `undefined` when there is none, or it is not to be posted yet.
+   * Takes the next parcel to post; `undefined` if there is none, or it must wait.
    *
-   * @param isHurried whether somebody waits for a plan, and not for counts alone
+   * @param isHurried whether a caller waits for a plan, and not only for counts
    */
   take(isHurried: boolean): DrawnParcel | undefined {
     const { first } = this;
@@ -114,7 +114,7 @@ export class DrawnParcels {
   }
 
   get #isFull(): boolean {
-    // Each parcel has a buffer of its own, however little is in it.
+    // Each parcel holds a buffer, however small it is.
     const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
     return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
   }
@@ -122,7 +122,7 @@ export class DrawnParcels {
   get #areEnoughBehind(): boolean {
     let results = 0;
     for (const parcel of this.#waiting) {
-      // An edit may take away what is counted on.
+      // An edit may remove the results that are relied on.
       if (!parcel.isAppend) return false;
       if (parcel.isAnswered && results >= FAR_RESULTS) return true;
       results += parcel.results;
@@ -130,13 +130,13 @@ export class DrawnParcels {
     return this.#options.queue.holds(FAR_RESULTS - results);
   }
 
-  /** Notes that the line has answered one. */
+  /** Notes that the line has answered a parcel. */
   noteAnswer({ characters }: DrawnParcel): void {
     this.#characters -= characters;
     this.#unanswered -= 1;
   }
 
-  /** Has nobody count any more. Final. */
+  /** Cancels all counting. Final. */
   end(): void {
     this.#ending.abort();
   }

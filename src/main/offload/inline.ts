@@ -1,5 +1,5 @@
-// Runs the work on the calling thread: what is chosen for small histories and left when workers fail.
-// Results are those of the worker, because both run the same functions.
+// Runs the work on the calling thread: chosen for small histories, and the fallback if workers fail. Results equal those of a
+// worker, since both run the same functions.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
@@ -18,25 +18,25 @@ import type { IndexScope } from '../../shared/density/index/index-scope.js';
 import { planWithTexts, scopeOfPass } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 
-/**
- * UTF-16 units counted before the event loop gets a turn: 2 ms of ordinary text, 25 ms of the worst.
- */
+/** UTF-16 units counted between turns of the event loop: 2 ms of ordinary text, 25 ms of the worst. */
 const SLICE_LENGTH = 65_536;
 
-/** As many entries are looked at in less than a millisecond or two. */
+/** This many entries are indexed within a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
 
 /**
- * An offload that offloads nothing, of one session. A density pass runs before `optimize` returns its promise, and the first one
- * over a long history takes turns with the event loop as it looks at that. Counting takes turns with the event loop, and so does loading
- * the encoding, which the first count does; it stays at 6 MB. Where it cannot be loaded, tokens are estimated.
+ * The offload of one session that offloads nothing. A density pass is synchronous, except that the first one over a long
+ * history yields to the event loop while indexing. Counting yields as well, as does loading the encoding on the first count; it
+ * occupies 6 MB. If it cannot be loaded, tokens are estimated.
  */
 export class InlineOffload implements Offload {
   readonly #meter: OffloadMeter;
   readonly #onFallback: (event: FallbackEvent) => void;
   readonly #index = new GrowingIndex();
 
-  /** @param onFallback told whenever tokens are estimated, because the encoding cannot be loaded. What it throws is not caught. */
+  /**
+   * @param onFallback called whenever tokens are estimated because the encoding cannot be loaded. Its errors are not caught.
+   */
   constructor(
     meter: OffloadMeter = new OffloadMeter(),
     onFallback: (event: FallbackEvent) => void = () => undefined,
@@ -74,7 +74,7 @@ export class InlineOffload implements Offload {
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
     if (contents.length === 0) return [];
-    // A copy, for the caller may go on with the array while we take turns.
+    // A copy: the caller may change the array while we yield.
     const entries = [...contents];
     const counter = await this.#loadTextCounter();
     signal?.throwIfAborted();
@@ -102,7 +102,7 @@ export class InlineOffload implements Offload {
   }
 }
 
-/** As `countEachEntry`, with a turn of the event loop after each slice, also within one huge entry. */
+/** Like `countEachEntry`, yielding to the event loop after each slice, even within one huge entry. */
 async function countInSlices(
   entries: readonly IContent[],
   counter: BytePairCounter,
@@ -124,10 +124,10 @@ async function countInSlices(
   return counts;
 }
 
-/** Entries that are looked at before others may have a turn. */
+/** Entries indexed between yields. */
 const ENTRIES_PER_SLICE = 64;
 
-/** What was indexed, and of which state of the history. */
+/** The index, and the state of the history it was made from. */
 interface Kept {
   readonly index: HistoryIndex;
   readonly scope: IndexScope;
@@ -135,14 +135,18 @@ interface Kept {
   readonly lastEntry: IContent | undefined;
 }
 
-/** The index of one session's history. */
+/**
+ * The index of one session's history, kept between density passes, so that no entry is indexed twice. Starts over after a
+ * rewrite, or if a pass has another scope. Plans are the same as from scratch.
+ */
 export class GrowingIndex {
   #kept: Kept | undefined;
 
   /**
    * Plans a density pass.
    *
-   * @param history the entries of the base @throws what `planWithTexts` throws
+   * @param history the entries of the base
+   * @throws what `planWithTexts` throws
    */
   plan(
     history: readonly IContent[],
@@ -152,21 +156,21 @@ export class GrowingIndex {
     const scope = scopeOfPass(config);
     const index = this.#take(history, revision, scope);
     const planned = planWithTexts(history, config, index);
-    // Texts that were sent are not kept.
+    // Releases the texts of results that were sent.
     index.unsentResults();
     this.#kept = { index, scope, revision, lastEntry: history.at(-1) };
     return planned;
   }
 
-  /** Whether nothing is kept of the history as it was at a base. */
+  /** Whether there is no index of this revision. */
   isNew({ revision }: DensityBase): boolean {
     return this.#kept?.revision !== revision;
   }
 
   /**
-   * Looks at most of what is new to it ahead of a plan, yielding where others may have a turn.
+   * Indexes most of the new entries ahead of a plan, yielding in between.
    *
-   * @param history the entries of the base, which nobody changes meanwhile
+   * @param history the entries of the base, which must not change meanwhile
    */
   *lookAhead(
     history: readonly IContent[],
@@ -183,7 +187,7 @@ export class GrowingIndex {
     this.#kept = { index, scope, revision, lastEntry: history[index.length - 1] };
   }
 
-  /** What is kept of a history where it is of that, or nothing. One that an error has left half made is of no use. */
+  /** Takes the index if it fits the history, else a new one. After an error a half-made index is not put back. */
   #take(history: readonly IContent[], revision: number, scope: IndexScope): HistoryIndex {
     const kept = this.#kept;
     this.#kept = undefined;
@@ -197,7 +201,7 @@ export class GrowingIndex {
   }
 }
 
-/** Lists in a scope are compared by what is in them: they are made anew for each pass. */
+/** Compares lists by their items: they are created anew for each pass. */
 function isSameScope(a: IndexScope, b: IndexScope): boolean {
   const { inclusionSyntaxes, ...rest } = a;
   return (
@@ -208,10 +212,9 @@ function isSameScope(a: IndexScope, b: IndexScope): boolean {
 }
 
 /**
- * Returns the first `base.length` entries as an array of its own, which no later edit of the history
- * reaches; entries themselves never change.
+ * Returns a copy of the first `base.length` entries, which later edits of the history do not affect.
  *
- * @throws RangeError when the history is shorter than its base.
+ * @throws RangeError if the history is shorter than its base.
  */
 export function entriesOfBase(
   history: readonly IContent[],
@@ -222,10 +225,10 @@ export function entriesOfBase(
 }
 
 /**
- * Returns the first `base.length` entries for use before anything else can run: the history itself
- * when it has no more, so that a pass in every turn does not copy a long list in every turn.
+ * Returns the first `base.length` entries for synchronous use: the history itself if it is no longer, so that not every pass
+ * copies a long list.
  *
- * @throws RangeError when the history is shorter than its base.
+ * @throws RangeError if the history is shorter than its base.
  */
 export function viewOfBase(history: readonly IContent[], base: DensityBase): readonly IContent[] {
   assertCovers(history, base);

@@ -1,5 +1,5 @@
-// Reads what came over a line. As with the pool, nothing of a reply is used before its shape was
-// checked; that costs time in proportion to edits and to entries that came in.
+// Validates the replies on a line. As with the pool, no part of a reply is used before its shape was checked; linear in edits
+// and new entries.
 
 import type { DensityBase } from '../../shared/density.js';
 import { WorkerPoolError } from '../../shared/errors.js';
@@ -14,10 +14,9 @@ import { findPlanOfBaseProblem, isDuration, isEditList, readEnvelope } from './r
 import type { ReadReply } from './reply.js';
 
 /**
- * Checks the reply to a delta, on a line whose worker counts tokens or does not.
+ * Validates the reply to a delta.
  *
- * @throws WorkerPoolError `WORKER_INVALID_RESULT` for one that does not answer it; the revived error
- * when the delta was refused.
+ * @throws WorkerPoolError `WORKER_INVALID_RESULT` for an invalid reply; the revived error if the delta was refused.
  */
 export function readDeltaReply(
   delta: HistoryDelta,
@@ -42,14 +41,14 @@ export function readDeltaReply(
   return { value: value as unknown as DeltaValue, runMs };
 }
 
-/** Checks the reply to a question for a pass on the state of `base`. @throws as `readDeltaReply` does. */
+/** Validates the reply to a request for a pass on the state `base`. @throws as `readDeltaReply` does. */
 export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
   const { value, runMs } = readEnvelope(reply, invalid);
   assertPass(base, value);
   return { value: value as unknown as PlannedPass, runMs };
 }
 
-/** Checks the reply to a compression's question. @throws as `readDeltaReply` does. */
+/** Validates the reply to a compression request. @throws as `readDeltaReply` does. */
 export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
   if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
     return { value: null, runMs: reply.runMs };

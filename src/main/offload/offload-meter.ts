@@ -1,5 +1,5 @@
-// Adds up what the offload of a session does, for the session and for all of them, and tells whoever
-// monitors. A ledger only: it decides nothing.
+// What offloads did and how they failed: totals per session and compactor, telemetry, and one log warning per kind of failure.
+// Decides nothing.
 
 import { CtxfoldError } from '../../shared/errors.js';
 import {
@@ -27,7 +27,7 @@ export class OffloadMeter {
   #mainThreadMs = 0;
   #bytesSent = 0;
 
-  /** @param all where everything is added up that this one is told */
+  /** @param all the meter of the compactor, which gets everything as well */
   constructor(sessionId: string = '', all?: OffloadMeter) {
     this.#sessionId = sessionId;
     this.#all = all;
@@ -49,7 +49,7 @@ export class OffloadMeter {
     };
   }
 
-  /** Notes a piece of work that was done. */
+  /** Adds a completed piece of work. */
   addPass(pass: Omit<PassMessage, 'sessionId'>): void {
     this.#add(pass);
     if (this.#all !== undefined) this.#all.#add(pass);
@@ -57,10 +57,9 @@ export class OffloadMeter {
   }
 
   /**
-   * Notes a piece of work that was posted to a worker.
+   * Adds work that was posted to a worker and ends now.
    *
-   * @param times when it began and when it had been posted, on the clock of `performance.now`, and how
-   * long it waited and ran, in milliseconds; it ends now
+   * @param times start and end of posting, by `performance.now`, and the time it waited and ran, in milliseconds
    */
   addPosted(
     work: Pick<PassMessage, 'task' | 'ranOn' | 'entries' | 'bytesSent'>,
@@ -76,7 +75,7 @@ export class OffloadMeter {
     this.addPass({ ...work, queueMs, runMs, transferMs, mainThreadMs: postedAt - startedAt });
   }
 
-  /** Notes that workers failed and the calling thread took their place. */
+  /** Adds a fallback to the calling thread. */
   addFallback({ task, error, attempts }: FallbackEvent): void {
     this.#fallbacks += 1;
     if (this.#all !== undefined) this.#all.#fallbacks += 1;
@@ -92,7 +91,7 @@ export class OffloadMeter {
     });
   }
 
-  /** Notes an attempt on a worker that failed. */
+  /** Adds a failed attempt on a worker. */
   addFailure(): void {
     this.#failures += 1;
     this.#all?.addFailure();
@@ -119,7 +118,7 @@ export class OffloadMeter {
 
 const INLINE = "or choose offload: 'inline'.";
 
-/** What helps, by a word in any message or code of the chain of causes. */
+/** Advice, by a pattern in any message or code of the chain of causes. */
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/ERR_ACCESS_DENIED|NotCapable/, `Start Node with --allow-worker, ${INLINE}`],
   [
@@ -128,7 +127,10 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   ],
 ];
 
-/** What one compactor has told of. */
+/**
+ * Logs that workers cannot be used, why, and what to do: once per kind of failure, since a session then falls back in every
+ * turn.
+ */
 export class FallbackNotice {
   readonly #logger: Logger;
   readonly #told: Set<FailureCode> = new Set();
@@ -137,12 +139,12 @@ export class FallbackNotice {
     this.#logger = logger;
   }
 
-  /** Whether tokens were estimated, because the encoding could not be loaded. */
+  /** Whether it has warned that tokens are estimated because the encoding could not be loaded. */
   get hasToldOfEstimates(): boolean {
     return this.#told.has('TOKEN_COUNT_FAILED');
   }
 
-  /** Warns of a failure unless it has warned of one of its kind before: that of the innermost cause. */
+  /** Warns of a failure, unless it has warned of the same code before: that of the innermost cause. */
   tell({ task, error }: FallbackEvent): void {
     const innermost = innermostFailure(error);
     const code = failureCode(innermost);
@@ -162,7 +164,7 @@ export class FallbackNotice {
   }
 }
 
-/** As a sentence. Node lists, behind the message, from where a missing module was asked for. */
+/** The first line as a sentence. Node appends the path that required a missing module. */
 function firstLine(text: string): string {
   return text.split('\n', 1).join('').replace(/\.?$/, '.');
 }

@@ -1,5 +1,5 @@
-// Reads what a worker sent back. A thread that was hit by a fault may answer anything, so nothing of
-// a reply is used before its shape was checked; reading it is linear in edits, never in payloads.
+// Validates what a worker sent back. A faulty thread may answer anything, so no part of a reply is used before its shape was
+// checked; linear in edits, never in payloads.
 
 import type { DensityBase } from '../../shared/density.js';
 import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
@@ -16,18 +16,18 @@ import type {
   TaskValue,
 } from '../../shared/protocol.js';
 
-/** The value of a reply that says `ok`. */
+/** The value of a successful reply. */
 export interface ReadReply<Value> {
   readonly value: Value;
-  /** Milliseconds that it ran in the worker. */
+  /** Run time in the worker, in milliseconds. */
   readonly runMs: number;
 }
 
 /**
- * Checks the reply to `request` and returns its value.
+ * Validates the reply to `request` and returns its value.
  *
- * @throws WorkerPoolError `WORKER_INVALID_RESULT` for a reply that does not answer the request; the
- * revived error when the task itself failed, which is never a `WorkerPoolError`.
+ * @throws WorkerPoolError `WORKER_INVALID_RESULT` for an invalid reply; the revived error if the task itself failed, which is
+ *   never a `WorkerPoolError`.
  */
 export function readReply<Request extends TaskRequest>(
   request: Request,
@@ -36,14 +36,14 @@ export function readReply<Request extends TaskRequest>(
   const { value, runMs } = readEnvelope(reply, (problem) => invalid(request, problem));
   const problem = findProblem(request, value);
   if (problem !== undefined) throw invalid(request, problem);
-  // The one place where data from outside gets its type: `findProblem` has just checked it.
+  // The only cast of external data: `findProblem` has just validated it.
   return { value: value as unknown as TaskValue<Request>, runMs };
 }
 
 /**
  * Opens a reply of any kind.
  *
- * @throws the revived error of a reply that says what went wrong; what `invalid` makes of one that is none.
+ * @throws the revived error of a failure reply; what `invalid` creates for an invalid one.
  */
 export function readEnvelope(
   reply: unknown,
@@ -73,7 +73,7 @@ function findPlanProblem(request: OptimizeRequest, value: JsonRecord): string | 
   return findPlanOfBaseProblem(request.base, value);
 }
 
-/** What is wrong with a plan that should be one for `expected`, or `undefined`. */
+/** Returns what is wrong with a plan for `expected`, or `undefined`. */
 export function findPlanOfBaseProblem(
   expected: DensityBase,
   { base, plan, texts = [] }: JsonRecord,
@@ -85,7 +85,7 @@ export function findPlanOfBaseProblem(
   return isPlan(plan, length, texts.length) ? undefined : 'edits that are none of this history';
 }
 
-/** Whether all rows name an entry, a block, an action and a rule, and ascend. */
+/** Whether all rows have a valid entry, block, action and rule, and ascend. */
 function isPlan(plan: Int32Array, length: number, texts: number): boolean {
   if (!isEditList(plan, ROW_LENGTH, length)) return false;
   let [lastEntry, lastBlock] = [-1, -1];
@@ -115,7 +115,7 @@ function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): s
   return findCountProblem(packed.entries, value);
 }
 
-/** Whether a value is rows of `width` numbers that start with the index of an entry below `length`. */
+/** Whether a value consists of rows of `width` numbers that start with an entry index below `length`. */
 export function isEditList(value: unknown, width: number, length: number): boolean {
   if (!(value instanceof Int32Array) || value.length % width !== 0) return false;
   for (let at = 0; at < value.length; at += width) {

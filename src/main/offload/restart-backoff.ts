@@ -1,10 +1,10 @@
-// Decides when threads may be started again after threads that did no good. Time is injected.
+// Decides when threads may be restarted after failures. The clock is injected.
 
-/** Delays in milliseconds: none before the first restart, then doubling up to the last. */
+/** Delays in milliseconds: none before the first restart, then doubling up to the maximum. */
 const FIRST_DELAY_MS = 250;
 const LAST_DELAY_MS = 30_000;
 
-/** Spaces out restarts: a broken installation must not cost a thread start per task. */
+/** Spaces out restarts: a broken installation must not start a thread per task. */
 export class RestartBackoff {
   readonly #now: () => number;
   #fruitlessStarts: number = 0;
@@ -18,7 +18,7 @@ export class RestartBackoff {
     return this.#now() >= this.#notBefore;
   }
 
-  /** Notes that threads were given up; the first time in a row they may be replaced at once. */
+  /** Notes a failed set of threads; the first in a row may be replaced at once. */
   noteLoss(): void {
     this.#fruitlessStarts += 1;
     if (this.#fruitlessStarts === 1) return;
@@ -26,7 +26,7 @@ export class RestartBackoff {
     this.#notBefore = this.#now() + Math.min(delayMs, LAST_DELAY_MS);
   }
 
-  /** Notes that a thread did its work. */
+  /** Notes that a thread has completed a task. */
   noteSuccess(): void {
     this.#fruitlessStarts = 0;
     this.#notBefore = -Infinity;

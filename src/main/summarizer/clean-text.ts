@@ -1,16 +1,15 @@
-// Takes out of texts what nobody can see and models still read. Linear in length.
+// Removes characters that people cannot see but models read. Linear in length.
 
 /**
- * Control characters but tab and line feed, and characters that are invisible, reorder text or smuggle
- * it: directional marks and overrides, zero-width spaces, invisible operators, Unicode tags. The
- * joiners stay: emoji and several scripts are written with them.
+ * Control characters except tab and line feed, and characters that are invisible, reorder text or smuggle it: directional marks
+ * and overrides, zero-width spaces, invisible operators, Unicode tags. Joiners stay: emoji and several scripts need them.
  */
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
 /**
- * Returns the text without control and invisible characters. Line ends become line feeds, separators
- * of lines and paragraphs spaces, and halves of surrogate pairs U+FFFD.
+ * Returns the text without control and invisible characters. Line ends become line feeds, line and paragraph separators spaces,
+ * lone surrogates U+FFFD.
  */
 export function cleanText(text: string): string {
   return text

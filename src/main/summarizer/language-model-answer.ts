@@ -1,5 +1,5 @@
-// Reads what `doGenerate` of a Vercel AI SDK provider returns, in the shapes of its specifications v2
-// (plain finish reason and token counts), v3 and v4 (objects for both).
+// Parses what `doGenerate` of a Vercel AI SDK provider returns, in the shapes of specifications v2 (plain finish reason and
+// token counts), v3 and v4 (objects for both).
 
 import { SummarizerError } from '../../shared/errors.js';
 import type { SummarizerFinishReason, SummarizerResponse, SummarizerUsage } from './summarizer.js';
@@ -15,9 +15,9 @@ const FINISH_REASONS: ReadonlySet<string> = new Set<SummarizerFinishReason>([
 ]);
 
 /**
- * Reads an answer. Reasoning, files and sources in it are left out.
+ * Parses an answer. Reasoning, files and sources are ignored.
  *
- * @throws SummarizerError `SUMMARIZER_FAILED` when it is no answer in any of the known shapes.
+ * @throws SummarizerError `SUMMARIZER_FAILED` if it has none of the known shapes.
  */
 export function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
   const { content, finishReason, usage } = recordOf(answer);
