@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isLogger, SILENT_LOGGER, steadyLogger } from './host/logger.js';
+import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import { hasFunctions } from '../shared/misuse.js';
 import type { Logger } from './host/logger.js';
 import type { OffloadMode } from './offload/offload.js';
@@ -174,5 +174,5 @@ type WithoutDefault =
 export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
   const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options);
   const { preset, contextLimit = preset && DOCUMENTED_CONTEXT_LIMIT } = complete;
-  return { ...complete, contextLimit, logger: steadyLogger(complete.logger) };
+  return { ...complete, contextLimit, logger: safeLogger(complete.logger) };
 }

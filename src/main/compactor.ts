@@ -45,7 +45,7 @@ import { RemovalLog } from './removal-log/removal-log.js';
 import { Session } from './session.js';
 import { resolveStore } from './state/directory-store.js';
 import { SessionStates } from './state/session-states.js';
-import { takeIn } from './state/take-up.js';
+import { addInTurns } from './state/resume.js';
 import { setImmediate } from './waiting/event-loop-turn.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { ModelLimits } from './models/model-limits.js';
@@ -197,17 +197,17 @@ class ThreadedCompactor implements Compactor {
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
     const early: FallbackEvent[] = [];
-    let tell = (event: FallbackEvent): void => void early.push(event);
-    const place = this.#createOffload(
+    let reportFallback = (event: FallbackEvent): void => void early.push(event);
+    const sessionOffload = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
       (event) => {
-        this.#notice.tell(event);
-        tell(event);
+        this.#notice.warn(event);
+        reportFallback(event);
       },
     );
     try {
-      const about = {
+      const basics = {
         ...edits,
         sessionId,
         settings,
@@ -216,26 +216,30 @@ class ThreadedCompactor implements Compactor {
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
         cache,
-        isReasoningUnsaid: options.reasoning === undefined,
+        isReasoningUnset: options.reasoning === undefined,
       };
-      const session = await this.#startSession({ ...options, removalLogPath }, about, place);
+      const session = await this.#startSession(
+        { ...options, removalLogPath },
+        basics,
+        sessionOffload,
+      );
       modelName = () => session.history.modelName;
-      tell = (event): void => {
+      reportFallback = (event): void => {
         session.reportFallback(event);
       };
       setImmediate(() => {
-        early.forEach(tell);
+        early.forEach(reportFallback);
       });
       return session;
     } catch (error) {
-      place.offload.close?.();
+      sessionOffload.offload.close?.();
       throw error;
     }
   }
 
   async #startSession(
     { removalLogPath, activeTodos, history: restored = [], state, ...options }: SessionOptions,
-    about: SessionBasics,
+    basics: SessionBasics,
     { offload, mirror }: SessionOffload,
   ): Promise<Session> {
     const { logger, tokenizer } = this.#options;
@@ -246,23 +250,25 @@ class ThreadedCompactor implements Compactor {
       keepsAdded: this.#options.store !== undefined,
     });
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
-      ...{ state, given: restored, conversationId: options.sessionId, edits: about.edits },
-      toolCatalog: about.densityOptions.toolCatalog,
+      ...{ state, given: restored, conversationId: options.sessionId, edits: basics.edits },
+      toolCatalog: basics.densityOptions.toolCatalog,
     });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
-      ...about,
+      ...basics,
       ...{ compactByProvider: options.compactByProvider, now: options.now },
-      carriesWork: sessionDefaults(this.#options.preset).carriesWork,
+      addsWorkNote: sessionDefaults(this.#options.preset).addsWorkNote,
       history,
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasToldOfEstimates,
+      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasWarnedOfEstimates,
       compressionInputs: (): CompressionInputs => {
-        const summarizer = this.#summarizerOf(about.runtimeContext.ephemerals.compressionProfile());
+        const summarizer = this.#summarizerOf(
+          basics.runtimeContext.ephemerals.compressionProfile(),
+        );
         return {
           ...(summarizer !== undefined && { summarizer }),
           ...(compressionPrompt !== undefined && { compressionPrompt }),
@@ -271,21 +277,21 @@ class ThreadedCompactor implements Compactor {
         };
       },
       removalLog,
-      isTakenUp: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
+      wasSentBefore: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
       former: memory,
       keeper,
       onClose: async () => {
         offload.close?.();
         this.#sessions.delete(session);
         if (this.#closing !== undefined) return;
-        await this.#states.end(history, about.edits, () => session.snapshot());
+        await this.#states.end(history, basics.edits, () => session.snapshot());
       },
       logger,
     });
-    await takeIn(history, restored, taken);
+    await addInTurns(history, restored, taken);
     if (report !== undefined) setImmediate(() => session.reportState(report));
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
-    this.#sessions.set(session, { sessionId: about.sessionId, removalLog, directory });
+    this.#sessions.set(session, { sessionId: basics.sessionId, removalLog, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;

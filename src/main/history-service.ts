@@ -183,7 +183,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();
-    this.#tell({ kind: 'clear' });
+    this.#notifyChange({ kind: 'clear' });
     this.#announceTokens();
   }
 
@@ -293,7 +293,11 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#revision += 1;
     this.#ledger.add([...result.replacements.values()]);
     this.#ledger.remove(gone);
-    this.#tell({ kind: 'edit', removals: result.removals, replacements: result.replacements });
+    this.#notifyChange({
+      kind: 'edit',
+      removals: result.removals,
+      replacements: result.replacements,
+    });
     this.#announceTokens();
     await this.waitForTokenUpdates();
   }
@@ -336,7 +340,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#revision += 1;
     this.#ledger.add(contents);
     this.#ledger.remove(former);
-    this.#tell({ kind: 'rewrite', former, contents });
+    this.#notifyChange({ kind: 'rewrite', former, contents });
     this.#announceTokens();
     return true;
   }
@@ -349,10 +353,10 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #append(contents: readonly IContent[], tokens?: KnownTokens): void {
     for (const content of contents) this.#entries.push(content);
     this.#ledger.add(contents, this.#modelName, tokens);
-    if (contents.length > 0) this.#tell({ kind: 'append', contents });
+    if (contents.length > 0) this.#notifyChange({ kind: 'append', contents });
   }
 
-  #tell(change: HistoryChange): void {
+  #notifyChange(change: HistoryChange): void {
     for (const watcher of this.#watchers) watcher(change);
     this.#mirror?.noteChange(change, {
       base: this.base,

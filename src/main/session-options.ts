@@ -111,7 +111,7 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
   assertDensityOptions('density', density);
-  return { ...options, density: definedOf(density) };
+  return { ...options, density: omitUndefined(density) };
 }
 
 /**
@@ -133,7 +133,7 @@ export function removalLogPathOf(
 }
 
 /** Drops properties that are `undefined`. */
-function definedOf<Options extends object>(options: Options): Options {
+function omitUndefined<Options extends object>(options: Options): Options {
   const defined = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined) as Options;
 }
@@ -142,7 +142,7 @@ function definedOf<Options extends object>(options: Options): Options {
 export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. */
-  readonly carriesWork: boolean;
+  readonly addsWorkNote: boolean;
   /** Share of the context window at which summaries are requested in the background; 1 for never. */
   readonly ahead: number;
   readonly density: Pick<
@@ -153,7 +153,7 @@ export interface SessionDefaults {
 
 const FOR_AGENTS: SessionDefaults = {
   edits: 'auto',
-  carriesWork: true,
+  addsWorkNote: true,
   ahead: 0.7,
   density: {
     toolCatalog: KNOWN_TOOL_CATALOG,
@@ -166,7 +166,7 @@ const FOR_AGENTS: SessionDefaults = {
 /** Without a catalog and working-set rules, a pass uses the documented ones. */
 const DOCUMENTED: SessionDefaults = {
   edits: 'every-turn',
-  carriesWork: false,
+  addsWorkNote: false,
   ahead: 1,
   density: { inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES },
 };

@@ -37,9 +37,9 @@ import {
 import { SafeEmitter } from './host/logger.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
-import { goOnFrom, takeUp } from './state/take-up.js';
-import type { StateReport, TakeUpOptions } from './state/take-up.js';
-import { findOriginal, keepOriginals } from './state/originals.js';
+import { switchToState, startHistory } from './state/resume.js';
+import type { StateReport, HistoryStartOptions } from './state/resume.js';
+import { findOriginal, keepOriginals } from './state/state-keeper.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
@@ -51,7 +51,7 @@ import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { PreflightDetails } from './telemetry/channels.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
-const MAX_OVERTAKEN = 5;
+const MAX_LOST_RACES = 5;
 
 /** How long `close` waits for a running preflight. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -69,7 +69,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
   /** Calls whose results were removed since the state was last saved. */
-  readonly #gone = new Set<string>();
+  readonly #removedCallIds = new Set<string>();
   /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -191,10 +191,10 @@ export class Session extends SafeEmitter<SessionEvents> {
    * differ.
    */
   async goOnWith(entries: readonly IContent[]): Promise<void> {
-    const about = { state: this.snapshot(), given: entries, ...this.#known };
+    const about = { state: this.snapshot(), given: entries, ...this.#startOptions };
     this.history.clear();
-    const { memory, taken, report } = await takeUp(this.history, about);
-    if (memory !== undefined) this.#goOn(memory);
+    const { memory, taken, report } = await startHistory(this.history, about);
+    if (memory !== undefined) this.#adopt(memory);
     this.history.addAll(entries.slice(taken));
     if (report !== undefined) this.reportState(report);
   }
@@ -215,7 +215,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    * changed, or `null`. Must not be called while another step runs.
    */
   async ensureDensityOptimized(given: AbortOptions = {}): Promise<PrunedEvent | null> {
-    return this.#tellEach(this.#preflight.prune(0, readAbortOptions(given)));
+    return this.#runSteps(this.#preflight.prune(0, readAbortOptions(given)));
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
@@ -231,7 +231,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws what the strategy threw; `CLOSED` after `close`. The history is unchanged then.
    */
   async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
-    return this.#tellEach(this.#preflight.compress(promptId, readCall(promptId, given)));
+    return this.#runSteps(this.#preflight.compress(promptId, readCall(promptId, given)));
   }
 
   /**
@@ -246,7 +246,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
     const options = readCall(promptId, given, pendingTokens);
-    return this.#tellEach(this.#preflight.enforceLimit(promptId, pendingTokens, options));
+    return this.#runSteps(this.#preflight.enforceLimit(promptId, pendingTokens, options));
   }
 
   /** Returns what a strategy would be given to compress the present history. */
@@ -313,60 +313,66 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.history.assertOpen();
     this.#catalogCheck?.look(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    return this.#telemetry.watchPreflight(details, this.#runAndKeep(details));
+    return this.#telemetry.watchPreflight(details, this.#runAndSave(details));
   }
 
   /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
-  async #runAndKeep(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
+  async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
-    for (let overtaken = 0; ; overtaken += 1) {
+    for (let lostRaces = 0; ; lostRaces += 1) {
       const steps = this.#preflight.run(promptId, pendingTokens, details);
-      const result = await this.#tellEach(steps);
-      const isLast = overtaken === MAX_OVERTAKEN;
-      if (!(await this.#keep()) || isLast) return result;
+      const result = await this.#runSteps(steps);
+      const isLast = lostRaces === MAX_LOST_RACES;
+      if (!(await this.#save()) || isLast) return result;
       this.#parts.logger.debug('another process was faster', { promptId });
     }
   }
 
   /** Saves the state. Returns whether another process was faster and this history now continues from its state. */
-  async #keep(): Promise<boolean> {
+  async #save(): Promise<boolean> {
     const { keeper } = this.#parts;
     const { history } = this;
     if (keeper === undefined) return false;
     const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
-    if (outcome === 'kept') keepOriginals(keeper, history.journal.added ?? [], this.#gone);
-    this.#gone.clear();
+    if (outcome === 'kept')
+      keepOriginals(keeper, history.journal.added ?? [], this.#removedCallIds);
+    this.#removedCallIds.clear();
     if (typeof outcome === 'string') return false;
-    const about = { state: outcome.overtakenBy, ...this.#known };
-    const hasGoneOn = await goOnFrom(history, about, (former) => {
-      this.#goOn(former);
+    const about = { state: outcome.overtakenBy, ...this.#startOptions };
+    const hasSwitched = await switchToState(history, about, (former) => {
+      this.#adopt(former);
     });
     // The winner's state is of another history: save this one over it.
-    if (!hasGoneOn) await keeper.save(this.snapshot(), history.journal.digest.names);
-    return hasGoneOn;
+    if (!hasSwitched) await keeper.save(this.snapshot(), history.journal.digest.names);
+    return hasSwitched;
   }
 
-  get #known(): Pick<TakeUpOptions, 'toolCatalog' | 'calibration'> {
+  get #startOptions(): Pick<HistoryStartOptions, 'toolCatalog' | 'calibration'> {
     const { calibration = new TokenCalibration(), densityOptions } = this.#parts;
     return { calibration, toolCatalog: densityOptions.toolCatalog };
   }
 
-  #goOn(former: SessionMemory): void {
-    this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
+  #adopt(former: SessionMemory): void {
+    this.#parts = createParts({
+      ...this.#parts,
+      ...this.#parts.edits,
+      wasSentBefore: false,
+      former,
+    });
     this.#preflight = new Preflight(this.#parts);
   }
 
-  async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
+  async #runSteps<Result>(steps: Steps<Result>): Promise<Result> {
     this.history.assertOpen();
     for (;;) {
       const { done, value } = await steps.next();
       if (done === true) return value;
-      this.#tell(value);
+      this.#report(value);
     }
   }
 
   /** The one place that reports a step: to telemetry, to the guard, then to listeners. */
-  #tell(report: StepReport): void {
+  #report(report: StepReport): void {
     if (report.step === 'none') {
       this.notify('compressionFailed', { error: report.compressionFailure });
       return;
@@ -383,7 +389,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     if (!isHeard && this.#parts.keeper === undefined) return;
     const removed = this.#removed.ofStep(report, this.history.getRawHistory());
     if (!removed) return;
-    for (const callId of removed.callIds) this.#gone.add(callId);
+    for (const callId of removed.callIds) this.#removedCallIds.add(callId);
     if (isHeard) this.notify('removed', { step, ...removed });
   }
 

@@ -28,7 +28,7 @@ export const SILENT_LOGGER: Logger = {
  * Wraps a logger so that it never throws: a failed log call must not end a turn. The first failure is reported as a process
  * warning, without what was thrown, which may hold anything.
  */
-export function steadyLogger(logger: Logger): Logger {
+export function safeLogger(logger: Logger): Logger {
   // A JavaScript implementation may be async despite the type.
   const host: Readonly<Record<keyof Logger, (message: string, details?: object) => unknown>> =
     logger;

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import { hasFunctions } from '../../shared/misuse.js';
-import { SILENT_LOGGER, steadyLogger } from '../host/logger.js';
+import { SILENT_LOGGER, safeLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
 import { withoutContent } from '../host/ask-host.js';
 import type { StateStore } from '../state/state-store.js';
@@ -17,7 +17,13 @@ import type {
   SummarizerResponse,
 } from '../summarizer/summarizer.js';
 import { withDeadline } from '../waiting/abortable.js';
-import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
+import {
+  answerKey,
+  assertTextStore,
+  CANCELLATION,
+  cancellationKey,
+  hashOf,
+} from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
 /** The part of a BullMQ job that is used. */
@@ -74,11 +80,11 @@ export function queuedSummarizer(
   assertTextStore(store);
   if (!(takenWithinMs > 0)) throw new RangeError('Expected takenWithinMs to be above 0.');
   const { contextLimit, timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
-  const asking = { summarizer, queue, store, takenWithinMs, logger: steadyLogger(logger) };
+  const asking = { summarizer, queue, store, takenWithinMs, logger: safeLogger(logger) };
   return {
     contextLimit,
     timeoutMs: timeoutMs + takenWithinMs,
-    generate: (request) => new Asking(asking, request).generate(),
+    generate: (request) => new QueuedRequest(asking, request).generate(),
   };
 }
 
@@ -90,7 +96,7 @@ interface Parts extends Pick<QueuedSummarizerOptions, 'queue'> {
 }
 
 /** One request. */
-class Asking {
+class QueuedRequest {
   readonly #parts: Parts;
   readonly #request: SummarizerRequest;
   readonly #id: string;
@@ -105,9 +111,9 @@ class Asking {
     const { summarizer, logger } = this.#parts;
     const { signal } = this.#request;
     try {
-      return await this.#askWorkers();
+      return await this.#requestFromWorkers();
     } catch (thrown) {
-      if (signal.aborted) void this.#callOff();
+      if (signal.aborted) void this.#cancel();
       signal.throwIfAborted();
       if (thrown instanceof SummarizerError && thrown.code === 'SUMMARIZER_FAILED') throw thrown;
       logger.warn('no worker has made a summary; this process asks for it', {
@@ -117,9 +123,9 @@ class Asking {
     }
   }
 
-  async #askWorkers(): Promise<SummarizerResponse> {
+  async #requestFromWorkers(): Promise<SummarizerResponse> {
     const { takenWithinMs } = this.#parts;
-    const known = await this.#ask(() => this.#answer());
+    const known = await this.#withTimeout(() => this.#answer());
     if (known !== undefined) return known;
     await this.#enqueue();
     let waitingSince = performance.now();
@@ -128,7 +134,7 @@ class Asking {
       await setTimeout(pauseMs, undefined, { signal: this.#request.signal });
       const now = performance.now();
       try {
-        const state = await this.#look();
+        const state = await this.#poll();
         heardAt = now;
         if (typeof state === 'object') return state;
         if (state === 'active') waitingSince = now;
@@ -137,7 +143,7 @@ class Asking {
         if (thrown instanceof SummarizerError || now - heardAt > takenWithinMs) throw thrown;
       }
       if (now - waitingSince <= takenWithinMs) continue;
-      void this.#callOff();
+      void this.#cancel();
       throw new Error(`No worker took the job within ${takenWithinMs} ms.`);
     }
   }
@@ -147,27 +153,27 @@ class Asking {
     const { system, prompt, maxOutputTokens } = this.#request;
     const text = JSON.stringify({ system, prompt, maxOutputTokens });
     const data = { key: this.#id, hash: hashOf(text) };
-    const former = await this.#ask(() => queue.getJob(this.#id));
-    const state = await this.#ask(async () => former?.getState());
+    const former = await this.#withTimeout(() => queue.getJob(this.#id));
+    const state = await this.#withTimeout(async () => former?.getState());
     const isOver = state === 'completed' || state === 'failed';
     if (former === undefined || isOver) {
-      await this.#ask(() => store.delete(callOffKey(this.#id)));
-      if (isOver) await this.#ask(async () => former?.remove());
+      await this.#withTimeout(() => store.delete(cancellationKey(this.#id)));
+      if (isOver) await this.#withTimeout(async () => former?.remove());
     }
-    await this.#ask(() => store.put(data.key, data.hash, text));
-    await this.#ask(() => queue.add('summary', data, { ...JOB_OPTIONS, jobId: this.#id }));
+    await this.#withTimeout(() => store.put(data.key, data.hash, text));
+    await this.#withTimeout(() => queue.add('summary', data, { ...JOB_OPTIONS, jobId: this.#id }));
   }
 
   /** Returns the answer, or the state of the job. @throws SummarizerError if the job failed */
-  async #look(): Promise<SummarizerResponse | string> {
-    const job = await this.#ask(() => this.#parts.queue.getJob(this.#id));
-    const state = await this.#ask(async () => job?.getState());
+  async #poll(): Promise<SummarizerResponse | string> {
+    const job = await this.#withTimeout(() => this.#parts.queue.getJob(this.#id));
+    const state = await this.#withTimeout(async () => job?.getState());
     if (state === 'failed') {
       const reason = job?.failedReason ?? 'no reason is known';
       throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
     }
     if (state !== 'completed' && job !== undefined) return state ?? 'unknown';
-    const answer = await this.#ask(() => this.#answer());
+    const answer = await this.#withTimeout(() => this.#answer());
     if (answer !== undefined) return answer;
     throw new SummarizerError(`The job ${this.#id} is gone.`, 'SUMMARIZER_UNREACHABLE');
   }
@@ -183,16 +189,16 @@ class Asking {
   }
 
   /** Removes the job, or tells the worker that runs it to stop. */
-  async #callOff(): Promise<void> {
+  async #cancel(): Promise<void> {
     const { queue, store, logger } = this.#parts;
     try {
-      const job = await this.#ask(() => queue.getJob(this.#id));
-      if ((await this.#ask(async () => job?.getState())) === 'active') {
-        await this.#ask(() => store.put(callOffKey(this.#id), CALLED_OFF, ''));
+      const job = await this.#withTimeout(() => queue.getJob(this.#id));
+      if ((await this.#withTimeout(async () => job?.getState())) === 'active') {
+        await this.#withTimeout(() => store.put(cancellationKey(this.#id), CANCELLATION, ''));
         return;
       }
-      await this.#ask(async () => job?.remove());
-      await this.#ask(() => store.delete(this.#id));
+      await this.#withTimeout(async () => job?.remove());
+      await this.#withTimeout(() => store.delete(this.#id));
     } catch (thrown) {
       logger.debug('a summary that nobody needs was not called off', {
         error: withoutContent(thrown),
@@ -201,7 +207,7 @@ class Asking {
   }
 
   /** Calls queue or store, which may be unreachable, with the store's operation timeout. */
-  #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  #withTimeout<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const deadlineMs = this.#parts.store.limits?.deadlineMs ?? 1_000;
     const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);
     return withDeadline(deadlineMs, undefined, late, ask);

@@ -14,13 +14,13 @@ export interface SummaryJobData {
 }
 
 /** The name under which a cancellation is stored. */
-export const CALLED_OFF = 'called off';
+export const CANCELLATION = 'called off';
 
 export function answerKey(id: string): string {
   return `${id}-answer`;
 }
 
-export function callOffKey(id: string): string {
+export function cancellationKey(id: string): string {
   return `${id}-called-off`;
 }
 

@@ -7,7 +7,13 @@ import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type { Summarizer, SummarizerRequest } from '../summarizer/summarizer.js';
 import { withDeadline } from '../waiting/abortable.js';
-import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
+import {
+  answerKey,
+  assertTextStore,
+  CANCELLATION,
+  cancellationKey,
+  hashOf,
+} from './summary-job.js';
 import type { TextStore } from './summary-job.js';
 
 /** The stored result of a job: the key of its answer. */
@@ -88,7 +94,7 @@ async function ask(
   };
   signal?.addEventListener('abort', end);
   const look = setInterval(() => {
-    store.get(callOffKey(key), CALLED_OFF).then(
+    store.get(cancellationKey(key), CANCELLATION).then(
       (found) => {
         if (found === null) return;
         controller.abort(new UnrecoverableError('The session has moved on, or was closed.'));

@@ -68,7 +68,7 @@ export type OwnPrices = Readonly<Record<string, Omit<ModelPrice, 'name'>>>;
 export class ModelPrices {
   readonly #own: ReadonlyMap<string, ModelPrice>;
   readonly #logger: Logger;
-  #isAgeTold = false;
+  #hasWarnedOfAge = false;
 
   /** @param own validated by the caller */
   constructor(own: OwnPrices = {}, logger: Logger = SILENT_LOGGER) {
@@ -83,14 +83,14 @@ export class ModelPrices {
     if (modelName === undefined) return this.#own.get('default');
     const own = this.#own.get(plainName(modelName));
     const listed = own === undefined ? modelPrice(modelName) : undefined;
-    if (listed !== undefined) this.#tellAge();
+    if (listed !== undefined) this.#warnOfAge();
     return own ?? listed ?? this.#own.get('default');
   }
 
   /** Warns once if the table is old. */
-  #tellAge(): void {
-    if (this.#isAgeTold) return;
-    this.#isAgeTold = true;
+  #warnOfAge(): void {
+    if (this.#hasWarnedOfAge) return;
+    this.#hasWarnedOfAge = true;
     if (Date.now() - Date.parse(MODEL_PRICES_DATE) < OLD_AFTER_MS) return;
     this.#logger.warn('the table of prices is old; give prices to createCompactor', {
       date: MODEL_PRICES_DATE,

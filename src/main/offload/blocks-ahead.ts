@@ -53,7 +53,7 @@ export class BlocksAhead {
     const uncounted: ContentBlock[] = [];
     let made = 0;
     for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-      const make = makerOf(row.action, entries[row.entry]?.blocks[row.block]);
+      const make = blockBuilder(row.action, entries[row.entry]?.blocks[row.block]);
       if (make === undefined) continue;
       // Yield first: a preflight may be waiting for the plan, to land it.
       if (made % PER_TURN === 0) await nextTurn();
@@ -86,7 +86,7 @@ export class BlocksAhead {
  * Returns a function that builds the block that a row leaves; `undefined` if its tokens are predicted anyway, or cannot be
  * known.
  */
-function makerOf(
+function blockBuilder(
   action: number,
   block: ContentBlock | undefined,
 ): (() => ContentBlock) | undefined {

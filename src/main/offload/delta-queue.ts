@@ -6,9 +6,13 @@ import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
-import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
+import {
+  MAX_BATCH_CHARACTERS,
+  MAX_BATCH_ENTRIES,
+  countablePart,
+  indexablePart,
+} from './posted-entry.js';
 import { packEntries } from './pack-entries.js';
-import { countablePart, indexablePart } from './posted-entry.js';
 
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
@@ -87,7 +91,7 @@ export class DeltaQueue {
   }
 
   /** Whether everything queued is appended, with at least this many results in front of an answer. */
-  holds(results: number): boolean {
+  hasAnsweredResults(results: number): boolean {
     const [first, second] = this.#changes;
     if (first === undefined || first.edit !== undefined || second !== undefined) return false;
     const { contents } = first;

@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
-import { MAX_BATCH_CHARACTERS } from './count-batches.js';
+import { MAX_BATCH_CHARACTERS } from './posted-entry.js';
 import type { DeltaQueue, Parcel } from './delta-queue.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { MAX_FREE_BUFFERS } from './pack-entries.js';
@@ -127,7 +127,7 @@ export class DrawnParcels {
       if (parcel.isAnswered && results >= FAR_RESULTS) return true;
       results += parcel.results;
     }
-    return this.#options.queue.holds(FAR_RESULTS - results);
+    return this.#options.queue.hasAnsweredResults(FAR_RESULTS - results);
   }
 
   /** Notes that the line has answered a parcel. */

@@ -133,23 +133,23 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
  */
 export class FallbackNotice {
   readonly #logger: Logger;
-  readonly #told: Set<FailureCode> = new Set();
+  readonly #warnedOf: Set<FailureCode> = new Set();
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
   /** Whether it has warned that tokens are estimated because the encoding could not be loaded. */
-  get hasToldOfEstimates(): boolean {
-    return this.#told.has('TOKEN_COUNT_FAILED');
+  get hasWarnedOfEstimates(): boolean {
+    return this.#warnedOf.has('TOKEN_COUNT_FAILED');
   }
 
   /** Warns of a failure, unless it has warned of the same code before: that of the innermost cause. */
-  tell({ task, error }: FallbackEvent): void {
+  warn({ task, error }: FallbackEvent): void {
     const innermost = innermostFailure(error);
     const code = failureCode(innermost);
-    if (this.#told.has(code)) return;
-    this.#told.add(code);
+    if (this.#warnedOf.has(code)) return;
+    this.#warnedOf.add(code);
     const message =
       code === 'TOKEN_COUNT_FAILED'
         ? `Tokens are estimated. ${firstLine(innermost.message)}`

@@ -16,7 +16,7 @@ import type {
 } from '../../shared/resident-protocol.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { clearImmediate, setImmediate, nextTurn } from '../waiting/event-loop-turn.js';
-import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
+import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
 import { DeltaQueue } from './delta-queue.js';
 import { DrawnParcels } from './drawn-parcels.js';
 import type { CountingThreads, DrawnParcel } from './drawn-parcels.js';
@@ -158,7 +158,7 @@ export class Residence {
   }
 
   /** Waits for the pass on a state that was pushed; `undefined` if that would take long, or the residence has ended. */
-  async passOn(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
+  async requestPass(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
     await this.#whenDrawnArePosted();

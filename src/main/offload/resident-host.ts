@@ -12,7 +12,7 @@ export interface ResidentGuest {
   /** Whether it could release its line now: nothing is pending. */
   readonly isIdle: boolean;
   /** Releases its line. It opens another one when needed. */
-  letGo(): void;
+  release(): void;
 }
 
 /** Totals about a compactor's lines. */
@@ -131,7 +131,7 @@ export class ResidentHost implements LineHost {
     for (const [guest] of this.#guests) {
       if (!guest.isIdle) continue;
       this.#evictions += 1;
-      guest.letGo();
+      guest.release();
       if (this.#guests.size <= this.#maxResidentSessions) return;
     }
   }

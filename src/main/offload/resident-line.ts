@@ -15,7 +15,7 @@ import type {
   ResidentCalls,
 } from '../../shared/resident-protocol.js';
 import type { WireReply } from '../../shared/wire-reply.js';
-import { Deadline } from './deadline.js';
+import { Deadline } from '../waiting/abortable.js';
 import { readCompressionReply, readDeltaReply, readPassReply } from './line-reply.js';
 import type { ReadReply } from './reply.js';
 

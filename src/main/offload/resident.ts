@@ -132,7 +132,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     const residence = this.#residence;
     const pass =
       residence?.standingPass(base, config) ??
-      (await abortable(residence?.passOn(base, config) ?? NOTHING, signal));
+      (await abortable(residence?.requestPass(base, config) ?? NOTHING, signal));
     if (pass !== undefined) {
       this.#bookPass(pass, askedAt);
       return pass;
@@ -192,7 +192,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
   }
 
-  letGo(): void {
+  release(): void {
     // Nothing was learned about the worker; an unreported probe would block all later ones.
     if (this.#permit !== undefined) this.#breaker.report(this.#permit, 'cancelled');
     this.#permit = undefined;
@@ -204,7 +204,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
 
   close(): void {
     this.#isClosed = true;
-    this.letGo();
+    this.release();
   }
 
   /** Starts a residence, if the history is long enough and the breaker admits it. */

@@ -7,7 +7,7 @@ import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
-import { countBatches } from './count-batches.js';
+import { countBatches } from './posted-entry.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { entriesOfBase, InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';

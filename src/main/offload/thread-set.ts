@@ -7,7 +7,7 @@ import { asError, isWireError, reviveError, WorkerPoolError } from '../../shared
 import { asRecord } from '../../shared/json.js';
 import { LOADED } from '../../shared/protocol.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
-import { Deadline } from './deadline.js';
+import { Deadline } from '../waiting/abortable.js';
 import { diedError, timeoutError, toPoolError } from './pool-errors.js';
 
 export interface ThreadSetOptions {

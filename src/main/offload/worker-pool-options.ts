@@ -2,6 +2,8 @@
 
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { parseOptions } from '../host/parse-options.js';
+import { MAX_TIMER_MS } from '../waiting/abortable.js';
 
 /** Size and timeouts of a `WorkerPool`. Every option has a default. */
 export interface WorkerPoolOptions {
@@ -26,8 +28,6 @@ export type CompleteWorkerPoolOptions = {
   readonly [Key in keyof WorkerPoolOptions]-?: Exclude<WorkerPoolOptions[Key], undefined>;
 };
 
-/** The maximum delay of a timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
 
 const schema = z.strictObject({
@@ -46,7 +46,5 @@ const schema = z.strictObject({
 
 /** Validates the options and fills in the defaults. @throws RangeError that names each invalid option. */
 export function completeWorkerPoolOptions(options: WorkerPoolOptions): CompleteWorkerPoolOptions {
-  const outcome = schema.safeParse(options);
-  if (outcome.success) return outcome.data;
-  throw new RangeError(`Invalid worker pool options.\n${z.prettifyError(outcome.error)}`);
+  return parseOptions('worker pool options', schema, options);
 }

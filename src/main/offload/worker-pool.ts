@@ -6,7 +6,7 @@ import type { Transferable } from 'node:worker_threads';
 import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
 import { loadTokenText } from '../../shared/tokens/o200k.js';
-import { CircuitBreaker } from './circuit-breaker.js';
+import { CircuitBreaker, RestartBackoff } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
 import {
   closedError,
@@ -17,8 +17,6 @@ import {
 } from './pool-errors.js';
 import { PoolJob } from './pool-job.js';
 import type { Job, TaskOutcome } from './pool-job.js';
-import { ResidentTally } from './resident-tally.js';
-import { RestartBackoff } from './restart-backoff.js';
 import { TaskQueue } from './task-queue.js';
 import type { ThreadSet } from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
@@ -99,7 +97,8 @@ export class WorkerPool {
   readonly #now: () => number;
   readonly #queue: TaskQueue<Job>;
   readonly #running: Set<Job> = new Set();
-  readonly #residents: ResidentTally = new ResidentTally();
+  /** Number of sessions by thread. */
+  readonly #residents = new Map<number, number>();
   readonly #breaker: CircuitBreaker;
   readonly #backoff: RestartBackoff;
   /** Replaced sets that still run tasks. */
@@ -181,7 +180,9 @@ export class WorkerPool {
 
   /** Counts a session on a thread in or out, so that the next one goes to a less occupied thread. */
   noteResident(threadId: number, change: 1 | -1): void {
-    this.#residents.add(threadId, change);
+    const residents = (this.#residents.get(threadId) ?? 0) + change;
+    if (residents > 0) this.#residents.set(threadId, residents);
+    else this.#residents.delete(threadId);
   }
 
   /** Stops a thread that no longer answers, with everything on it; another one is started. */
@@ -266,7 +267,7 @@ export class WorkerPool {
         data: { tokens: parts.tokens, module: this.#workerUrl?.href },
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
-        residentsOn: (threadId) => this.#residents.on(threadId),
+        residentsOn: (threadId) => this.#residents.get(threadId) ?? 0,
         onChange: () => {
           this.#update();
         },
@@ -281,7 +282,7 @@ export class WorkerPool {
       this.#threads = threads;
     } catch (thrown) {
       // Thrown if threads are forbidden (Node's permission model).
-      this.#noteNoStart(thrown);
+      this.#noteStartFailure(thrown);
     }
     return this.#threads;
   }
@@ -292,7 +293,7 @@ export class WorkerPool {
     try {
       parts = await loadParts();
     } catch (thrown) {
-      this.#noteNoStart(thrown);
+      this.#noteStartFailure(thrown);
       this.#refuseQueued(NOT_STARTED);
     } finally {
       this.#isLoading = false;
@@ -300,7 +301,7 @@ export class WorkerPool {
     this.#update();
   }
 
-  #noteNoStart(thrown: unknown): void {
+  #noteStartFailure(thrown: unknown): void {
     this.#lastFailure = toPoolError(thrown);
     this.#backoff.noteLoss();
   }
@@ -353,7 +354,7 @@ export class WorkerPool {
   async #shutDown(): Promise<void> {
     clearTimeout(this.#lossTimer);
     for (const job of this.#queue.drain()) job.reject(closedError());
-    await this.#whenNoneIsAwaited(this.#options.closeTimeoutMs);
+    await this.#whenNoneAwaited(this.#options.closeTimeoutMs);
     for (const job of this.#running) job.reject(closedError());
     const sets = this.#threads === undefined ? [] : [this.#threads];
     const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
@@ -365,7 +366,7 @@ export class WorkerPool {
   }
 
   /** Resolves when no caller waits any more, at the latest after `timeoutMs`. */
-  #whenNoneIsAwaited(timeoutMs: number): Promise<void> {
+  #whenNoneAwaited(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       this.#onJobEnd = () => {

@@ -59,7 +59,7 @@ export async function applyEdit(
   const changes = listChanges(history.getRawHistory(), result);
   if (recorder !== undefined) await abortable(recorder.record('pruned', changes, signal), signal);
   if (history.revision !== base.revision) return null;
-  if (strips(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
+  if (stripsReasoning(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const changedTokens = sumOf(changes, ({ before }) => before, history);
   const applied = history.applyDensityResult(result, base, records);
   const toRevision = history.revision;
@@ -85,7 +85,7 @@ export async function stripLateReasoning(
   const { history } = parts;
   const { revision } = history;
   const place = { entry: fromEntry, block: 0 };
-  while (strips(parts) && history.revision === revision) {
+  while (stripsReasoning(parts) && history.revision === revision) {
     const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
     if (isEmptyDensityResult(result)) return;
     const landed = await applyEdit(parts, result, history.base, signal).catch(
@@ -99,7 +99,7 @@ export async function stripLateReasoning(
   }
 }
 
-function strips({ edits }: SessionParts): boolean {
+function stripsReasoning({ edits }: SessionParts): boolean {
   return edits.reasoning !== 'keep';
 }
 
@@ -109,7 +109,7 @@ function withReasoning(
   result: DensityResult,
   base: DensityBase,
 ): { readonly result: DensityResult; readonly base: DensityBase } {
-  if (!strips(parts)) return { result, base };
+  if (!stripsReasoning(parts)) return { result, base };
   const entries = parts.history.getRawHistory();
   const { revision } = base;
   return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };

@@ -25,15 +25,15 @@ const BYTES_PER_TOKEN = 3;
  * @param savedTokens counted tokens that the compaction removes
  * @param keepsReasoning whether reasoning behind a provider's compaction stays valid @default false
  */
-export function withWork(
-  parts: Pick<SessionParts, 'carriesWork' | 'densityOptions' | 'gauge'>,
+export function addWorkNote(
+  parts: Pick<SessionParts, 'addsWorkNote' | 'densityOptions' | 'gauge'>,
   former: readonly IContent[],
   compacted: readonly IContent[],
   savedTokens: number,
   keepsReasoning = false,
 ): readonly IContent[] {
-  if (parts.carriesWork !== true) return compacted;
-  const stays = whatStays(former, compacted);
+  if (parts.addsWorkNote !== true) return compacted;
+  const stays = keptIn(former, compacted);
   const leaves = (index: number): boolean => {
     const entry = former[index];
     return entry !== undefined && !isWorkNote(entry) && !stays(entry);
@@ -60,7 +60,7 @@ export function withWork(
  * Returns a predicate for entries that survive a compaction: unchanged, or as one with the same text or answering the same
  * calls.
  */
-function whatStays(
+function keptIn(
   former: readonly IContent[],
   compacted: readonly IContent[],
 ): (entry: IContent) => boolean {
@@ -70,21 +70,23 @@ function whatStays(
   const said = new Set<string>();
   for (const entry of compacted) {
     if (were.has(entry)) continue;
-    for (const callId of answersOf(entry)) answered.add(callId);
-    if (entry.speaker === 'human') said.add(saidIn(entry));
+    for (const callId of answeredCallIds(entry)) answered.add(callId);
+    if (entry.speaker === 'human') said.add(textIn(entry));
   }
   return (entry) => {
     if (kept.has(entry)) return true;
-    if (entry.speaker === 'human') return said.has(saidIn(entry));
-    return entry.speaker === 'tool' && answersOf(entry).some((callId) => answered.has(callId));
+    if (entry.speaker === 'human') return said.has(textIn(entry));
+    return (
+      entry.speaker === 'tool' && answeredCallIds(entry).some((callId) => answered.has(callId))
+    );
   };
 }
 
-function answersOf({ blocks }: IContent): readonly string[] {
+function answeredCallIds({ blocks }: IContent): readonly string[] {
   return blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
 }
 
-function saidIn({ blocks }: IContent): string {
+function textIn({ blocks }: IContent): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 }
 

@@ -39,14 +39,14 @@ interface PassOutcome extends StepOutcome<PrunedEvent | null> {
 }
 
 /** The outcome of a pass that was skipped. */
-const UNSEEN: PassOutcome = { event: null, isSettled: false };
+const SKIPPED: PassOutcome = { event: null, isSettled: false };
 
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
   readonly #parts: SessionParts;
   readonly #gate: EditGate;
   /** Whether earlier edits of this history have to be replayed first. */
-  #isTakenUp: boolean;
+  #needsReplay: boolean;
   #points: BatchPoints;
   /** Detects `clear`. Unlike the journal it retains no entries. */
   #trace: HistoryTrace;
@@ -55,7 +55,7 @@ export class DensityPruner {
 
   /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable'>) {
-    const { edits, history, logger, sent, isTakenUp = false, former } = parts;
+    const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#gate = new EditGate({
       ...gateOptions(parts),
@@ -63,7 +63,7 @@ export class DensityPruner {
       spendable: costs && (() => costs.spendable),
     });
     // Under `every-turn` all edits land at once, so there is nothing to replay.
-    this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
+    this.#needsReplay = wasSentBefore && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
     this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
@@ -103,7 +103,7 @@ export class DensityPruner {
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
-        (await this.#takeUp(pendingTokens, signal)) ??
+        (await this.#replay(pendingTokens, signal)) ??
         (await this.#prune(strategy, at, pendingTokens, signal));
       isSettled = isAll;
       return outcome;
@@ -127,7 +127,7 @@ export class DensityPruner {
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
     // If everything would be held anyway, skip the pass: a fresh process would have to index the whole history.
-    if (!isFree && !isBatchPoint && this.#holdsAll(strategy)) return UNSEEN;
+    if (!isFree && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
     const point = { isForced, isBatchPoint, toBeCached };
     const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
@@ -140,7 +140,7 @@ export class DensityPruner {
   }
 
   /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */
-  #holdsAll(strategy: CompressionStrategy): boolean {
+  #wouldHoldAll(strategy: CompressionStrategy): boolean {
     const { edits, history, sent } = this.#parts;
     if (!isBatching(edits.edits) || !isDocumented(strategy)) return false;
     const entries = history.getRawHistory();
@@ -166,7 +166,7 @@ export class DensityPruner {
         const { found, base } = edit;
         if (found.firstEntry === Infinity) return { event: null, isSettled: true };
         const admission = this.#gate.admit(found, point);
-        const editsOf = rowsBy(admission.result);
+        const editsOf = ruleEditsOf(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
         if (outcome !== null) return outcome;
       }
@@ -175,21 +175,21 @@ export class DensityPruner {
   }
 
   /** Replays the edits that were landed before this session had the history; `null` if that is not needed. */
-  async #takeUp(
+  async #replay(
     pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome | null> {
     const parts = this.#parts;
     const { history, edits } = parts;
     // If the history was edited already, it is not what was sent.
-    if (!this.#isTakenUp || history.journal.length !== history.length) return null;
+    if (!this.#needsReplay || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
     const replay = await replayEdits({ parts, pendingTokens, points, signal });
     // The replay already includes the effect on reasoning.
     const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
     const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
-    this.#isTakenUp = false;
+    this.#needsReplay = false;
     this.#points = points;
     return outcome;
   }
@@ -199,7 +199,7 @@ export class DensityPruner {
     if (trace === this.#trace) return;
     this.#trace = trace;
     this.#points = new BatchPoints();
-    this.#isTakenUp = false;
+    this.#needsReplay = false;
   }
 }
 
@@ -236,7 +236,7 @@ interface BasedEdit {
   readonly base: DensityBase;
 }
 
-function rowsBy({ rows }: DensityResult): Landing['editsOf'] {
+function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
   return ({ changes }) => {
     const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
     return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));

@@ -128,7 +128,7 @@ export interface EditGateOptions extends CompleteEditOptions {
   /** Whether the model binds reasoning to its prefix. @default false */
   readonly bindsReasoning?: (() => boolean) | undefined;
   /** Whether the host left the `reasoning` option unset. @default false */
-  readonly isReasoningUnsaid?: boolean | undefined;
+  readonly isReasoningUnset?: boolean | undefined;
 }
 
 /** Decides which density edits of one session land. */
@@ -200,10 +200,10 @@ export class EditGate {
    * give up.
    */
   get #holdsForReasoning(): boolean {
-    const { edits, reasoning, history, bindsReasoning, isReasoningUnsaid = false } = this.#options;
+    const { edits, reasoning, history, bindsReasoning, isReasoningUnset = false } = this.#options;
     if (edits !== 'append-only' && !(isBatching(edits) && bindsReasoning?.() === true))
       return false;
-    if (reasoning === 'keep') return isReasoningUnsaid;
+    if (reasoning === 'keep') return isReasoningUnset;
     // While a call is open, its turn must be sent with the thinking that led to it.
     return history.getRawHistory().at(-1)?.speaker === 'tool';
   }

@@ -8,14 +8,14 @@ import type { HistoryChange } from '../history-change.js';
 export class FollowedHistory {
   readonly #entries: readonly IContent[];
   /** By index in the snapshot, the present entry; `null` if it was removed. */
-  readonly #now: (IContent | null)[];
+  readonly #current: (IContent | null)[];
   /** Indices into the snapshot of the entries that are left; the present history begins with them. */
   #standing: number[];
   #isGone = false;
 
   constructor(entries: readonly IContent[]) {
     this.#entries = [...entries];
-    this.#now = [...entries];
+    this.#current = [...entries];
     this.#standing = entries.map((_, index) => index);
   }
 
@@ -33,14 +33,14 @@ export class FollowedHistory {
     }
     for (const [index, entry] of change.replacements) {
       const then = this.#standing[index];
-      if (then !== undefined) this.#now[then] = entry;
+      if (then !== undefined) this.#current[then] = entry;
     }
     if (change.removals.length === 0) return;
     for (const index of change.removals) {
       const then = this.#standing[index];
-      if (then !== undefined) this.#now[then] = null;
+      if (then !== undefined) this.#current[then] = null;
     }
-    this.#standing = this.#standing.filter((then) => this.#now[then] !== null);
+    this.#standing = this.#standing.filter((then) => this.#current[then] !== null);
   }
 
   /**
@@ -64,7 +64,7 @@ export class FollowedHistory {
       const rebased: IContent[] = [];
       for (const [at, entry] of made.entries()) {
         const source = sources[at];
-        const now = source === undefined ? entry : (this.#now[source] ?? null);
+        const now = source === undefined ? entry : (this.#current[source] ?? null);
         if (now !== null) rebased.push(now);
       }
       for (let at = this.#standing.length; at < history.length; at += 1) {

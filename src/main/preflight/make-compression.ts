@@ -11,7 +11,7 @@ import type {
   OwnStrategyName,
 } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import { withWork, wholeBoundary } from './carry-work.js';
+import { addWorkNote, wholeBoundary } from './carry-work.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -54,7 +54,7 @@ export async function makeCompression(
   } = await abortable(strategy.compress(context), signal);
   for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
   const left = await abortable(history.estimateTokensForContents(newHistory), signal);
-  const carried = withWork(parts, former, newHistory, tokensBefore - left, keepsReasoning);
+  const carried = addWorkNote(parts, former, newHistory, tokensBefore - left, keepsReasoning);
   // Counted now, so that applying it need not wait.
   await abortable(history.countEach(carried.filter(isWorkNote)), signal);
   return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
@@ -66,7 +66,7 @@ export async function makeCompression(
  *
  * @throws what the strategy threw, if there is no fallback; or the signal's reason.
  */
-export async function makeCompressionAtAnyRate(
+export async function makeCompressionWithFallback(
   parts: SessionParts,
   strategy: CompressionStrategy,
   promptId: string,
@@ -81,7 +81,7 @@ export async function makeCompressionAtAnyRate(
     const error = asError(thrown);
     parts.logger.warn(`${strategy.name} failed, compressing by ${name} instead`, { error });
     const fallback = parts.resolveStrategy(name);
-    const made = await makeCompressionAtAnyRate(parts, fallback, promptId, signal);
+    const made = await makeCompressionWithFallback(parts, fallback, promptId, signal);
     return { ...made, fallbackFrom: { strategy: strategy.name, error } };
   }
 }
@@ -164,7 +164,7 @@ export async function dropReplaced(
   const left = await history.estimateTokensForContents(kept);
   return {
     by: parts.resolveStrategy('provider'),
-    newHistory: withWork(parts, former, kept, history.getTotalTokens() - left, true),
+    newHistory: addWorkNote(parts, former, kept, history.getTotalTokens() - left, true),
     llmCallMade: false,
     keepsReasoning: true,
     isProvidersOwn: true,

@@ -18,7 +18,7 @@ import { DensityPruner } from './density-step.js';
 import { fitHistory } from './fit-step.js';
 import {
   compressionContext,
-  makeCompressionAtAnyRate,
+  makeCompressionWithFallback,
   dropReplaced,
   replacedEntries,
 } from './make-compression.js';
@@ -77,7 +77,7 @@ export class Preflight {
   readonly ahead: CompressionAhead;
   readonly #parts: SessionParts;
   readonly #pruner: DensityPruner;
-  #hasLookedForDrops = false;
+  #hasScannedForDrops = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -133,7 +133,7 @@ export class Preflight {
     cacheMisses.preflightCloses();
     sent.preflightCloses(history.getTotalTokens() >= toBeCached);
     cache.requestCloses();
-    this.#hasLookedForDrops = true;
+    this.#hasScannedForDrops = true;
     return {
       pruned,
       compressed: compressed?.outcome === 'applied' ? compressed : (dropped ?? compressed),
@@ -146,7 +146,7 @@ export class Preflight {
   /** Drops what a provider has compacted by itself. Scans only unsent entries, except for the first time. */
   async *#dropReplaced({ signal }: AbortOptions): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
-    const from = this.#hasLookedForDrops ? sent.intactEntries : 0;
+    const from = this.#hasScannedForDrops ? sent.intactEntries : 0;
     const compaction = newestCompaction(history.getRawHistory(), from);
     if (compaction === -1) return null;
     const replaced = replacedEntries(history.getRawHistory(), compaction);
@@ -192,7 +192,7 @@ export class Preflight {
   ): Steps<CompressedEvent> {
     const strategy = currentStrategy(this.#parts);
     const make = (): Promise<MadeCompression> =>
-      makeCompressionAtAnyRate(this.#parts, strategy, promptId, signal);
+      makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
     const { gauge } = this.#parts;
     const isEnough =
       pendingTokens === undefined ? undefined : () => !gauge.shouldCompress(pendingTokens);

@@ -22,7 +22,7 @@ export interface SentHistoryOptions {
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Whether the initial history was already sent by someone else. @default false */
-  readonly isTakenUp?: boolean | undefined;
+  readonly wasSentBefore?: boolean | undefined;
   /** The state of an earlier session of this history. @default nothing was sent */
   readonly former?: SentMemory | undefined;
 }
@@ -39,12 +39,12 @@ export class SentHistory {
   #isCached = true;
   #reclaimedTokens = 0;
 
-  constructor({ history, cacheTtlMs, now, isTakenUp = false, former }: SentHistoryOptions) {
+  constructor({ history, cacheTtlMs, now, wasSentBefore = false, former }: SentHistoryOptions) {
     this.#history = history;
     this.#cacheTtlMs = cacheTtlMs;
     this.#now = now;
     this.#revision = history.revision;
-    if (isTakenUp) this.preflightCloses();
+    if (wasSentBefore) this.preflightCloses();
     if (former === undefined) return;
     this.#sentEntries = former.entries;
     this.#intactEntries = Math.min(former.intactEntries, history.length);

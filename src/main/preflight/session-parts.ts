@@ -58,7 +58,7 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   readonly densityOptions: DensityOptions;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
-  readonly carriesWork?: boolean | undefined;
+  readonly addsWorkNote?: boolean | undefined;
   /** The host's own catalog, to be checked against the calls that arrive. @default none */
   readonly ownCatalog?: ToolCatalog | undefined;
   /** What strategies are given besides the history. @default nothing */
@@ -73,12 +73,12 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   /** Cache lifetime and prices. @default those of an unknown model */
   readonly cache?: CacheTerms | undefined;
   /** Whether the host left the `reasoning` option unset. @default false */
-  readonly isReasoningUnsaid?: boolean | undefined;
+  readonly isReasoningUnset?: boolean | undefined;
   /**
    * Whether the initial history has answers of a model but no saved state, so that an unknown session has sent it. @default
    * false
    */
-  readonly isTakenUp?: boolean | undefined;
+  readonly wasSentBefore?: boolean | undefined;
   /** The state of an earlier session of this history. @default none */
   readonly former?: SessionMemory | undefined;
   /** Saves the session's state for other processes. @default none */
@@ -105,11 +105,11 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
  * @throws TypeError or RangeError for invalid edit options or overhead.
  */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
+  const { history, wasSentBefore, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
   const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
   const cacheTtlMs = (): number => cache.ttlMs;
-  const sent = new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent });
+  const sent = new SentHistory({ history, cacheTtlMs, now, wasSentBefore, former: former?.sent });
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
@@ -135,7 +135,7 @@ export function gateOptions(
     ...parts.edits,
     cache: parts.cache,
     bindsReasoning: () => bindsReasoning(parts.history.modelName),
-    isReasoningUnsaid: parts.isReasoningUnsaid,
+    isReasoningUnset: parts.isReasoningUnset,
   };
 }
 

@@ -75,7 +75,7 @@ export class TokenTally {
 }
 
 /** A session may cost at most this many times what it would cost without edits. */
-const MOST_COST = 1.05;
+const MAX_COST_RATIO = 1.05;
 
 /**
  * Returns how much more than it saves an edit may cost in the next request, in price units per token, assuming the warmest
@@ -91,7 +91,7 @@ export function spendable(
   fullTokens: number,
   prices: CachingTerms,
 ): number {
-  return MOST_COST * unedited.costWith(fullTokens, prices) - sent.costWith(tokens, prices);
+  return MAX_COST_RATIO * unedited.costWith(fullTokens, prices) - sent.costWith(tokens, prices);
 }
 
 /** Entries between two remembered sums: few are kept, and few entries have to be added up. */

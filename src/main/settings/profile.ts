@@ -2,14 +2,15 @@
 // settings when read and written.
 
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, realpath, rename, rm } from 'node:fs/promises';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
-import { replaceFile } from './replace-file.js';
 import { SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
+import { randomUUID } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
 
 const MAX_PROFILE_BYTES = 65_536;
 
@@ -81,4 +82,52 @@ async function readText(path: string): Promise<string> {
 
 function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Private to the owner: settings say something about an agent. */
+const FILE_MODE = 0o600;
+
+/**
+ * Writes `text` to the file at `path`, accessible by its owner only. Resolves once the file is on disk. A symbolic link is
+ * kept, and its target replaced. The folder must exist.
+ *
+ * @throws file system errors. The file is unchanged then, or it is the new one if only syncing its folder failed.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const folder = dirname(target);
+  // In the same folder: a rename is atomic only within a file system.
+  const temporary = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
+  try {
+    const file = await open(temporary, 'wx', FILE_MODE);
+    try {
+      await file.writeFile(text);
+      // Before the rename: otherwise a crash could leave the new name with an empty file.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** Errors of systems that cannot sync folders, or not this one. */
+const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
+
+/** Makes the rename durable. The file is already in place, so it is fine if the system cannot do this. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!CANNOT_SYNC_FOLDERS.includes((error as { readonly code?: unknown }).code)) throw error;
+  }
 }

@@ -9,15 +9,15 @@ import { textOfEntry } from '../../shared/state/plain-text.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 
 /** Entries between two checkpoints. */
-const PLACE_ENTRIES = 64;
+const CHECKPOINT_ENTRIES = 64;
 /** Bytes of a checkpoint: enough to rule out collisions. */
-const PLACE_BYTES = 16;
+const CHECKPOINT_BYTES = 16;
 /** Milliseconds of a turn of the event loop that may be used. */
 const SLICE_MS = 2;
 /** Maximum number of unhashed entries that have left, in case the event loop never turns. */
 const MAX_LEAVING = 4_096;
 /** Entries that the running hash may advance by when one leaves; more than one, so that it catches up. */
-const STEPS_PER_LEAVE = 4;
+const ADVANCE_PER_LEAVE = 4;
 
 /** The fingerprint of a history. */
 export interface HistoryDigests {
@@ -43,9 +43,9 @@ export interface HistoryDigestOptions {
 export class HistoryDigest {
   readonly #known: EntryDigests | undefined;
   readonly #isHashedAhead: boolean;
-  readonly #over = createHash('sha256');
+  readonly #runningHash = createHash('sha256');
   /** Hashes not passed to the running hash yet; it takes several at a time. */
-  #entered = '';
+  #pending = '';
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
   /** By number of entries (powers of two), the running hash there. */
@@ -54,15 +54,15 @@ export class HistoryDigest {
    * What the running hash has not reached yet, in order: entries, or the hashes of those that have left. Advancing to the last
    * one that leaves would avoid this queue, but edits land near the end, so that nearly everything would be hashed.
    */
-  #waiting: (IContent | string | undefined)[] = [];
+  #queue: (IContent | string | undefined)[] = [];
   /** Index of the first of them; those before it are `undefined`. */
   #next = 0;
   /** Number of hashes in the queue. */
-  #left = 0;
+  #hashesQueued = 0;
   /** Position in the queue by entry. Filled when the first one leaves; many histories are never edited. */
-  readonly #waitingAt = new Map<IContent, number>();
+  readonly #positions = new Map<IContent, number>();
   /** Length of the part of the queue that is in that map. */
-  #found = 0;
+  #indexed = 0;
   /** Entries that have left and are not hashed yet: hashing now would delay the edit. */
   readonly #leaving = new Set<IContent>();
   #timer: NodeJS.Immediate | undefined;
@@ -74,7 +74,7 @@ export class HistoryDigest {
 
   /** Adds the next entry; it is hashed later. */
   add(entry: IContent): void {
-    this.#waiting.push(entry);
+    this.#queue.push(entry);
     if (this.#isHashedAhead) this.#settleSoon();
   }
 
@@ -94,20 +94,23 @@ export class HistoryDigest {
     const [entry] = this.#leaving;
     if (entry === undefined) return false;
     this.#leaving.delete(entry);
-    this.#findWaiting();
-    const at = this.#waitingAt.get(entry);
+    this.#indexQueue();
+    const at = this.#positions.get(entry);
     if (at === undefined) return true;
-    this.#waitingAt.delete(entry);
-    if (this.#waiting[at] === undefined) return true;
-    this.#waiting[at] = this.#digestOf(entry);
-    this.#left += 1;
+    this.#positions.delete(entry);
+    if (this.#queue[at] === undefined) return true;
+    this.#queue[at] = this.#digestOf(entry);
+    this.#hashesQueued += 1;
     // In an endless session whose digest nobody needs, keep the number of queued hashes below that of live entries.
-    for (let step = 0; step < STEPS_PER_LEAVE && this.#isMostlyLeft; step += 1) this.#enterNext();
+    for (let step = 0; step < ADVANCE_PER_LEAVE && this.#isMostlyHashes; step += 1) this.#advance();
     return true;
   }
 
-  get #isMostlyLeft(): boolean {
-    return this.#left > PLACE_ENTRIES && 2 * this.#left > this.#waiting.length - this.#next;
+  get #isMostlyHashes(): boolean {
+    return (
+      this.#hashesQueued > CHECKPOINT_ENTRIES &&
+      2 * this.#hashesQueued > this.#queue.length - this.#next
+    );
   }
 
   /** The fingerprint. Hashes what has not been hashed yet. */
@@ -115,7 +118,7 @@ export class HistoryDigest {
     this.settle();
     const places = new ByteWriter();
     places.bytes(this.#places.view());
-    places.bytes(this.#overAll());
+    places.bytes(this.#checkpoint());
     return {
       entries: this.#bytes.length,
       bytes: this.#bytes.view().slice(),
@@ -131,63 +134,63 @@ export class HistoryDigest {
 
   /** Hashes everything that has not been hashed yet. */
   settle(): void {
-    while (this.#enterNext());
+    while (this.#advance());
   }
 
   /** Like `settle`, yielding in between. */
   *settleInSlices(): Generator<void, void, undefined> {
-    for (let entered = 1; this.#enterNext(); entered += 1) if (entered % 8 === 0) yield;
+    for (let entered = 1; this.#advance(); entered += 1) if (entered % 8 === 0) yield;
   }
 
   readonly #settleSlice = (): void => {
     const end = performance.now() + SLICE_MS;
     let isMore = true;
     while (isMore && performance.now() < end)
-      isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#enterNext());
+      isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#advance());
     this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
   };
 
   /** Advances the running hash by one entry; returns `false` at the end of the queue. */
-  #enterNext(): boolean {
-    const waiting = this.#waiting[this.#next];
+  #advance(): boolean {
+    const waiting = this.#queue[this.#next];
     if (waiting === undefined) {
-      this.#waiting = [];
+      this.#queue = [];
       this.#next = 0;
-      this.#waitingAt.clear();
-      this.#found = 0;
+      this.#positions.clear();
+      this.#indexed = 0;
       return false;
     }
-    this.#waiting[this.#next] = undefined;
+    this.#queue[this.#next] = undefined;
     this.#next += 1;
-    if (typeof waiting === 'string') this.#left -= 1;
-    this.#enter(typeof waiting === 'string' ? waiting : this.#digestOf(waiting));
-    if (this.#next > PLACE_ENTRIES && 2 * this.#next > this.#waiting.length) this.#dropEntered();
+    if (typeof waiting === 'string') this.#hashesQueued -= 1;
+    this.#append(typeof waiting === 'string' ? waiting : this.#digestOf(waiting));
+    if (this.#next > CHECKPOINT_ENTRIES && 2 * this.#next > this.#queue.length) this.#compact();
     return true;
   }
 
   /** Drops processed items in bulk, so that each is moved about once on average. */
-  #dropEntered(): void {
-    const waiting = this.#waiting.slice(this.#next);
-    this.#found = Math.max(0, this.#found - this.#next);
+  #compact(): void {
+    const waiting = this.#queue.slice(this.#next);
+    this.#indexed = Math.max(0, this.#indexed - this.#next);
     this.#next = 0;
-    this.#waiting = waiting;
-    this.#waitingAt.clear();
-    for (let at = 0; at < this.#found; at += 1) {
+    this.#queue = waiting;
+    this.#positions.clear();
+    for (let at = 0; at < this.#indexed; at += 1) {
       const entry = waiting[at];
-      if (typeof entry === 'object') this.#waitingAt.set(entry, at);
+      if (typeof entry === 'object') this.#positions.set(entry, at);
     }
   }
 
   /** Indexes the queue; visits each item only once, however often entries leave. */
-  #findWaiting(): void {
-    for (; this.#found < this.#waiting.length; this.#found += 1) {
-      const entry = this.#waiting[this.#found];
+  #indexQueue(): void {
+    for (; this.#indexed < this.#queue.length; this.#indexed += 1) {
+      const entry = this.#queue[this.#indexed];
       if (entry === undefined || typeof entry === 'string') continue;
       // An entry that was added twice is indexed once.
-      if (this.#waitingAt.has(entry)) {
-        this.#waiting[this.#found] = this.#digestOf(entry);
-        this.#left += 1;
-      } else this.#waitingAt.set(entry, this.#found);
+      if (this.#positions.has(entry)) {
+        this.#queue[this.#indexed] = this.#digestOf(entry);
+        this.#hashesQueued += 1;
+      } else this.#positions.set(entry, this.#indexed);
     }
   }
 
@@ -197,22 +200,22 @@ export class HistoryDigest {
     return digest;
   }
 
-  #enter(digest: string): void {
-    this.#entered += digest;
+  #append(digest: string): void {
+    this.#pending += digest;
     this.#bytes.byte(digest.charCodeAt(0));
     const { length } = this.#bytes;
-    const isPlace = length % PLACE_ENTRIES === 0;
+    const isCheckpoint = length % CHECKPOINT_ENTRIES === 0;
     const isPower = Number.isInteger(Math.log2(length));
-    if (!isPlace && !isPower) return;
-    const over = this.#overAll();
-    if (isPlace) this.#places.bytes(over);
+    if (!isCheckpoint && !isPower) return;
+    const over = this.#checkpoint();
+    if (isCheckpoint) this.#places.bytes(over);
     if (isPower) this.#names.set(length, over.toString('hex'));
   }
 
-  #overAll(): Buffer {
-    this.#over.update(this.#entered, 'binary');
-    this.#entered = '';
-    return this.#over.copy().digest().subarray(0, PLACE_BYTES);
+  #checkpoint(): Buffer {
+    this.#runningHash.update(this.#pending, 'binary');
+    this.#pending = '';
+    return this.#runningHash.copy().digest().subarray(0, CHECKPOINT_BYTES);
   }
 }
 
@@ -223,18 +226,18 @@ export class HistoryDigest {
 export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   const entries = Math.min(a.entries, b.entries);
   if (a.entries === b.entries && isSame(a.places, b.places, 0, a.places.length)) return entries;
-  const wholePlaces = Math.floor(entries / PLACE_ENTRIES);
+  const wholeBlocks = Math.floor(entries / CHECKPOINT_ENTRIES);
   let place = 0;
   while (
-    place < wholePlaces &&
-    isSame(a.places, b.places, place * PLACE_BYTES, (place + 1) * PLACE_BYTES)
+    place < wholeBlocks &&
+    isSame(a.places, b.places, place * CHECKPOINT_BYTES, (place + 1) * CHECKPOINT_BYTES)
   )
     place += 1;
-  const start = place * PLACE_ENTRIES;
-  const end = Math.min(entries, start + PLACE_ENTRIES);
+  const start = place * CHECKPOINT_ENTRIES;
+  const end = Math.min(entries, start + CHECKPOINT_ENTRIES);
   for (let at = start; at < end; at += 1) if (a.bytes[at] !== b.bytes[at]) return at;
   // A checkpoint differs but no byte does: no entry of the block can be trusted.
-  return place < wholePlaces || a.entries === b.entries ? start : entries;
+  return place < wholeBlocks || a.entries === b.entries ? start : entries;
 }
 
 function isSame(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {

@@ -11,11 +11,14 @@ import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from '../waiting/event-loop-turn.js';
+import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
 import { Journal } from './journal.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { SessionMemory, OpenState } from './session-state.js';
-import { brokenState } from './session-state.js';
+import { brokenState, openState } from './session-state.js';
+import { CtxfoldError } from '../../shared/errors.js';
+import type { HistoryService } from '../history-service.js';
+import type { TokenCalibration } from '../tokens/token-calibration.js';
 
 /**
  * How a history differs from the one that a state is of. `edited`: an entry changed. `shortened`: entries are missing at the
@@ -32,7 +35,7 @@ export interface StateDivergence {
 }
 
 /** A history that continues from a state. */
-export interface Resumed {
+export interface ReplayedState {
   /** The journal of the entries that the state covers. */
   readonly journal: Journal;
   /** The entries after the replayed edits. */
@@ -46,7 +49,7 @@ export interface Resumed {
   readonly divergence?: StateDivergence;
 }
 
-export interface ResumeOptions {
+export interface ReplayOptions {
   /** All entries as they were added; possibly more than the state covers. */
   readonly given: readonly IContent[];
   readonly toolCatalog: ToolCatalog | undefined;
@@ -64,15 +67,15 @@ export interface ResumeOptions {
  */
 export function resume(
   state: OpenState,
-  options: ResumeOptions,
-): Promise<Resumed | StateDivergence> {
-  return inTurns(resumeInSlices(state, options));
+  options: ReplayOptions,
+): Promise<ReplayedState | StateDivergence> {
+  return inTurns(replayInSlices(state, options));
 }
 
-function* resumeInSlices(
+function* replayInSlices(
   state: OpenState,
-  { given, toolCatalog, digests: hashes, keepsAdded }: ResumeOptions,
-): Generator<void, Resumed | StateDivergence, undefined> {
+  { given, toolCatalog, digests: hashes, keepsAdded }: ReplayOptions,
+): Generator<void, ReplayedState | StateDivergence, undefined> {
   const { digests, memory } = state;
   const taken = Math.min(digests.entries, given.length);
   const journal = new Journal(keepsAdded, hashes);
@@ -143,4 +146,143 @@ function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMe
     floorTokens: 0,
     request: null,
   };
+}
+
+/** Entries taken in between turns of the event loop. */
+const ENTRIES_PER_TURN = 256;
+
+/** What is reported about a state. */
+export type StateReport = StateDivergence | { readonly error: CtxfoldError };
+
+export interface HistoryStartOptions {
+  /** The saved state; may be anything. @default none */
+  readonly state: unknown;
+  /** All entries as they were added. */
+  readonly given: readonly IContent[];
+  readonly toolCatalog: ToolCatalog | undefined;
+  readonly calibration: TokenCalibration;
+  /** Known hashes of entries. */
+  readonly digests?: EntryDigests | undefined;
+}
+
+/** The outcome. */
+export interface HistoryStart {
+  /** Number of given entries that the history now covers. */
+  readonly taken: number;
+  /** Absent if the state was not usable. */
+  readonly memory?: SessionMemory | undefined;
+  readonly report?: StateReport | undefined;
+}
+
+/**
+ * Continues a history from a state as far as that covers it, or takes in all entries if there is no usable one.
+ *
+ * @throws TypeError for an entry that a history cannot hold.
+ */
+export async function startHistory(
+  history: HistoryService,
+  options: HistoryStartOptions,
+): Promise<HistoryStart> {
+  const { state, given } = options;
+  const { memory, taken, report } =
+    state === undefined || state === null ? NOTHING : await goOn(history, options);
+  if (memory === undefined) await addInTurns(history, given);
+  return { memory, taken: memory === undefined ? given.length : taken, report };
+}
+
+const NOTHING: HistoryStart = { taken: 0 };
+
+async function goOn(history: HistoryService, options: HistoryStartOptions): Promise<HistoryStart> {
+  const read = await readStateFor(history, options);
+  if ('report' in read) return { taken: 0, report: read.report };
+  const { journal, entries, tokens, taken, divergence } = read.resumed;
+  for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
+    if (start > 0) await nextTurn();
+    const end = start + ENTRIES_PER_TURN;
+    history.goOn(journal, entries.slice(start, end), tokens.slice(start, end));
+  }
+  return { taken, memory: adoptMemory(history, read, options), report: divergence };
+}
+
+interface ReadState {
+  readonly opened: OpenState;
+  readonly resumed: ReplayedState;
+}
+
+async function readStateFor(
+  history: HistoryService,
+  { state, given, toolCatalog, digests }: HistoryStartOptions,
+): Promise<ReadState | { readonly report: StateReport }> {
+  try {
+    const opened = openState(state);
+    const keepsAdded = history.journal.added !== undefined;
+    const resumed = await resume(opened, { given, toolCatalog, digests, keepsAdded });
+    return 'journal' in resumed ? { opened, resumed } : { report: resumed };
+  } catch (error) {
+    if (!(error instanceof CtxfoldError)) throw error;
+    return { report: { error } };
+  }
+}
+
+/** Takes over what was learned about the model, and returns the session's memory aged to the present. */
+function adoptMemory(
+  history: HistoryService,
+  { opened: { model, at }, resumed: { memory } }: ReadState,
+  { calibration }: HistoryStartOptions,
+): SessionMemory {
+  if (model !== null) {
+    if (model.name !== null) history.nameModel(model.name);
+    calibration.takeOver(model.name ?? undefined, model);
+  }
+  const { sent } = memory;
+  const idleMs = sent.idleMs === null ? null : sent.idleMs + Math.max(0, Date.now() - at);
+  return { ...memory, sent: { ...sent, idleMs } };
+}
+
+/**
+ * Continues a history that keeps its added entries from the state of a faster process. The switch is synchronous, so that
+ * nothing added meanwhile is lost.
+ *
+ * @param onSwitch gets the session's memory before entries that the state does not cover are added: to the other process they
+ *   are new
+ * @returns `false`, without effect, if the state is not usable
+ */
+export async function switchToState(
+  history: HistoryService,
+  options: Omit<HistoryStartOptions, 'given'>,
+  onSwitch: (memory: SessionMemory) => void,
+): Promise<boolean> {
+  const given = history.journal.added ?? [];
+  const all = { ...options, given };
+  const read = await readStateFor(history, all);
+  if ('report' in read) return false;
+  const { journal, entries, tokens, taken } = read.resumed;
+  // The list has grown if something was added meanwhile.
+  const rest = given.slice(taken);
+  const counted = rest.map((entry) => history.countedTokens(entry));
+  history.clear();
+  rest.forEach((entry, at) => {
+    const count = counted[at];
+    if (count !== undefined) history.weigh(entry, count);
+  });
+  history.goOn(journal, entries, tokens);
+  onSwitch(adoptMemory(history, read, all));
+  history.addAll(rest);
+  return true;
+}
+
+/** Adds entries to a history, from an index on. @throws TypeError for one that it cannot hold. */
+export async function addInTurns(
+  history: HistoryService,
+  given: readonly IContent[],
+  from: number = 0,
+): Promise<void> {
+  for (let start = from; start < given.length; start += ENTRIES_PER_TURN) {
+    if (start > from) await nextTurn();
+    const length = Math.min(ENTRIES_PER_TURN, given.length - start);
+    // `addAll` validates them.
+    const part: unknown[] = [];
+    for (let at = 0; at < length; at += 1) part.push(elementAt('history', given, start + at));
+    history.addAll(part as IContent[], undefined, start);
+  }
 }

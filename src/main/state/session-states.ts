@@ -15,8 +15,8 @@ import { inTurns } from '../waiting/event-loop-turn.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
 import type { StateStore } from './state-store.js';
-import { takeUp } from './take-up.js';
-import type { TakenUp } from './take-up.js';
+import { startHistory } from './resume.js';
+import type { HistoryStart } from './resume.js';
 import { HistoryTrace } from './journal.js';
 
 export interface SessionStatesOptions {
@@ -51,7 +51,7 @@ export class SessionStates {
   async begin(
     history: HistoryService,
     { state, given, conversationId, toolCatalog, edits }: Beginning,
-  ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
+  ): Promise<HistoryStart & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
     let digests: EntryDigests | undefined;
     const keeper = store && new StateKeeper({ store, conversationId, logger });
@@ -64,7 +64,7 @@ export class SessionStates {
       known ??= kept;
     } else if (this.#remembers(edits)) known ??= this.#former.find(given);
     const about = { state: known, given, toolCatalog, calibration, digests };
-    return { ...(await takeUp(history, about)), keeper };
+    return { ...(await startHistory(history, about)), keeper };
   }
 
   /** Remembers a closed session, if nothing else does. Yields while it hashes what was not hashed yet. */

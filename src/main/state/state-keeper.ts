@@ -6,6 +6,11 @@ import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
 import { endsWithin } from '../waiting/abortable.js';
 import type { StateStore, StoredState } from './state-store.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import { isToolCallBlock } from '../../shared/content.js';
+import { isRecord, tryParseJson } from '../../shared/json.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import type { RestoredResponse } from '../removal-log/restore.js';
 
 export interface StateKeeperOptions {
   readonly store: StateStore;
@@ -83,7 +88,7 @@ export class StateKeeper {
 
   /** Saves an original result of a named conversation in the background; only `settled` waits for it. */
   put(callId: string, original: string): void {
-    const key = this.#named;
+    const key = this.#namedKey;
     if (key === undefined) return;
     const put = this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
     this.#puts.add(put);
@@ -97,14 +102,14 @@ export class StateKeeper {
 
   /** Returns an original result of this conversation, or `undefined`. */
   async get(callId: string): Promise<string | undefined> {
-    const key = this.#named;
+    const key = this.#namedKey;
     if (key === undefined) return undefined;
     const found = await this.#try((store) => store.get?.(key, callId) ?? Promise.resolve(null));
     return found ?? undefined;
   }
 
   /** The key of a named conversation. Others have none here: conversations may share their first entries. */
-  get #named(): string | undefined {
+  get #namedKey(): string | undefined {
     return this.#options.conversationId === undefined ? undefined : this.#keysOf([])[0];
   }
 
@@ -147,4 +152,58 @@ function parse({ state }: StoredState): unknown {
   } catch {
     return state;
   }
+}
+
+/** Saves the results of calls for other processes, as far as they are among the entries. */
+export function keepOriginals(
+  keeper: StateKeeper,
+  added: readonly IContent[],
+  callIds: ReadonlySet<string>,
+): void {
+  if (callIds.size === 0) return;
+  for (const { blocks } of added) {
+    for (const block of blocks) {
+      if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
+      keeper.put(block.callId, JSON.stringify(block));
+    }
+  }
+}
+
+/** Returns the result of a call; `undefined` if it is unknown. */
+export async function findOriginal(
+  callId: string,
+  sessionId: string,
+  added: readonly IContent[],
+  keeper: StateKeeper | undefined,
+): Promise<RestoredResponse | undefined> {
+  for (let at = added.length - 1; at >= 0; at -= 1) {
+    const { blocks, metadata } = added[at] ?? NO_ENTRY;
+    for (const response of blocks) {
+      if (response.type !== 'tool_response' || response.callId !== callId) continue;
+      const call = added
+        .slice(0, at)
+        .findLast((entry) =>
+          entry.blocks.some((block) => isToolCallBlock(block) && block.id === callId),
+        )
+        ?.blocks.filter(isToolCallBlock)
+        .find(({ id }) => id === callId);
+      const recordedAt = metadata?.timestamp ?? 0;
+      return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
+    }
+  }
+  const response = responseOf(await keeper?.get(callId), callId);
+  return response && { response, sessionId, recordedAt: 0 };
+}
+
+const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
+
+/** Validated: a store may return anything. */
+function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
+  const block = json === undefined ? undefined : tryParseJson(json);
+  if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)
+    return undefined;
+  const entry: unknown = { speaker: 'tool', blocks: [block] };
+  assertIngestible(entry, 0);
+  const [response] = entry.blocks;
+  return response?.type === 'tool_response' ? response : undefined;
 }

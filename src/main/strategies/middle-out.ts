@@ -2,14 +2,13 @@
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart, moveBeforePairs } from '../../shared/summarize/tail-boundary.js';
-import { replaceWithSummary } from './replace-with-summary.js';
+import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
 import type {
   CompressionContext,
   CompressionResult,
   CompressionStrategy,
   StrategyTrigger,
 } from './strategy.js';
-import { summarySpan } from './summary-span.js';
 
 /** Implements the `middle-out` strategy. */
 export class MiddleOutStrategy implements CompressionStrategy {

@@ -4,8 +4,7 @@
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { hasSubstance } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { cleanText, surrogateSafe } from './clean-text.js';
-import { disarmJson } from './frame.js';
+import { cleanText, surrogateSafe, disarmJson } from './frame.js';
 
 /** Of longer tool payloads only head and tail are shown. */
 const MAX_PAYLOAD_CHARACTERS = 30_000;

@@ -14,7 +14,7 @@ import { withoutContent } from '../host/ask-host.js';
 import { withDeadline } from '../waiting/abortable.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
-import { dealOut, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
+import { splitIntoPieces, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
 import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';
 import { readSummary } from './summary-response.js';
@@ -79,7 +79,7 @@ export async function foldHistory(input: FoldInput): Promise<string> {
     ? input.entries
     : [humanText(input.previousSummary, { isSummary: true }), ...input.entries];
   const lines = flattenHistory(entries, budget.maxPartCharacters);
-  const pieces = dealOut(lines, await measure(input, lines), budget.pieceTokens);
+  const pieces = splitIntoPieces(lines, await measure(input, lines), budget.pieceTokens);
   if (pieces.length > MAX_PIECES) {
     throw windowTooSmall(input, `the history would take ${pieces.length} requests`);
   }

@@ -56,7 +56,7 @@ export function wordsOf(tokens: number): number {
 }
 
 /** Splits lines in order into at least one piece, each of at most `pieceTokens` or a single line. */
-export function dealOut(
+export function splitIntoPieces(
   lines: readonly string[],
   tokens: readonly number[],
   pieceTokens: number,

@@ -2,7 +2,7 @@
 
 import type { SummaryRejectionReason } from '../../shared/errors.js';
 import { isBlank } from '../../shared/content.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from './frame.js';
 import type { SummarizerResponse } from './summarizer.js';
 
 /** A summary, or why the answer is unfit. `message` contains nothing of the answer. */

@@ -1,6 +1,7 @@
 // Promises that a signal or a deadline can end. However many wait on a signal, it gets one listener.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { clearImmediate, setImmediate } from './event-loop-turn.js';
 
 interface Waiting {
   readonly acts: Set<() => void>;
@@ -120,4 +121,27 @@ export async function withDeadline<Value>(
 /** A timer with a longer delay would fire at once. */
 function startTimer(timeoutMs: number, act: () => void): NodeJS.Timeout {
   return setTimeout(act, Math.min(timeoutMs, MAX_TIMER_MS));
+}
+
+/**
+ * Calls back after `timeoutMs`, unless cancelled.
+ *
+ * If the calling thread itself was blocked for that long, its timers fire before the answers that arrived meanwhile are read.
+ * Waiting for one more turn of the event loop ensures that only real timeouts count. The timer keeps the process alive: someone
+ * is waiting.
+ */
+export class Deadline {
+  readonly #timer: NodeJS.Timeout;
+  #lastCall: NodeJS.Immediate | undefined;
+
+  constructor(timeoutMs: number, onExpire: () => void) {
+    this.#timer = setTimeout(() => {
+      this.#lastCall = setImmediate(onExpire);
+    }, timeoutMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#lastCall);
+  }
 }

@@ -21,12 +21,12 @@ describe('FallbackNotice', () => {
   test('tells a cause once, however many errors stand around it', () => {
     const { notice, lines } = listen();
     const error = toPoolError(denied());
-    notice.tell({ task: 'open', error, attempts: 1 });
-    notice.tell({ task: 'count', error: unavailableError('no threads', error), attempts: 2 });
+    notice.warn({ task: 'open', error, attempts: 1 });
+    notice.warn({ task: 'count', error: unavailableError('no threads', error), attempts: 2 });
     expect(lines).toEqual([
       "Work for worker threads runs on the calling thread. A worker failed: Access to this API has been restricted. Start Node with --allow-worker, or choose offload: 'inline'.",
     ]);
-    notice.tell({
+    notice.warn({
       task: 'count',
       error: unavailableError('too many failed', undefined),
       attempts: 1,
@@ -42,23 +42,23 @@ describe('FallbackNotice', () => {
     ],
   ])('says what helps against %s, in one line', (cause, remedy) => {
     const { notice, lines } = listen();
-    notice.tell({ task: 'count', error: toPoolError(cause), attempts: 2 });
+    notice.warn({ task: 'count', error: toPoolError(cause), attempts: 2 });
     expect(lines).toEqual([expect.stringContaining(remedy)]);
     expect(lines[0]).not.toContain('\n');
   });
 
   test('says that tokens are estimated when the encoding is missing', () => {
     const { notice, lines } = listen();
-    expect(notice.hasToldOfEstimates).toBe(false);
+    expect(notice.hasWarnedOfEstimates).toBe(false);
     const error = new CtxfoldError('The tokens could not be read.', 'TOKEN_COUNT_FAILED');
-    notice.tell({ task: 'count', error, attempts: 0 });
+    notice.warn({ task: 'count', error, attempts: 0 });
     expect(lines).toEqual(['Tokens are estimated. The tokens could not be read.']);
-    expect(notice.hasToldOfEstimates).toBe(true);
+    expect(notice.hasWarnedOfEstimates).toBe(true);
   });
 
   test('repeats no text of errors that are not its own', () => {
     const { notice, lines } = listen();
-    notice.tell({ task: 'count', error: new TypeError('quotes a secret'), attempts: 1 });
+    notice.warn({ task: 'count', error: new TypeError('quotes a secret'), attempts: 1 });
     expect(lines.join()).toContain('TypeError');
     expect(lines.join()).not.toContain('secret');
   });

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
-import { withWork } from '../../../src/main/preflight/carry-work.js';
+import { addWorkNote } from '../../../src/main/preflight/carry-work.js';
 import type { SessionParts } from '../../../src/main/preflight/session-parts.js';
 import type { Session } from '../../../src/main/session.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
@@ -120,9 +120,9 @@ describe.each(STRATEGIES)('%s', (strategy) => {
   });
 });
 
-describe('withWork', () => {
-  const parts = (windowTokens: number): Parameters<typeof withWork>[0] => ({
-    carriesWork: true,
+describe('addWorkNote', () => {
+  const parts = (windowTokens: number): Parameters<typeof addWorkNote>[0] => ({
+    addsWorkNote: true,
     densityOptions: { workspaceRoot: '/w' },
     gauge: { budget: { windowTokens } } as unknown as SessionParts['gauge'],
   });
@@ -130,7 +130,7 @@ describe('withWork', () => {
   it('splits no call from its response', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a:r2 t:r2 a');
     const compacted = former.toSpliced(3, 2).with(2, historyOf('t:r1(short)')[0]!);
-    const history = withWork(parts(100_000), former, compacted, 50_000);
+    const history = addWorkNote(parts(100_000), former, compacted, 50_000);
     expect(history.map((entry) => (isWorkNote(entry) ? 'note' : entry.speaker)).join(' ')).toBe(
       'human note ai tool human ai tool ai',
     );
@@ -140,16 +140,16 @@ describe('withWork', () => {
 
   it('leaves a note that there is where there is no room for another', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a');
-    const first = withWork(parts(100_000), former, former.slice(3), 50_000);
+    const first = addWorkNote(parts(100_000), former, former.slice(3), 50_000);
     expect(first.findIndex(isWorkNote)).toBe(0);
     const again = first.toSpliced(2, 1);
-    expect(withWork(parts(100_000), first, again, 0)).toBe(again);
+    expect(addWorkNote(parts(100_000), first, again, 0)).toBe(again);
   });
 
   it('looks for nothing where nothing leaves', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 a');
     const compacted = former.with(2, historyOf('t:r1(short)')[0]!);
-    expect(withWork(parts(100_000), former, compacted, 50_000)).toBe(compacted);
+    expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
   });
 });
 

@@ -1,7 +1,7 @@
 // Where batches are cut and what they leave out.
 
 import { describe, expect, test } from 'vitest';
-import { countBatches } from '../../../src/main/offload/count-batches.js';
+import { countBatches } from '../../../src/main/offload/posted-entry.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { replaceFile } from '../../../src/main/settings/replace-file.js';
+import { replaceFile } from '../../../src/main/settings/profile.js';
 
 /** Every step in order, and the one that fails, with which code. */
 const disk = vi.hoisted(() => ({

@@ -1,7 +1,7 @@
 // The pauses between restarts, on a clock of their own.
 
 import { describe, expect, test } from 'vitest';
-import { RestartBackoff } from '../../../src/main/offload/restart-backoff.js';
+import { RestartBackoff } from '../../../src/main/offload/circuit-breaker.js';
 
 describe('RestartBackoff', () => {
   test('restarts at once after one loss, and after a success', () => {
