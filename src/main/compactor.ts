@@ -189,11 +189,7 @@ class ThreadedCompactor implements Compactor {
     const limit = (): number => this.#limits.limitOf(modelName());
     const cache = new CacheTerms(options.cacheTtlMs, () => this.#prices.of(modelName()));
     const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
-    const densityOptions = {
-      workspaceRoot,
-      ...defaults.density,
-      ...options.density,
-    };
+    const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
     const early: FallbackEvent[] = [];

@@ -283,15 +283,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
         'COMPRESSION_IN_PROGRESS',
       );
     }
-    assertCurrentBase(base, this.#revision);
+    if (base !== undefined) assertCurrentBase(base, this.#revision);
     validateDensityResult(result, base?.length ?? this.#entries.length);
-    this.#assertEntries([...result.replacements.values()]);
-    const replaced = [...result.replacements.keys()];
-    const gone = [...result.removals, ...replaced].flatMap((index) => this.#entries[index] ?? []);
+    const put = [...result.replacements.values()];
+    this.#assertEntries(put);
+    const edited = [...result.removals, ...result.replacements.keys()];
+    const gone = edited.flatMap((index) => this.#entries[index] ?? []);
     this.#journal.noteEdit(this.#added, this.#entries, result, records);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
-    this.#ledger.add([...result.replacements.values()]);
+    this.#ledger.add(put);
     this.#ledger.remove(gone);
     this.#notifyChange({
       kind: 'edit',
@@ -380,9 +381,8 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 }
 
-function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {
-  return Promise.resolve(contents.map(estimateEntryTokens));
-}
+const estimateEntries: CountEntries = (contents) =>
+  Promise.resolve(contents.map(estimateEntryTokens));
 
 function assertBase(base: DensityBase): void {
   const { revision, length } = asObject(base, 'base', 'the state of a history');
@@ -390,8 +390,7 @@ function assertBase(base: DensityBase): void {
   assertNumber('length', length);
 }
 
-function assertCurrentBase(base: DensityBase | undefined, revision: number): void {
-  if (base === undefined) return;
+function assertCurrentBase(base: DensityBase, revision: number): void {
   assertBase(base);
   if (base.revision === revision) return;
   throw new CtxfoldError(

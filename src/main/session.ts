@@ -3,8 +3,9 @@
 
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
+import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
-import { asObject, assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
+import { assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
@@ -32,7 +33,6 @@ import {
   readCall,
   createParts,
   currentDensityConfig,
-  explainEntry,
 } from './preflight/session-parts.js';
 import { SafeEmitter } from './host/logger.js';
 import { sealState } from './state/session-state.js';
@@ -44,11 +44,11 @@ import { TokenCalibration } from './tokens/token-calibration.js';
 import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
+import type { PreflightDetails } from './telemetry/channels.js';
 import type { RestoredResponse } from './removal-log/restore.js';
 import { Preflight } from './preflight/preflight.js';
 import type { StepReport, Steps } from './preflight/preflight.js';
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
-import type { PreflightDetails } from './telemetry/channels.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
 const MAX_LOST_RACES = 5;
@@ -135,7 +135,6 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError for invalid token counts, or more cache reads than input.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
-    asObject(report, 'the report of usage', 'an object');
     assertCacheReport(report);
     const outcome = this.#parts.gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
@@ -150,7 +149,6 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError as `reportUsage` does.
    */
   reportCacheRead(report: UsageReport): void {
-    asObject(report, 'the report of usage', 'an object');
     assertCacheReport(report);
     if (report.modelName !== undefined) assertString('modelName', report.modelName);
     this.#judgeCacheRead(report);
@@ -261,7 +259,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws RangeError if the history has no entry at this index.
    */
   explain(index: number): EntryExplanation {
-    return explainEntry(this.#parts, index);
+    return explainDensity(this.history.getRawHistory(), this.densityConfig).explain(index);
   }
 
   /** Emits that work ran on the calling thread because workers failed. */
@@ -320,10 +318,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
     for (let lostRaces = 0; ; lostRaces += 1) {
-      const steps = this.#preflight.run(promptId, pendingTokens, details);
-      const result = await this.#runSteps(steps);
-      const isLast = lostRaces === MAX_LOST_RACES;
-      if (!(await this.#save()) || isLast) return result;
+      const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
+      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
       this.#parts.logger.debug('another process was faster', { promptId });
     }
   }

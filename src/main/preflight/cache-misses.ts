@@ -1,7 +1,7 @@
 // Detects prompt cache misses from the provider's usage reports, and their cause. Keeps only the last reported request; sees no
 // entries and emits nothing.
 
-import { assertString, assertTokens } from '../../shared/misuse.js';
+import { asObject, assertString, assertTokens } from '../../shared/misuse.js';
 import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
 import type { UsageReport } from './context-gauge.js';
 import type { SentHistory } from './sent-history.js';
@@ -76,11 +76,9 @@ export function isCacheImplicit(price: ModelPrice | undefined): boolean {
  *
  * @throws TypeError or RangeError for invalid token counts, more cache reads than input, or a reason that is too long.
  */
-export function assertCacheReport({
-  inputTokens,
-  cacheReadTokens,
-  cacheMissReason,
-}: UsageReport): void {
+export function assertCacheReport(report: UsageReport): void {
+  asObject(report, 'the report of usage', 'an object');
+  const { inputTokens, cacheReadTokens, cacheMissReason } = report;
   assertTokens('inputTokens', inputTokens);
   if (cacheReadTokens !== undefined) {
     assertTokens('cacheReadTokens', cacheReadTokens);

@@ -2,8 +2,6 @@
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
-import { explainDensity } from '../../shared/density/explain/explain-density.js';
-import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
 import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import type { Logger } from '../host/logger.js';
@@ -172,16 +170,6 @@ export function currentDensityConfig(
     ...config,
     workingSet: mayLeaveAtOnce ? withColdCache(workingSet) : atPrices(workingSet, cache.prices),
   };
-}
-
-/**
- * Explains what a density pass would do with an entry of the history.
- *
- * @throws RangeError if the history has no entry at this index.
- */
-export function explainEntry(parts: SessionParts, index: number): EntryExplanation {
-  const config = currentDensityConfig(parts);
-  return explainDensity(parts.history.getRawHistory(), config).explain(index);
 }
 
 /** Returns the counted tokens that a history may have before its request reaches a price step; `Infinity` if there is none. */
