@@ -18,12 +18,12 @@ import {
 } from '../shared/misuse.js';
 import { assertIngestible, completeLimits } from '../shared/ingestion.js';
 import type { IngestionLimits } from '../shared/ingestion.js';
-import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { Journal } from './state/journal.js';
 import type { JournalRecords } from './state/journal.js';
 import { SILENT_LOGGER, SafeEmitter } from './host/logger.js';
 import type { Logger } from './host/logger.js';
+import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
 import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
 
@@ -380,9 +380,6 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.notify('tokensUpdated', { totalTokens: this.#ledger.total });
   }
 }
-
-const estimateEntries: CountEntries = (contents) =>
-  Promise.resolve(contents.map(estimateEntryTokens));
 
 function assertBase(base: DensityBase): void {
   const { revision, length } = asObject(base, 'base', 'the state of a history');

@@ -9,7 +9,7 @@ import { assertString, isInstance, isObject, assertTokens } from '../shared/misu
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
-import { assertCacheReport } from './preflight/cache-misses.js';
+import { assertCacheReport } from './preflight/prompt-cache.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';

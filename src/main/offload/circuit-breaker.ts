@@ -1,4 +1,5 @@
-// Decides whether work may be tried after consecutive failures. Knows neither threads nor tasks; the clock is injected.
+// When work may be tried again after consecutive failures: a circuit breaker for tasks, a backoff for restarting threads. The clock
+// is injected.
 
 /** The outcome of a piece of work. `cancelled` says nothing about the worker. */
 export type WorkOutcome = 'success' | 'failure' | 'cancelled';

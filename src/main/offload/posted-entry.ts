@@ -1,5 +1,5 @@
-// The part of an entry that is posted to a worker: as little as its work needs. Opaque fields, media and metadata can be large
-// and need not be cloneable.
+// The part of an entry that is posted to a worker, and batches that can be posted without a noticeable pause. As little is posted
+// as the work needs: opaque fields, media and metadata can be large and need not be cloneable.
 
 import { carriesContent } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';

@@ -15,6 +15,12 @@ import type {
   TaskRequest,
   TaskValue,
 } from '../../shared/protocol.js';
+import type {
+  DeltaValue,
+  HistoryDelta,
+  PlannedCompression,
+  PlannedPass,
+} from '../../shared/resident-protocol.js';
 
 /** The value of a successful reply. */
 export interface ReadReply<Value> {
@@ -79,8 +85,8 @@ export function findPlanOfBaseProblem(
   { base, plan, texts = [] }: JsonRecord,
 ): string | undefined {
   if (!isRecord(base) || !(plan instanceof Int32Array)) return 'no plan';
-  const { revision, length } = expected;
-  if (base.revision !== revision || base.length !== length) return 'a plan for another base';
+  if (!isBase(base, expected)) return 'a plan for another base';
+  const { length } = expected;
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return 'no texts';
   return isPlan(plan, length, texts.length) ? undefined : 'edits that are none of this history';
 }
@@ -136,6 +142,83 @@ export function isDuration(value: unknown): value is number {
 function invalid(request: TaskRequest, problem: string): WorkerPoolError {
   return new WorkerPoolError(
     `A worker answered a task of kind ${JSON.stringify(request.kind)} with ${problem}.`,
+    'WORKER_INVALID_RESULT',
+  );
+}
+
+/**
+ * Validates the reply to a delta.
+ *
+ * @throws WorkerPoolError `WORKER_INVALID_RESULT` for an invalid reply; the revived error if the delta was refused.
+ */
+export function readDeltaReply(
+  delta: HistoryDelta,
+  countsTokens: boolean,
+  reply: unknown,
+): ReadReply<DeltaValue> {
+  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const staged = delta.steps.reduce(
+    (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
+    0,
+  );
+  const { tokens, totalTokens, pass } = value;
+  if (!(tokens instanceof Int32Array) || tokens.length !== staged) {
+    throw invalidLineReply('not one count per entry');
+  }
+  if (countsTokens && tokens.some((count) => count < 0)) throw invalidLineReply('a negative count');
+  if (typeof totalTokens !== 'number') throw invalidLineReply('no total');
+  if (!isBase(value.base, delta.after)) throw invalidLineReply('another state');
+  if ((pass !== undefined) !== (delta.pass !== undefined))
+    throw invalidLineReply('a pass missing or unasked');
+  if (pass !== undefined) assertPass(delta.after, pass);
+  return { value: value as unknown as DeltaValue, runMs };
+}
+
+/** Validates the reply to a request for a pass on the state `base`. @throws as `readDeltaReply` does. */
+export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
+  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  assertPass(base, value);
+  return { value: value as unknown as PlannedPass, runMs };
+}
+
+/** Validates the reply to a compression request. @throws as `readDeltaReply` does. */
+export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
+  if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
+    return { value: null, runMs: reply.runMs };
+  }
+  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const { length, drops, summarized, lines, tokensAfter } = value;
+  if (typeof length !== 'number') throw invalidLineReply('no compression');
+  const areEdits =
+    isEditList(drops, 1, length) &&
+    isEditList(summarized, 2, length) &&
+    isEditList(tokensAfter, 2, length);
+  if (!areEdits) throw invalidLineReply('edits that are none of this history');
+  const areLines =
+    Array.isArray(lines) &&
+    lines.length * 2 === (summarized as Int32Array).length &&
+    lines.every((line) => typeof line === 'string');
+  if (!areLines) throw invalidLineReply('not one line per result');
+  return { value: value as unknown as PlannedCompression, runMs };
+}
+
+function assertPass(base: DensityBase, pass: unknown): void {
+  if (!isRecord(pass)) throw invalidLineReply('no pass');
+  const problem = findPlanOfBaseProblem(base, pass);
+  if (problem !== undefined) throw invalidLineReply(problem);
+  if (!isEditList(pass.tokensAfter, 3, base.length)) throw invalidLineReply('tokens of no entry');
+  if (!isDuration(pass.runMs)) throw invalidLineReply('no duration');
+}
+
+function isBase(value: unknown, expected: DensityBase): boolean {
+  return (
+    isRecord(value) && value.revision === expected.revision && value.length === expected.length
+  );
+}
+
+function invalidLineReply(problem: string): WorkerPoolError {
+  return new WorkerPoolError(
+    `A resident history answered with ${problem}.`,
     'WORKER_INVALID_RESULT',
   );
 }

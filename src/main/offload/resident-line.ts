@@ -16,7 +16,7 @@ import type {
 } from '../../shared/resident-protocol.js';
 import type { WireReply } from '../../shared/wire-reply.js';
 import { Deadline } from '../waiting/abortable.js';
-import { readCompressionReply, readDeltaReply, readPassReply } from './line-reply.js';
+import { readCompressionReply, readDeltaReply, readPassReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 
 /** However alive its thread is, a call waits at most this many times its deadline. */

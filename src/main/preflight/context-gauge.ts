@@ -166,7 +166,6 @@ export class ContextGauge {
   /** See `reportUsage` of the session. */
   report({ inputTokens, modelName }: UsageReport): UsageReportOutcome {
     assertTokens('inputTokens', inputTokens);
-    assertModelName(modelName);
     if (modelName !== undefined) this.#history.nameModel(modelName);
     const sent = this.#sent;
     if (sent === undefined) return 'no-preflight';
@@ -240,9 +239,4 @@ export class TokenBudget {
   #toCounted(windowTokens: number): number {
     return (windowTokens - this.overheadTokens) / this.#ratio;
   }
-}
-
-function assertModelName(modelName: unknown): void {
-  if (modelName === undefined || typeof modelName === 'string') return;
-  throw new TypeError(`Expected modelName to be a string, got ${typeof modelName}.`);
 }

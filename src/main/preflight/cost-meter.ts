@@ -7,7 +7,7 @@ import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
 import type { PrunedEvent } from './session-events.js';
 import type { CostMemory, DollarMemory } from '../state/session-state.js';
-import type { SentHistory } from './sent-history.js';
+import type { SentHistory } from './prompt-cache.js';
 import { PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
 import type { RequestTokens } from './token-tally.js';
 import type { IContent } from '../../shared/content.js';

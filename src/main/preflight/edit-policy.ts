@@ -14,7 +14,7 @@ import { belowStepFrom, worthwhileFrom } from './edit-price.js';
 import type { PricedEdit } from './edit-price.js';
 import { reclaimedTokens } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
-import type { SentHistory } from './sent-history.js';
+import type { SentHistory } from './prompt-cache.js';
 
 /**
  * When density edits land. `every-turn`: as soon as there are any. `auto`: once their savings are worth the cache they

@@ -7,7 +7,7 @@ import type { FallbackEvent } from '../offload/offload.js';
 import type { CtxfoldError } from '../../shared/errors.js';
 import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
-import type { CacheMissedEvent } from './cache-misses.js';
+import type { CacheMissedEvent } from './prompt-cache.js';
 import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-policy.js';
 import type { HoldReason } from './progress-guard.js';

@@ -19,7 +19,7 @@ import type {
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import { CacheMisses } from './cache-misses.js';
+import { CacheMisses, SentHistory } from './prompt-cache.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
@@ -30,7 +30,6 @@ import type { EditGateOptions } from './edit-policy.js';
 import type { SessionMemory } from '../state/session-state.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import { ProgressGuard } from './progress-guard.js';
-import { SentHistory } from './sent-history.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;

@@ -3,7 +3,7 @@
 
 import { constants } from 'node:fs';
 import { open, realpath, rename, rm } from 'node:fs/promises';
-import { CtxfoldError } from '../../shared/errors.js';
+import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
@@ -26,7 +26,7 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
     return parseEphemeralSettings(JSON.parse(await readText(path)));
   } catch (cause) {
     throw new CtxfoldError(
-      `Cannot use the profile ${path}. ${messageOf(cause)}`,
+      `Cannot use the profile ${path}. ${asError(cause).message}`,
       'PROFILE_UNREADABLE',
       { cause },
     );
@@ -47,7 +47,7 @@ export async function saveProfile(path: string, settings: EphemeralSettings): Pr
     await replaceFile(path, `${JSON.stringify(persistent, null, 2)}\n`);
   } catch (cause) {
     throw new CtxfoldError(
-      `Cannot save the profile ${path}. ${messageOf(cause)}`,
+      `Cannot save the profile ${path}. ${asError(cause).message}`,
       'PROFILE_WRITE_FAILED',
       { cause },
     );
@@ -80,16 +80,12 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
 /** Private to the owner: settings say something about an agent. */
 const FILE_MODE = 0o600;
 
 /**
- * Writes `text` to the file at `path`, accessible by its owner only. Resolves once the file is on disk. A symbolic link is
- * kept, and its target replaced. The folder must exist.
+ * Replaces a file atomically: a reader, or a crash at any moment, finds the whole old or the whole new one. Accessible by its
+ * owner only. Resolves once the file is on disk. A symbolic link is kept, and its target replaced. The folder must exist.
  *
  * @throws file system errors. The file is unchanged then, or it is the new one if only syncing its folder failed.
  */

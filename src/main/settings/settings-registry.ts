@@ -74,6 +74,8 @@ export type EnumSettingSpec =
 export type SettingSpec =
   BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
 
+const COMMON = { category: 'cli-behavior', persistToProfile: true } as const;
+
 /** The setting of a pruning rule. The default is that of a pass, or the first word. */
 function specOf(setting: RuleSetting): SettingSpec {
   const { field, description, type } = setting;
@@ -82,94 +84,84 @@ function specOf(setting: RuleSetting): SettingSpec {
       ? { type, enumValues: setting.enumValues, default: setting.enumValues[0] }
       : { type, default: DEFAULT_DENSITY_CONFIG[field] };
   const key = `compression.density.${field}`;
-  const common = { category: 'cli-behavior', description, persistToProfile: true };
   // `EphemeralSettings` spells out the types, for its readers.
-  return { key, ...common, ...kind } as SettingSpec;
+  return { ...COMMON, key, description, ...kind } as SettingSpec;
 }
 
 /** All settings. */
 export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
   {
     key: 'compression.strategy',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'How a history that reaches the threshold is made smaller',
     type: 'enum',
     enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
     default: 'high-density',
-    persistToProfile: true,
   },
   {
     key: 'compression.profile',
-    category: 'cli-behavior',
+    ...COMMON,
     description: "Name of the model profile that writes summaries (default: the session's model)",
     type: 'string',
-    persistToProfile: true,
   },
   {
     key: 'compression.threshold',
     aliases: ['compression-threshold'],
-    category: 'cli-behavior',
+    ...COMMON,
     description: "Share of the context window at which to compress (default: the strategy's own)",
     type: 'number',
     exclusiveMin: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.ahead',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Share of the window at which a summary is made in the background (1: never)',
     type: 'number',
     exclusiveMin: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.preserveThreshold',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Share of the entries, from the end, that a compression leaves alone',
     type: 'number',
     default: 0.2,
     min: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.topPreserveThreshold',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Share of the entries, from the start, that middle-out leaves alone',
     type: 'number',
     default: 0.2,
     min: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.fallback',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'What takes the place of provider compaction where that fails',
     type: 'enum',
     enumValues: [...COMPRESSION_STRATEGIES],
     default: 'high-density',
-    persistToProfile: true,
   },
   {
     key: 'compression.fallbackToTruncation',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Drop the oldest entries when a summary fails, instead of failing',
     type: 'boolean',
     default: false,
-    persistToProfile: true,
   },
   ...DENSITY_RULES.flatMap(({ settings }) => settings.map(specOf)),
   {
     key: 'compression.density.placeholder',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'What stands in place of a result: a fixed string, or a line about it with its id',
     type: 'enum',
     enumValues: [...PLACEHOLDER_STYLES],
     default: 'pointer',
-    persistToProfile: true,
   },
 ];
 

@@ -1,5 +1,5 @@
-// Continues a history from the saved state of an earlier session: finds how much of it is unchanged, and replays the journal
-// over that. In slices, so that the event loop gets its turns; counts nothing.
+// Initializes a history: from the saved state of an earlier session, by replaying its journal over as much of the history as is
+// unchanged, else with the given entries. Yields to the event loop while it takes in a long one. Counts no tokens.
 
 import type { IContent } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';

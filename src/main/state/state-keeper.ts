@@ -1,5 +1,5 @@
-// Saves the state of one session in a store, so that other processes can continue from it. A slow, full or unreachable store
-// costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
+// Saves the state of one session, and tool results that edits removed, in a store for other processes. A slow, full or unreachable
+// store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { createHash } from 'node:crypto';
 import { asError, CtxfoldError } from '../../shared/errors.js';

@@ -9,7 +9,7 @@ import { carryOutCompression } from '../../shared/summarize/carry-out-compressio
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { planCompression } from '../../shared/summarize/plan-compression.js';
 import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
-import { compressionTarget, countEach } from './strategy.js';
+import { compressionResult, compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -44,12 +44,12 @@ export class HighDensityStrategy implements CompressionStrategy {
     context.signal?.throwIfAborted();
     if (planned?.length === history.length) {
       const { newHistory, knownTokens } = carryOutCompression(planned, history);
-      return { ...result(history, newHistory), knownTokens };
+      return { ...compressionResult(this.name, history, newHistory), knownTokens };
     }
 
     const { outline, callOf } = outlineHistory(history);
     const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
-    if (tailStart === 0) return result(history, [...history]);
+    if (tailStart === 0) return compressionResult(this.name, history, [...history]);
 
     logger.debug('compressing by high-density', {
       entries: history.length,
@@ -63,23 +63,9 @@ export class HighDensityStrategy implements CompressionStrategy {
     context.signal?.throwIfAborted();
 
     const dropped = new Set(dropsFor(tokens, targetTokens));
-    if (dropped.size === 0) return result(history, summarized);
+    if (dropped.size === 0) return compressionResult(this.name, history, summarized);
     logger.debug('summaries do not reach the target', { dropped: dropped.size, targetTokens });
-    return result(
-      history,
-      summarized.filter((_, index) => !dropped.has(index)),
-    );
+    const newHistory = summarized.filter((_, index) => !dropped.has(index));
+    return compressionResult(this.name, history, newHistory);
   }
-}
-
-function result(history: readonly IContent[], newHistory: IContent[]): CompressionResult {
-  return {
-    newHistory,
-    metadata: {
-      originalMessageCount: history.length,
-      compressedMessageCount: newHistory.length,
-      strategyUsed: 'high-density',
-      llmCallMade: false,
-    },
-  };
 }

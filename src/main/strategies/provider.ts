@@ -6,7 +6,7 @@ import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart } from '../../shared/summarize/tail-boundary.js';
 import { HighDensityStrategy } from './high-density.js';
 import { providerEntry } from './provider-compaction.js';
-import { unchanged } from './replace-with-summary.js';
+import { compressionResult } from './strategy.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -42,7 +42,7 @@ export class ProviderStrategy implements CompressionStrategy {
     }
     const { outline } = outlineHistory(history);
     const tailStart = findTailStart(outline, runtimeContext.ephemerals.preserveThreshold());
-    if (tailStart === 0) return unchanged(this.name, history);
+    if (tailStart === 0) return compressionResult(this.name, history, [...history]);
     logger.debug('asking the provider to compact', { entries: tailStart });
     const { length, items, keepsReasoning } = await compactByProvider({
       history,
@@ -51,18 +51,12 @@ export class ProviderStrategy implements CompressionStrategy {
     });
     signal?.throwIfAborted();
     const newHistory = [...items.map(providerEntry), ...history.slice(length)];
-    return {
-      newHistory,
-      keepsReasoning,
-      metadata: {
-        originalMessageCount: history.length,
-        compressedMessageCount: newHistory.length,
-        strategyUsed: this.name,
-        llmCallMade: true,
-        topPreserved: 0,
-        bottomPreserved: history.length - length,
-        middleCompressed: length,
-      },
-    };
+    const result = compressionResult(this.name, history, newHistory, {
+      llmCallMade: true,
+      topPreserved: 0,
+      bottomPreserved: history.length - length,
+      middleCompressed: length,
+    });
+    return { ...result, keepsReasoning };
   }
 }

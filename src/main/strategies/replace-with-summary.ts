@@ -1,4 +1,4 @@
-// What the strategies with a model share: replacing a part of a history by a validated summary.
+// What the strategies with a model share: choosing the entries that a summary replaces, and replacing them by a validated one.
 
 import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
@@ -11,7 +11,7 @@ import {
   isAcknowledgement,
   isSummaryNote,
 } from '../summarizer/summary-note.js';
-import { countEach } from './strategy.js';
+import { compressionResult, countEach } from './strategy.js';
 import type { CompressionContext, CompressionResult, CompressionStrategyName } from './strategy.js';
 import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
 import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
@@ -41,7 +41,7 @@ export async function replaceWithSummary(
   const { top, summarized, notes, kept, tail } = span;
   if (summarized.length < MIN_SUMMARIZED_ENTRIES) {
     logger.debug('too little to summarize', { strategyName, entries: summarized.length });
-    return unchanged(strategyName, history);
+    return compressionResult(strategyName, history, [...history]);
   }
   if (summarizer === undefined) {
     throw new CompressionExecutionError(
@@ -85,35 +85,13 @@ export async function replaceWithSummary(
     throw new SummaryRejectedError(strategyName, 'inflated', message);
   }
   const newHistory = [...top, ...replacement, ...kept, ...tail];
-  return {
-    newHistory,
-    metadata: {
-      originalMessageCount: history.length,
-      compressedMessageCount: newHistory.length,
-      strategyUsed: strategyName,
-      llmCallMade: true,
-      topPreserved: top.length,
-      // Kept entries stand behind the summary; earlier notes went into the new one.
-      bottomPreserved: kept.length + tail.length,
-      middleCompressed: history.length - top.length - kept.length - tail.length,
-    },
-  };
-}
-
-/** The result of a compression that changes nothing. */
-export function unchanged(
-  strategyUsed: CompressionStrategyName,
-  history: readonly IContent[],
-): CompressionResult {
-  return {
-    newHistory: [...history],
-    metadata: {
-      originalMessageCount: history.length,
-      compressedMessageCount: history.length,
-      strategyUsed,
-      llmCallMade: false,
-    },
-  };
+  return compressionResult(strategyName, history, newHistory, {
+    llmCallMade: true,
+    topPreserved: top.length,
+    // Kept entries stand behind the summary; earlier notes went into the new one.
+    bottomPreserved: kept.length + tail.length,
+    middleCompressed: history.length - top.length - kept.length - tail.length,
+  });
 }
 
 async function countAll(

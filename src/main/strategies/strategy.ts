@@ -155,3 +155,22 @@ export function countEach(
     Promise.all(contents.map((content) => context.estimateTokens([content])))
   );
 }
+
+/** Returns the result of a compression. @param details what differs from a compression without a model */
+export function compressionResult(
+  strategyUsed: CompressionStrategyName,
+  history: readonly IContent[],
+  newHistory: IContent[],
+  details: Partial<CompressionResultMetadata> = {},
+): CompressionResult {
+  return {
+    newHistory,
+    metadata: {
+      originalMessageCount: history.length,
+      compressedMessageCount: newHistory.length,
+      strategyUsed,
+      llmCallMade: false,
+      ...details,
+    },
+  };
+}

@@ -2,7 +2,7 @@
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { chooseOldest } from '../../shared/summarize/truncation.js';
-import { compressionTarget, countEach } from './strategy.js';
+import { compressionResult, compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -30,14 +30,6 @@ export class TopDownTruncationStrategy implements CompressionStrategy {
     const dropped = new Set(chooseOldest(outline, tokens, targetTokens));
     logger.debug('compressing by top-down-truncation', { dropped: dropped.size, targetTokens });
     const newHistory = history.filter((_, index) => !dropped.has(index));
-    return {
-      newHistory,
-      metadata: {
-        originalMessageCount: history.length,
-        compressedMessageCount: newHistory.length,
-        strategyUsed: this.name,
-        llmCallMade: false,
-      },
-    };
+    return compressionResult(this.name, history, newHistory);
   }
 }

@@ -1,5 +1,5 @@
-// Frames around data in a request. The content consists of lines of JSON, so it cannot start a line of its own; it cannot
-// contain a delimiter either, because that includes a random word generated afterwards.
+// Makes data safe to put in a request: cleans text, and frames lines of JSON. A line cannot start a line of its own, nor
+// contain a delimiter, because that includes a random word generated afterwards.
 
 import { randomBytes } from 'node:crypto';
 
@@ -11,8 +11,8 @@ const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
 /**
- * Returns the text without control and invisible characters. Line ends become line feeds, line and paragraph separators spaces,
- * lone surrogates U+FFFD.
+ * Returns the text without control characters and others that people cannot see but models read. Linear in length. Line ends
+ * become line feeds, line and paragraph separators spaces, lone surrogates U+FFFD.
  */
 export function cleanText(text: string): string {
   return text

@@ -190,7 +190,8 @@ const FINISH_REASONS: ReadonlySet<string> = new Set<SummarizerFinishReason>([
 ]);
 
 /**
- * Parses an answer. Reasoning, files and sources are ignored.
+ * Parses what `doGenerate` returned, in the shapes of specifications v2 (plain finish reason and token counts), v3 and v4
+ * (objects for both). Reasoning, files and sources are ignored.
  *
  * @throws SummarizerError `SUMMARIZER_FAILED` if it has none of the known shapes.
  */

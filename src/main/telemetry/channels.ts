@@ -4,7 +4,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
-import type { CacheMissCause, CacheMissedEvent } from '../preflight/cache-misses.js';
+import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
 import type {
   CompressionOutcome,
   CompressedEvent,

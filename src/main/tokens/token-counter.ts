@@ -25,12 +25,14 @@ export interface TokenCounter {
  */
 export type Tokenizer = 'o200k' | 'estimate' | TokenCounter;
 
+/** Estimates the tokens of each entry by its words. */
+export const estimateEntries: CountEntries = (contents) =>
+  Promise.resolve(contents.map(estimateEntryTokens));
+
 /** Makes the function that a history's entries are counted with. */
 export function createCountEntries(tokenizer: Tokenizer, offload: Offload): CountEntries {
   if (tokenizer === 'o200k') return (contents) => offload.countTokens(contents);
-  if (tokenizer === 'estimate') {
-    return (contents) => Promise.resolve(contents.map(estimateEntryTokens));
-  }
+  if (tokenizer === 'estimate') return estimateEntries;
   return async (contents, modelName) => {
     const counts: number[] = [];
     const countText = countInPieces((text) => {

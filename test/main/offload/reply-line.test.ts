@@ -1,7 +1,7 @@
 // What is taken for a reply to a delta and what is not.
 
 import { describe, expect, it } from 'vitest';
-import { readDeltaReply } from '../../../src/main/offload/line-reply.js';
+import { readDeltaReply } from '../../../src/main/offload/reply.js';
 import type { HistoryDelta } from '../../../src/shared/resident-protocol.js';
 
 const DELTA: HistoryDelta = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReplayedPasses } from '../../../src/main/preflight/replayed-passes.js';
+import { ReplayedPasses } from '../../../src/main/preflight/replay-edits.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, NO_EDITS, PRUNED_POINTER } from '../../../src/shared/density.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
