@@ -63,23 +63,26 @@ export interface SessionOptions extends EditOptions {
   readonly overheadTokens?: number | undefined;
 }
 
-const SESSION_OPTIONS: readonly string[] = Object.keys({
-  history: true,
-  state: true,
-  sessionId: true,
-  density: true,
-  removalLogDirectory: true,
-  removalLogPath: true,
-  canRecall: true,
-  activeTodos: true,
-  compactByProvider: true,
-  now: true,
-  overheadTokens: true,
-  edits: true,
-  minReclaimTokens: true,
-  cacheTtlMs: true,
-  reasoning: true,
-} satisfies Record<keyof SessionOptions, true>);
+type Check = (name: string, value: unknown) => void;
+
+/** Every option, with its check unless something else validates it. */
+const SESSION_OPTIONS: Readonly<Record<keyof SessionOptions, Check | null>> = {
+  history: assertArray,
+  state: null,
+  sessionId: null,
+  density: null,
+  removalLogDirectory: assertString,
+  removalLogPath: assertString,
+  canRecall: assertBoolean,
+  activeTodos: assertFunction,
+  now: assertFunction,
+  compactByProvider: assertFunction,
+  overheadTokens: null,
+  edits: null,
+  minReclaimTokens: null,
+  cacheTtlMs: null,
+  reasoning: null,
+};
 
 const DENSITY_OPTIONS: readonly string[] = Object.keys({
   workspaceRoot: true,
@@ -97,16 +100,11 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
  */
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
-  assertKnownOptions('session options', { ...options }, SESSION_OPTIONS);
-  const { history, removalLogDirectory, removalLogPath, canRecall, activeTodos } = options;
-  if (history !== undefined) assertArray('history', history);
-  if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
-  if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
-  if (canRecall !== undefined) assertBoolean('canRecall', canRecall);
-  if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
-  const { compactByProvider, now } = options;
-  if (now !== undefined) assertFunction('now', now);
-  if (compactByProvider !== undefined) assertFunction('compactByProvider', compactByProvider);
+  assertKnownOptions('session options', { ...options }, Object.keys(SESSION_OPTIONS));
+  for (const [name, check] of Object.entries(SESSION_OPTIONS)) {
+    const value = options[name as keyof SessionOptions];
+    if (value !== undefined) check?.(name, value);
+  }
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);

@@ -232,7 +232,7 @@ function resultsIn(entry: IContent | undefined): number {
 }
 
 /** A list of entries described by another one. */
-export interface RewriteSources {
+interface RewriteSources {
   /** By index in the new list, the index of the same entry in the former list, or -1. */
   readonly sources: Int32Array;
   /** The entries that the former list does not have, in order. */

@@ -139,7 +139,7 @@ interface Kept {
  * The index of one session's history, kept between density passes, so that no entry is indexed twice. Starts over after a
  * rewrite, or if a pass has another scope. Plans are the same as from scratch.
  */
-export class GrowingIndex {
+class GrowingIndex {
   #kept: Kept | undefined;
 
   /**
@@ -230,7 +230,7 @@ export function entriesOfBase(
  *
  * @throws RangeError if the history is shorter than its base.
  */
-export function viewOfBase(history: readonly IContent[], base: DensityBase): readonly IContent[] {
+function viewOfBase(history: readonly IContent[], base: DensityBase): readonly IContent[] {
   assertCovers(history, base);
   return base.length === history.length ? history : history.slice(0, base.length);
 }

@@ -16,16 +16,18 @@ import type { Logger } from '../host/logger.js';
 export class OffloadMeter {
   readonly #sessionId: string;
   readonly #all: OffloadMeter | undefined;
-  #residentPasses = 0;
-  #workerTasks = 0;
-  #inlineTasks = 0;
-  #fallbacks = 0;
-  #failures = 0;
-  #openings = 0;
-  #workerMs = 0;
-  #queueMs = 0;
-  #mainThreadMs = 0;
-  #bytesSent = 0;
+  readonly #totals: { -readonly [Total in keyof OffloadStats]: number } = {
+    residentPasses: 0,
+    workerTasks: 0,
+    inlineTasks: 0,
+    fallbacks: 0,
+    failures: 0,
+    openings: 0,
+    workerMs: 0,
+    queueMs: 0,
+    mainThreadMs: 0,
+    bytesSent: 0,
+  };
 
   /** @param all the meter of the compactor, which gets everything as well */
   constructor(sessionId: string = '', all?: OffloadMeter) {
@@ -35,18 +37,7 @@ export class OffloadMeter {
 
   /** A copy of the totals. */
   get stats(): OffloadStats {
-    return {
-      residentPasses: this.#residentPasses,
-      workerTasks: this.#workerTasks,
-      inlineTasks: this.#inlineTasks,
-      fallbacks: this.#fallbacks,
-      failures: this.#failures,
-      openings: this.#openings,
-      workerMs: this.#workerMs,
-      queueMs: this.#queueMs,
-      mainThreadMs: this.#mainThreadMs,
-      bytesSent: this.#bytesSent,
-    };
+    return { ...this.#totals };
   }
 
   /** Adds a completed piece of work. */
@@ -77,8 +68,8 @@ export class OffloadMeter {
 
   /** Adds a fallback to the calling thread. */
   addFallback({ task, error, attempts }: FallbackEvent): void {
-    this.#fallbacks += 1;
-    if (this.#all !== undefined) this.#all.#fallbacks += 1;
+    this.#totals.fallbacks += 1;
+    if (this.#all !== undefined) this.#all.#totals.fallbacks += 1;
     publishFallback(() => {
       const cause = innermostFailure(error);
       return {
@@ -93,26 +84,21 @@ export class OffloadMeter {
 
   /** Adds a failed attempt on a worker. */
   addFailure(): void {
-    this.#failures += 1;
+    this.#totals.failures += 1;
     this.#all?.addFailure();
   }
 
-  #add({
-    task,
-    ranOn,
-    queueMs,
-    runMs,
-    mainThreadMs,
-    bytesSent,
-  }: Omit<PassMessage, 'sessionId'>): void {
-    if (task === 'open') this.#openings += 1;
-    else if (ranOn === 'inline') this.#inlineTasks += 1;
-    else this.#workerTasks += 1;
-    if (task === 'optimize' && ranOn === 'resident') this.#residentPasses += 1;
-    if (ranOn !== 'inline') this.#workerMs += runMs;
-    this.#queueMs += queueMs;
-    this.#mainThreadMs += mainThreadMs;
-    this.#bytesSent += bytesSent;
+  #add(pass: Omit<PassMessage, 'sessionId'>): void {
+    const { task, ranOn, queueMs, runMs, mainThreadMs, bytesSent } = pass;
+    const totals = this.#totals;
+    if (task === 'open') totals.openings += 1;
+    else if (ranOn === 'inline') totals.inlineTasks += 1;
+    else totals.workerTasks += 1;
+    if (task === 'optimize' && ranOn === 'resident') totals.residentPasses += 1;
+    if (ranOn !== 'inline') totals.workerMs += runMs;
+    totals.queueMs += queueMs;
+    totals.mainThreadMs += mainThreadMs;
+    totals.bytesSent += bytesSent;
   }
 }
 

@@ -5,16 +5,10 @@ import type { DensityBase } from '../../shared/density.js';
 import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { ACTION, ACTION_NAMES } from '../../shared/density/rules/marks.js';
-import { WorkerPoolError, reviveError } from '../../shared/errors.js';
-import type { WireError } from '../../shared/errors.js';
+import { isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type {
-  CountPackedRequest,
-  OptimizeRequest,
-  TaskRequest,
-  TaskValue,
-} from '../../shared/protocol.js';
+import type { CountPackedRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
 import type {
   DeltaValue,
   HistoryDelta,
@@ -51,10 +45,7 @@ export function readReply<Request extends TaskRequest>(
  *
  * @throws the revived error of a failure reply; what `invalid` creates for an invalid one.
  */
-export function readEnvelope(
-  reply: unknown,
-  invalid: (problem: string) => Error,
-): ReadReply<JsonRecord> {
+function readEnvelope(reply: unknown, invalid: (problem: string) => Error): ReadReply<JsonRecord> {
   if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');
   if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
   if (reply.ok !== true || !isRecord(reply.value)) throw invalid('neither value nor error');
@@ -64,7 +55,7 @@ export function readEnvelope(
 function findProblem(request: TaskRequest, value: JsonRecord): string | undefined {
   switch (request.kind) {
     case 'optimize':
-      return findPlanProblem(request, value);
+      return findPlanOfBaseProblem(request.base, value);
     case 'count':
       return findCountProblem(request.contents.length, value);
     case 'count-packed':
@@ -75,12 +66,8 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
   }
 }
 
-function findPlanProblem(request: OptimizeRequest, value: JsonRecord): string | undefined {
-  return findPlanOfBaseProblem(request.base, value);
-}
-
 /** Returns what is wrong with a plan for `expected`, or `undefined`. */
-export function findPlanOfBaseProblem(
+function findPlanOfBaseProblem(
   expected: DensityBase,
   { base, plan, texts = [] }: JsonRecord,
 ): string | undefined {
@@ -122,7 +109,7 @@ function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): s
 }
 
 /** Whether a value consists of rows of `width` numbers that start with an entry index below `length`. */
-export function isEditList(value: unknown, width: number, length: number): boolean {
+function isEditList(value: unknown, width: number, length: number): boolean {
   if (!(value instanceof Int32Array) || value.length % width !== 0) return false;
   for (let at = 0; at < value.length; at += width) {
     const entry = value[at] ?? -1;
@@ -131,11 +118,7 @@ export function isEditList(value: unknown, width: number, length: number): boole
   return true;
 }
 
-function isWireError(value: unknown): value is WireError & JsonRecord {
-  return isRecord(value) && typeof value.name === 'string' && typeof value.message === 'string';
-}
-
-export function isDuration(value: unknown): value is number {
+function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
 }
 

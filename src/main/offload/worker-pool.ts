@@ -212,7 +212,9 @@ export class WorkerPool {
   #update(): void {
     this.#onJobEnd();
     if (this.isClosed) return;
-    if (this.#breaker.isOpen) this.#refuseQueued('too many tasks failed in a row', isNoProbe);
+    if (this.#breaker.isOpen) {
+      this.#refuseQueued('too many tasks failed in a row', ({ permit }) => !permit.isProbe);
+    }
     this.#dispatch();
     this.#watchThreads();
   }
@@ -377,10 +379,6 @@ export class WorkerPool {
       this.#onJobEnd();
     });
   }
-}
-
-function isNoProbe(job: Job): boolean {
-  return !job.permit.isProbe;
 }
 
 /** What the end of a task says about the pool: a task's own error proves that the thread works. */

@@ -182,7 +182,7 @@ export class CostMeter {
  * What each rule has saved, in dollars: removed tokens are not read by later requests, but the entries behind an edit had to be
  * written to the cache again. Keeps sums, no entries.
  */
-export class RuleSavings {
+class RuleSavings {
   /** Tokens removed by each rule since the history began. */
   readonly #taken = new Map<RuleName, number>();
   /** The part removed since the last request. */

@@ -99,7 +99,7 @@ export class PlannedEdit implements FoundEdit {
 }
 
 /** An edit that a strategy returned as a result. */
-export class ReturnedEdit implements FoundEdit {
+class ReturnedEdit implements FoundEdit {
   readonly result: DensityResult;
   readonly #history: readonly IContent[];
   readonly #settings: PassSettings;
@@ -184,13 +184,13 @@ export function limitResult(
 }
 
 /** Returns the part of a plan that only shrinks results, from an entry on. Entries with other edits are left out. */
-export function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
+function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
   const shrunk = shrunkEntries(plan, fromEntry);
   return rowsOf(plan, (entry) => shrunk.has(entry));
 }
 
 /** Like `shrinkingPart`, for a strategy's result; empty if that has no rows. */
-export function shrinkingPartOfResult(
+function shrinkingPartOfResult(
   result: DensityResult,
   fromEntry: number,
   settings: PassSettings,

@@ -94,24 +94,11 @@ function fallbackOf(
   return requiresLLM && ephemerals.fallbackToTruncation() ? 'top-down-truncation' : undefined;
 }
 
-/** The part of a compression's context that comes from the history and the call. */
-type HistoryContext = Pick<
+/** The part of a compression's context that the host provides. */
+export type CompressionInputs = Pick<
   CompressionContext,
-  | 'history'
-  | 'runtimeContext'
-  | 'estimateTokens'
-  | 'countEach'
-  | 'currentTokenCount'
-  | 'logger'
-  | 'planCompression'
-  | 'promptId'
-  | 'version'
-  | 'compactByProvider'
-  | 'signal'
+  'summarizer' | 'compressionPrompt' | 'activeTodos' | 'transcriptPath'
 >;
-
-/** The part that the host provides. */
-export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
 
 /** Returns what a strategy is given to compress the present history. */
 export function compressionContext(

@@ -108,7 +108,7 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
  * States of closed sessions, so that a new one with the same entries sends what they sent. Used without a store. Bounded,
  * evicts the oldest; holds no entries.
  */
-export class FormerSessions {
+class FormerSessions {
   /** As JSON, which takes a third of the objects' memory. */
   readonly #states = new Map<number, string>();
   #characters = 0;

@@ -195,7 +195,7 @@ const FINISH_REASONS: ReadonlySet<string> = new Set<SummarizerFinishReason>([
  *
  * @throws SummarizerError `SUMMARIZER_FAILED` if it has none of the known shapes.
  */
-export function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
+function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
   const { content, finishReason, usage } = recordOf(answer);
   if (!Array.isArray(content)) {
     throw new SummarizerError(

@@ -26,11 +26,6 @@ export interface SummaryBudget {
   readonly maxPartCharacters: number;
 }
 
-/** Maximum tokens of an answer. */
-export function maxOutputTokensOf(contextLimit: number): number {
-  return Math.min(MAX_OUTPUT_TOKENS, Math.floor(contextLimit * OUTPUT_SHARE));
-}
-
 /**
  * Returns the budget of each request, or `undefined` if the window is too small.
  *
@@ -41,7 +36,7 @@ export function summaryBudget(
   contextLimit: number,
   fixedTokens: number,
 ): SummaryBudget | undefined {
-  const maxOutputTokens = maxOutputTokensOf(contextLimit);
+  const maxOutputTokens = Math.min(MAX_OUTPUT_TOKENS, Math.floor(contextLimit * OUTPUT_SHARE));
   const inputTokens = Math.floor((contextLimit - maxOutputTokens) * (1 - SAFETY_SHARE));
   // The previous summary is at most as long as an answer.
   const pieceTokens = inputTokens - fixedTokens - maxOutputTokens;
