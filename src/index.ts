@@ -15,7 +15,7 @@ export type {
 export type { CostReport } from './main/preflight/cost-meter.js';
 export type { RequestTokens } from './main/preflight/token-tally.js';
 export type { EditOptions } from './main/preflight/edit-options.js';
-export type { EditPolicy, LandingReason } from './main/preflight/edit-policy.js';
+export type { EditPolicy, LandingReason } from './main/preflight/edit-options.js';
 export type { HoldReason } from './main/preflight/progress-guard.js';
 export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
 export type { EntryChange } from './main/history-change.js';

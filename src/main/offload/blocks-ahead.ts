@@ -40,12 +40,14 @@ export class BlocksAhead {
   /**
    * Builds a plan's blocks, until a newer plan arrives. Never rejects: what is not counted here is counted on demand.
    *
-   * @param entries the history of the plan, valid until `stop` is called
+   * @param entries the live history of the plan
+   * @param isCurrent whether the history still is the one that the plan was made for
    */
   async make(
     plan: DensityPlan,
     settings: PassSettings,
     entries: readonly IContent[],
+    isCurrent: () => boolean,
   ): Promise<void> {
     this.#newest = plan;
     // Other placeholders depend on the call.
@@ -57,7 +59,7 @@ export class BlocksAhead {
       if (make === undefined) continue;
       // Yield first: a preflight may be waiting for the plan, to land it.
       if (made % PER_TURN === 0) await nextTurn();
-      if (this.#newest !== plan) return;
+      if (this.#newest !== plan || !isCurrent()) return;
       made += 1;
       const block = make();
       if (!this.#tokens.has(block)) uncounted.push(block);
@@ -74,11 +76,6 @@ export class BlocksAhead {
     } catch {
       // The pool has reported the failure.
     }
-  }
-
-  /** Cancels the running build: the history has changed. */
-  stop(): void {
-    this.#newest = undefined;
   }
 }
 

@@ -103,7 +103,6 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   }
 
   noteChange(change: HistoryChange, state: HistoryState): void {
-    if (change.kind !== 'append') this.#blocksAhead.stop();
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkLine();
@@ -198,7 +197,6 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#permit = undefined;
     this.#residence?.end();
     this.#residence = undefined;
-    this.#blocksAhead.stop();
     this.#arrivals.fail(new WorkerPoolError('The resident history was let go.', 'CLOSED'));
   }
 
@@ -231,8 +229,10 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
         if (countsTokens) this.#arrivals.arrive(staged, tokens);
       },
       onPass: ({ base, plan }, settings) => {
-        if (!countsTokens || base.revision !== this.#revision) return;
-        void this.#blocksAhead.make(plan, settings, this.#entries);
+        const isCurrent = (): boolean =>
+          base.revision === this.#revision && this.#permit === permit;
+        if (!countsTokens || !isCurrent()) return;
+        void this.#blocksAhead.make(plan, settings, this.#entries, isCurrent);
       },
       onLoss: (error) => {
         this.#breaker.report(permit, 'failure');

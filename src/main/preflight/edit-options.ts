@@ -1,9 +1,33 @@
-// The options that say when edits land, and their validation.
+// The options that say when edits land, the policies and reasons there are, and the validation of these options.
 
 import { assertTokens } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
-import type { EditPolicy } from './edit-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
+
+/**
+ * When density edits land. `every-turn`: as soon as there are any. `auto`: once their savings are worth the cache they
+ * invalidate, by the model's prices; when the cache is cold anyway; or when the history would be compressed. `batched`: an
+ * alias of that. `append-only`: the same for models that bind reasoning to its prefix, which `auto` recognizes by name: nothing
+ * in front of reasoning is edited until the current turn is over or the history must be compressed, and then the reasoning
+ * behind it goes too if `reasoning` says so. `at-birth`: only in entries that were never sent, and elsewhere when the history
+ * would be compressed. Under every policy results are shrunk before they are first sent: that costs no cache.
+ */
+export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at-birth';
+
+/**
+ * Why a density edit landed. `every-turn`: the policy requires nothing else. `reclaims-enough`: it removes `minReclaimTokens`,
+ * or enough by cache prices. `cache-cold`: the provider's cache had expired, or nothing was sent. `threshold`: the history was
+ * over the threshold or the limit. `unsent`: it changes nothing that was sent. `sent-before`: an earlier session had already
+ * sent the history with it. `price-step`: it brings the request below a step of the model's price.
+ */
+export type LandingReason =
+  | 'every-turn'
+  | 'reclaims-enough'
+  | 'cache-cold'
+  | 'threshold'
+  | 'unsent'
+  | 'sent-before'
+  | 'price-step';
 
 /** When edits of a session land, and what they do to reasoning. */
 export interface EditOptions {

@@ -9,7 +9,7 @@ import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 import type { CacheMissedEvent } from './prompt-cache.js';
 import type { TokenSource } from './context-gauge.js';
-import type { LandingReason } from './edit-policy.js';
+import type { LandingReason } from './edit-options.js';
 import type { HoldReason } from './progress-guard.js';
 
 /** A density pass that changed something. Token totals are those of the whole history. */

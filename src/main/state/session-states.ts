@@ -7,7 +7,7 @@ import { elementAt } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
-import type { EditPolicy } from '../preflight/edit-policy.js';
+import type { EditPolicy } from '../preflight/edit-options.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { belowStepFrom, worthwhileFrom } from '../../../src/main/preflight/edit-price.js';
+import { belowStepFrom, worthwhileFrom } from '../../../src/main/preflight/edit-policy.js';
 import { spendable, TokenTally } from '../../../src/main/preflight/token-tally.js';
 import { humanText } from '../../../src/shared/content.js';
 
