@@ -56,7 +56,7 @@ interface Thread {
  * Threads that run one task each. Why they are started as they are:
  *
  * - A heap limit: running out of memory takes 76 ms instead of 15 s and 4 GB.
- * - A small young generation, of 4 MB per space: long-lived data is in columns, and a larger one of 16 MB (Node 20) adds 25 MB
+ * - A small young generation, with semi-spaces of 4 MB: long-lived data is in columns, and a larger one of 16 MB (Node 20) adds 25 MB
  *   per thread without saving time. In a very large one (Node 24) the survivors can exceed the 16 MB that Node leaves a thread
  *   that runs out of memory, which ends the whole process (one death in about 75; none of 175 with 48 MB in all).
  * - An empty environment: dependencies in a worker see no secrets.
