@@ -65,7 +65,6 @@ export interface CompactorStats extends OffloadStats {
 
 /** The effective configuration of a compactor. Logged at `debug` level when it starts. */
 export interface CompactorStatus {
-  /** Which set of defaults applies. */
   readonly preset: 'agents' | 'specification';
   readonly offload: CompactorOptions['offload'];
   /** Maximum number of worker threads; 0 when everything runs inline. */
@@ -246,7 +245,10 @@ class ThreadedCompactor implements Compactor {
       keepsAdded: this.#options.store !== undefined,
     });
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
-      ...{ state, given: restored, conversationId: options.sessionId, edits: basics.edits },
+      state,
+      given: restored,
+      conversationId: options.sessionId,
+      edits: basics.edits,
       toolCatalog: basics.densityOptions.toolCatalog,
     });
     const compressionPrompt = await this.#resolvePrompt();
@@ -254,7 +256,8 @@ class ThreadedCompactor implements Compactor {
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
       ...basics,
-      ...{ compactByProvider: options.compactByProvider, now: options.now },
+      compactByProvider: options.compactByProvider,
+      now: options.now,
       addsWorkNote: sessionDefaults(this.#options.preset).addsWorkNote,
       history,
       offload,

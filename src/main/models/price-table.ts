@@ -101,7 +101,11 @@ export const PRICE_TABLE: ReadonlyMap<string, ModelPrice> = new Map(
   ROWS.map(([name, input, cacheRead, cacheWrite, output, terms]) => {
     const { lifetimes, leastCachedTokens, step } = terms;
     const price: ModelPrice = {
-      ...{ name, input, cacheRead, cacheWrite, output },
+      name,
+      input,
+      cacheRead,
+      cacheWrite,
+      output,
       ...(leastCachedTokens !== undefined && { leastCachedTokens }),
       lifetimes: lifetimes.map(([ttlMs, write]) => ({ ttlMs, cacheWrite: input * write })),
     };

@@ -68,7 +68,10 @@ function countableBlock(block: ContentBlock): ContentBlock {
       };
     case 'tool_call':
       return {
-        ...{ type: 'tool_call', id: block.id, name: block.name, parameters: block.parameters },
+        type: 'tool_call',
+        id: block.id,
+        name: block.name,
+        parameters: block.parameters,
         ...(block.parallelGroup !== undefined && { parallelGroup: block.parallelGroup }),
       };
     case 'tool_response':

@@ -99,7 +99,9 @@ export class Residence {
       () => shrinkSettingsOf(passSettings().shrink) !== undefined,
     );
     this.#drawn = new DrawnParcels({
-      ...{ queue: this.#queue, meter, onArrival },
+      queue: this.#queue,
+      meter,
+      onArrival,
       threads: countsTokens ? counting : undefined,
       onChange: () => {
         this.#schedule();

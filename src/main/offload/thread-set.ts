@@ -193,8 +193,12 @@ export class ThreadSet {
       },
     });
     const thread: Thread = {
-      ...{ worker, port, waiting: undefined },
-      ...{ isLoaded: false, isEnding: false, failure: undefined },
+      worker,
+      port,
+      waiting: undefined,
+      isLoaded: false,
+      isEnding: false,
+      failure: undefined,
     };
     this.#threads.add(thread);
     const loading = setTimeout(() => {

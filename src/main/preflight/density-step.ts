@@ -59,7 +59,9 @@ export class DensityPruner {
     this.#parts = parts;
     this.#gate = new EditGate({
       ...gateOptions(parts),
-      ...{ history, logger, sent },
+      history,
+      logger,
+      sent,
       spendable: costs && (() => costs.spendable),
     });
     // Under `every-turn` all edits land at once, so there is nothing to replay.

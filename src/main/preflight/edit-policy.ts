@@ -138,8 +138,12 @@ export class EditGate {
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
     const shrinking = bound.shrinkingFrom(sentEntries);
     const priced = (): PricedEdit => ({
-      ...{ result: bound.result, history: history.getRawHistory() },
-      ...{ sentEntries, countedTokens, prices: cache.prices, toBeCached },
+      result: bound.result,
+      history: history.getRawHistory(),
+      sentEntries,
+      countedTokens,
+      prices: cache.prices,
+      toBeCached,
     });
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);

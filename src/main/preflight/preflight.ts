@@ -317,8 +317,12 @@ export class Preflight {
     if (reason === null) return yield* this.compress(promptId, options, pendingTokens);
     const event = heldCompression(this.#parts, reason);
     yield {
-      ...{ step: 'compressed', event, former: [], isAborted: false },
-      ...{ startTimeMs: Date.now(), durationMs: 0 },
+      step: 'compressed',
+      event,
+      former: [],
+      isAborted: false,
+      startTimeMs: Date.now(),
+      durationMs: 0,
     };
     return event;
   }

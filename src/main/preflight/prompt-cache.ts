@@ -288,8 +288,12 @@ export class CacheMisses {
     }
     const { price } = this.#options.cache;
     const missed = judgeCacheRead({
-      ...{ ...between, formerTokens: former.inputTokens, inputTokens, price },
-      ...{ readTokens: cacheReadTokens, reason: cacheMissReason },
+      ...between,
+      formerTokens: former.inputTokens,
+      inputTokens,
+      price,
+      readTokens: cacheReadTokens,
+      reason: cacheMissReason,
     });
     this.#missesInARow = missed === null ? 0 : this.#missesInARow + 1;
     const isSure =

@@ -88,7 +88,9 @@ export async function replayEdits(options: ReplayOptions): Promise<Replay> {
   const terms = { ...parts.cache.prices, toBeCached };
   const gate = new EditGate({
     ...gateOptions(parts),
-    ...{ sent, history: copy, logger: SILENT_LOGGER },
+    sent,
+    history: copy,
+    logger: SILENT_LOGGER,
     spendable: () => spendable(tally, copy.tokens, unedited, fullTokens(), terms),
   });
   /** `at-birth` treats entries that come in together as already sent, unedited. */

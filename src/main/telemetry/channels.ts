@@ -224,7 +224,9 @@ export class SessionTelemetry {
     publishCacheMiss(() => ({
       sessionId: this.#sessionId,
       ...(modelName !== undefined && { modelName }),
-      ...{ cause, expectedTokens, readTokens },
+      cause,
+      expectedTokens,
+      readTokens,
     }));
   }
 
