@@ -7,14 +7,13 @@ import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission, LandingPoint } from './edit-policy.js';
-import { findHere, PlannedEdit } from './found-edit.js';
+import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
@@ -226,11 +225,6 @@ async function land(
   const { event: applied, failure } = landed;
   const event = { metadata: result.metadata, reason, edits: editsOf(applied), ...applied };
   return { event, failure, isSettled: isWhole };
-}
-
-/** Whether a strategy uses this library's own pass. */
-function isDocumented(strategy: CompressionStrategy): boolean {
-  return strategy.optimize === HighDensityStrategy.prototype.optimize;
 }
 
 interface BasedEdit {

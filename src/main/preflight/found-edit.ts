@@ -12,6 +12,7 @@ import {
 } from '../../shared/density/plan/materialize.js';
 import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { firstEditedIndex } from './reasoning-policy.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
@@ -27,6 +28,11 @@ export interface FoundEdit {
   limitedTo(place: Place): FoundEdit;
   /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
   shrinkingFrom(entry: number): FoundEdit;
+}
+
+/** Whether a strategy uses this library's own pass, which workers and replays know. */
+export function isDocumented(strategy: CompressionStrategy): boolean {
+  return strategy.optimize === HighDensityStrategy.prototype.optimize;
 }
 
 /** Runs a strategy's `optimize` on the calling thread. */

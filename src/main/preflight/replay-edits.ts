@@ -10,9 +10,9 @@ import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
 import { EditGate, isBatching } from './edit-policy.js';
-import { HighDensityStrategy } from '../strategies/high-density.js';
+import type { CompressionStrategy } from '../strategies/strategy.js';
 import { EditedCopy } from './edited-copy.js';
-import { findHere, PlannedEdit } from './found-edit.js';
+import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
 import {
   currentDensityConfig,
   currentStrategy,
@@ -70,84 +70,141 @@ const ENTRIES_PER_SHRINKING = 32;
  *
  * @throws the signal's reason.
  */
-export async function replayEdits(options: ReplayOptions): Promise<Replay> {
-  const { parts, pendingTokens, points, signal } = options;
-  const { edits } = parts;
-  /** Counted tokens at which a history would have been compressed. */
-  const thresholdTokens = parts.gauge.thresholdTokens(pendingTokens);
+export async function replayEdits({
+  parts,
+  pendingTokens,
+  points,
+  signal,
+}: ReplayOptions): Promise<Replay> {
   const { base } = parts.history;
-  const strategy = currentStrategy(parts);
   const given = parts.history.getRawHistory().slice(0, base.length);
-  const copy = new EditedCopy(given, parts.history);
-  const isDocumented = strategy.optimize === HighDensityStrategy.prototype.optimize;
-  const passes = isDocumented ? new ReplayedPasses(currentDensityConfig(parts), copy) : undefined;
-  const sent = { intactEntries: 0, isCacheCold: false };
-  const [tally, unedited] = [new TokenTally(), new TokenTally()];
-  const fullTokens = (): number => copy.tokens + copy.reclaimedTokens;
-  const toBeCached = tokensToBeCached(parts, pendingTokens);
-  const terms = { ...parts.cache.prices, toBeCached };
-  const gate = new EditGate({
-    ...gateOptions(parts),
-    sent,
-    history: copy,
-    logger: SILENT_LOGGER,
-    spendable: () => spendable(tally, copy.tokens, unedited, fullTokens(), terms),
-  });
-  /** `at-birth` treats entries that come in together as already sent, unedited. */
-  const isAllSent = edits.edits === 'at-birth';
-  const admit = (isFree: boolean, point: LandingPoint): Admission => {
-    const config = currentDensityConfig(parts, isFree);
-    const found = passes?.find(config) ?? findHere(strategy, copy.getRawHistory(), config);
-    return found.firstEntry === Infinity
-      ? { result: found.result, isWhole: true }
-      : gate.admit(found, point);
-  };
-  let isCompressed = false;
+  const replay = new PreflightReplay(parts, pendingTokens, given);
   let scanned = 0;
-  let admission: Admission | undefined;
-  for (const { at, isNow, idleMs } of preflightsOf(given)) {
-    copy.extend(at);
-    if (isAllSent) sent.intactEntries = copy.length;
-    const isExpired = idleMs >= parts.cache.ttlMs;
-    sent.isCacheCold = isExpired || tally.lastTokens < toBeCached;
-    const isBatchPoint = points.reaches(at);
-    const isForced = copy.tokens >= thresholdTokens;
-    const mayLand = !isAllSent && !isCompressed && (isForced || sent.isCacheCold || isBatchPoint);
-    const isShrinking = isBatching(edits.edits) && !isCompressed && !mayLand;
-    if (!isNow && isShrinking && passes !== undefined) {
-      const found = passes.findShrinks(currentDensityConfig(parts));
-      const shrinking = found && gate.admit(found, { isForced: false, isBatchPoint: false });
-      if (shrinking?.reason !== undefined) {
-        passes.noteLanding(await copy.land(shrinking, edits.reasoning), true);
-      }
-      scanned += ENTRIES_PER_SHRINKING;
-    } else if (isNow || mayLand) {
-      const isFree = isForced || sent.isCacheCold;
-      const point = { isForced, isBatchPoint, toBeCached };
-      const limit =
-        isBatchPoint && !isFree ? stepAbove(parts, pendingTokens, copy.tokens) : undefined;
-      admission =
-        limit === undefined ? undefined : admit(true, { ...point, tokensBelowStep: limit });
-      if (admission?.reason === undefined) admission = admit(isFree, point);
-      if (admission.reason !== undefined) {
-        const landed = await copy.land(admission, edits.reasoning);
-        passes?.noteLanding(landed, false);
-      }
-      isCompressed = copy.tokens >= thresholdTokens;
-      scanned += copy.length;
-    }
-    tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), toBeCached);
-    unedited.add(fullTokens(), !isExpired, Infinity, toBeCached);
-    sent.intactEntries = copy.length;
+  for (const preflight of preflightsOf(given)) {
+    scanned += await replay.play(preflight, points.reaches(preflight.at));
     if (scanned > ENTRIES_PER_TURN) {
       scanned = 0;
       await nextTurn(signal);
     }
   }
-  const { edit: result, ruleEdits, records } = copy;
-  const reason = isEmptyDensityResult(result) ? undefined : (admission?.reason ?? 'sent-before');
-  const isWhole = admission?.isWhole ?? true;
-  return { result, ruleEdits, isWhole, base, records, ...(reason !== undefined && { reason }) };
+  return { ...replay.outcome, base };
+}
+
+/** The preflights of one history, played in order. */
+class PreflightReplay {
+  readonly #parts: SessionParts;
+  readonly #pendingTokens: number;
+  readonly #strategy: CompressionStrategy;
+  readonly #copy: EditedCopy;
+  /** Absent for a custom strategy. */
+  readonly #passes: ReplayedPasses | undefined;
+  readonly #gate: EditGate;
+  readonly #sent = { intactEntries: 0, isCacheCold: false };
+  /** The requests as they were sent, and as they would have been without edits. */
+  readonly #tally = new TokenTally();
+  readonly #unedited = new TokenTally();
+  readonly #toBeCached: number;
+  /** Counted tokens at which a history would have been compressed. */
+  readonly #thresholdTokens: number;
+  #isCompressed = false;
+  #admission: Admission | undefined;
+
+  constructor(parts: SessionParts, pendingTokens: number, given: readonly IContent[]) {
+    this.#parts = parts;
+    this.#pendingTokens = pendingTokens;
+    this.#strategy = currentStrategy(parts);
+    this.#copy = new EditedCopy(given, parts.history);
+    if (isDocumented(this.#strategy)) {
+      this.#passes = new ReplayedPasses(currentDensityConfig(parts), this.#copy);
+    }
+    this.#toBeCached = tokensToBeCached(parts, pendingTokens);
+    this.#thresholdTokens = parts.gauge.thresholdTokens(pendingTokens);
+    const terms = { ...parts.cache.prices, toBeCached: this.#toBeCached };
+    this.#gate = new EditGate({
+      ...gateOptions(parts),
+      sent: this.#sent,
+      history: this.#copy,
+      logger: SILENT_LOGGER,
+      spendable: () =>
+        spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, terms),
+    });
+  }
+
+  /** One edit that combines all that landed; without a reason if there is none. */
+  get outcome(): Omit<Replay, 'base'> {
+    const { edit: result, ruleEdits, records } = this.#copy;
+    const isWhole = this.#admission?.isWhole ?? true;
+    if (isEmptyDensityResult(result)) return { result, ruleEdits, isWhole, records };
+    const reason = this.#admission?.reason ?? 'sent-before';
+    return { result, ruleEdits, isWhole, records, reason };
+  }
+
+  /** Plays one preflight. Returns the number of entries that its passes looked at. */
+  async play({ at, isNow, idleMs }: FormerPreflight, isBatchPoint: boolean): Promise<number> {
+    const copy = this.#copy;
+    const sent = this.#sent;
+    const { edits, cache } = this.#parts;
+    // `at-birth` treats entries that come in together as already sent, unedited.
+    const isAllSent = edits.edits === 'at-birth';
+    copy.extend(at);
+    if (isAllSent) sent.intactEntries = copy.length;
+    const isExpired = idleMs >= cache.ttlMs;
+    sent.isCacheCold = isExpired || this.#tally.lastTokens < this.#toBeCached;
+    const isForced = copy.tokens >= this.#thresholdTokens;
+    const isFree = isForced || sent.isCacheCold;
+    const mayLand = !isAllSent && !this.#isCompressed && (isFree || isBatchPoint);
+    let scanned = 0;
+    if (isNow || mayLand) {
+      await this.#prune(isFree, { isForced, isBatchPoint, toBeCached: this.#toBeCached });
+      scanned = copy.length;
+    } else if (isBatching(edits.edits) && !this.#isCompressed && this.#passes !== undefined) {
+      await this.#shrink(this.#passes);
+      scanned = ENTRIES_PER_SHRINKING;
+    }
+    this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#toBeCached);
+    this.#unedited.add(this.#fullTokens, !isExpired, Infinity, this.#toBeCached);
+    sent.intactEntries = copy.length;
+    return scanned;
+  }
+
+  async #prune(isFree: boolean, point: LandingPoint): Promise<void> {
+    const { isBatchPoint } = point;
+    const copy = this.#copy;
+    const limit =
+      isBatchPoint && !isFree
+        ? stepAbove(this.#parts, this.#pendingTokens, copy.tokens)
+        : undefined;
+    let admission =
+      limit === undefined ? undefined : this.#admit(true, { ...point, tokensBelowStep: limit });
+    if (admission?.reason === undefined) admission = this.#admit(isFree, point);
+    if (admission.reason !== undefined) {
+      const landed = await copy.land(admission, this.#parts.edits.reasoning);
+      this.#passes?.noteLanding(landed, false);
+    }
+    this.#admission = admission;
+    this.#isCompressed = copy.tokens >= this.#thresholdTokens;
+  }
+
+  /** Between batches, only shrunk results may land. */
+  async #shrink(passes: ReplayedPasses): Promise<void> {
+    const found = passes.findShrinks(currentDensityConfig(this.#parts));
+    const shrinking = found && this.#gate.admit(found, { isForced: false, isBatchPoint: false });
+    if (shrinking?.reason === undefined) return;
+    passes.noteLanding(await this.#copy.land(shrinking, this.#parts.edits.reasoning), true);
+  }
+
+  #admit(isFree: boolean, point: LandingPoint): Admission {
+    const config = currentDensityConfig(this.#parts, isFree);
+    const found =
+      this.#passes?.find(config) ?? findHere(this.#strategy, this.#copy.getRawHistory(), config);
+    return found.firstEntry === Infinity
+      ? { result: found.result, isWhole: true }
+      : this.#gate.admit(found, point);
+  }
+
+  get #fullTokens(): number {
+    return this.#copy.tokens + this.#copy.reclaimedTokens;
+  }
 }
 
 function* preflightsOf(given: readonly IContent[]): Generator<FormerPreflight, void, undefined> {
