@@ -45,7 +45,7 @@ export class DeltaQueue {
   readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are already in parcels. */
-  #drawn = 0;
+  #taken = 0;
   /** How far its entries were searched for results, and how many of those are still queued. */
   #seen = 0;
   #seenResults = 0;
@@ -82,12 +82,12 @@ export class DeltaQueue {
 
   /** The state that the parcels taken so far lead to; `undefined` in the middle of an edit. */
   get base(): DensityBase | undefined {
-    return this.#drawn > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
+    return this.#taken > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
   }
 
   /** Number of queued entries. */
   get length(): number {
-    return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#drawn;
+    return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#taken;
   }
 
   /** Whether everything queued is appended, with at least this many results in front of an answer. */
@@ -97,7 +97,7 @@ export class DeltaQueue {
     const { contents } = first;
     // Each entry is searched only once, however often this is called.
     for (
-      this.#seen = Math.max(this.#seen, this.#drawn);
+      this.#seen = Math.max(this.#seen, this.#taken);
       this.#seenResults < results;
       this.#seen += 1
     ) {
@@ -161,9 +161,9 @@ export class DeltaQueue {
     let characters = 0;
     let [isAppend, adds, isAnswered, results] = [true, false, false, 0];
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
-      const from = this.#drawn;
-      for (; this.#drawn < change.contents.length; this.#drawn += 1) {
-        const entry = change.contents[this.#drawn];
+      const from = this.#taken;
+      for (; this.#taken < change.contents.length; this.#taken += 1) {
+        const entry = change.contents[this.#taken];
         if (entry === undefined) continue;
         const length = entryCharacters(entry);
         const isFull =
@@ -173,26 +173,26 @@ export class DeltaQueue {
         characters += length;
         const has = resultsIn(entry);
         results += has;
-        if (this.#drawn < this.#seen) this.#seenResults -= has;
+        if (this.#taken < this.#seen) this.#seenResults -= has;
         isAnswered ||= entry.speaker === 'ai';
       }
-      const drawn = change.contents.slice(from, this.#drawn);
-      const isDone = this.#drawn === change.contents.length;
+      const taken = change.contents.slice(from, this.#taken);
+      const isDone = this.#taken === change.contents.length;
       const { edit } = change;
       // In front of its entries: the receiver can put them in place as they arrive.
-      if (edit !== undefined && from === 0 && (isDone || drawn.length > 0)) steps.push(edit.step);
-      if (drawn.length > 0) steps.push(this.#stage(drawn, packFrom));
+      if (edit !== undefined && from === 0 && (isDone || taken.length > 0)) steps.push(edit.step);
+      if (taken.length > 0) steps.push(this.#stage(taken, packFrom));
       if (edit !== undefined) {
         isAppend = false;
         if (isDone) this.#base = edit.after;
-      } else if (drawn.length > 0) {
+      } else if (taken.length > 0) {
         adds = true;
         const { revision, length } = this.#base;
-        this.#base = { revision, length: length + drawn.length };
+        this.#base = { revision, length: length + taken.length };
       }
       if (!isDone) break;
       this.#changes.shift();
-      this.#drawn = 0;
+      this.#taken = 0;
       [this.#seen, this.#seenResults, this.#searched, this.#answer] = [0, 0, 0, -1];
     }
     this.#sequence += 1;

@@ -18,8 +18,8 @@ import type { HistoryChange, HistoryState } from '../history-change.js';
 import { clearImmediate, setImmediate, nextTurn } from '../waiting/event-loop-turn.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
 import { DeltaQueue } from './delta-queue.js';
-import { DrawnParcels } from './drawn-parcels.js';
-import type { CountingThreads, DrawnParcel } from './drawn-parcels.js';
+import { InFlightParcels } from './in-flight-parcels.js';
+import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
 import type { ResidentLine } from './resident-line.js';
@@ -75,7 +75,7 @@ export class Residence {
   #line: SessionLine | undefined;
   #hasEnded = false;
   #unacknowledgedCharacters = 0;
-  readonly #drawn: DrawnParcels;
+  readonly #inFlight: InFlightParcels;
   /** Number of callers that wait for a plan. */
   #waiting = 0;
   /** Settles when the newest delta is answered, or the residence has ended. Never rejects. */
@@ -98,7 +98,7 @@ export class Residence {
       countsTokens,
       () => shrinkSettingsOf(passSettings().shrink) !== undefined,
     );
-    this.#drawn = new DrawnParcels({
+    this.#inFlight = new InFlightParcels({
       queue: this.#queue,
       meter,
       onArrival,
@@ -133,7 +133,7 @@ export class Residence {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     if (this.#hasEnded) return;
-    const isDrawn = this.#drawn.draw(this.#mayPost);
+    const isDrawn = this.#inFlight.draw(this.#mayPost);
     const isPosted = this.#postNext();
     if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
   }
@@ -163,7 +163,7 @@ export class Residence {
   async requestPass(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
-    await this.#whenDrawnArePosted();
+    await this.#whenTakenArePosted();
     await this.#newest;
     const found = this.standingPass(base, settings);
     if (found !== undefined) return found;
@@ -202,7 +202,7 @@ export class Residence {
   /** Ends the stay; the worker releases the history. */
   end(): void {
     this.#hasEnded = true;
-    this.#drawn.end();
+    this.#inFlight.end();
     clearImmediate(this.#scheduled);
     this.#line?.close();
     this.#line = undefined;
@@ -235,7 +235,7 @@ export class Residence {
 
   /** The line, if what was posted leads to this state; otherwise the worker would reject the request. */
   #lineAt(base: DensityBase): SessionLine | undefined {
-    return this.#drawn.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
+    return this.#inFlight.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
   }
 
   #isPostedUpTo(base: DensityBase): boolean {
@@ -244,7 +244,7 @@ export class Residence {
   }
 
   get #isAllPosted(): boolean {
-    return this.#queue.isEmpty && this.#drawn.first === undefined;
+    return this.#queue.isEmpty && this.#inFlight.first === undefined;
   }
 
   get #mayPost(): boolean {
@@ -255,7 +255,7 @@ export class Residence {
   /** Posts the next parcel. Returns whether there was one. */
   #postNext(): boolean {
     if (this.#line === undefined || !this.#mayPost) return false;
-    const next = this.#drawn.take(this.#waiting > 0);
+    const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
     this.#options.onPost();
     this.#newest = this.#post(this.#line, next);
@@ -263,15 +263,15 @@ export class Residence {
   }
 
   /** Settles when everything taken from the queue was posted, or the residence has ended. */
-  async #whenDrawnArePosted(): Promise<void> {
+  async #whenTakenArePosted(): Promise<void> {
     this.#waiting += 1;
     for (
-      let { first } = this.#drawn;
+      let { first } = this.#inFlight;
       first !== undefined && !this.#hasEnded;
-      { first } = this.#drawn
+      { first } = this.#inFlight
     ) {
       this.postQueued();
-      if (this.#drawn.first === first) await (first.counting ?? this.#newest);
+      if (this.#inFlight.first === first) await (first.counting ?? this.#newest);
     }
     this.#waiting -= 1;
     this.postQueued();
@@ -285,7 +285,7 @@ export class Residence {
   }
 
   /** Posts synchronously. The promise never rejects. */
-  async #post(line: SessionLine, parcel: DrawnParcel): Promise<void> {
+  async #post(line: SessionLine, parcel: InFlightParcel): Promise<void> {
     const { staged, characters, isCounted, isFar } = parcel;
     const delta = isFar === true ? { ...parcel.delta, isFar } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
@@ -305,7 +305,7 @@ export class Residence {
       const times = { startedAt, postedAt, queueMs: 0, runMs };
       this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
       this.#unacknowledgedCharacters -= characters;
-      this.#drawn.noteAnswer(parcel);
+      this.#inFlight.noteAnswer(parcel);
       this.#standing =
         pass === undefined || value.pass === undefined
           ? undefined

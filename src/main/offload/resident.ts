@@ -21,7 +21,7 @@ import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
-import type { CountingThreads } from './drawn-parcels.js';
+import type { CountingThreads } from './in-flight-parcels.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
 import type { ResidentGuest } from './resident-host.js';
 

@@ -6,7 +6,7 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
-import { FollowedHistory } from './followed-history.js';
+import { TrackedHistory } from './tracked-history.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
@@ -26,7 +26,7 @@ interface Job {
   /** Settles when the summary is made or has failed; never rejects. */
   readonly ended: Promise<void>;
   /** Tracks the summarized entries, once work has begun. */
-  followed?: FollowedHistory;
+  tracked?: TrackedHistory;
   unwatch?: () => void;
   made?: MadeCompression;
   /** Applies the compression to the present history. */
@@ -117,7 +117,7 @@ export class CompressionAhead {
     if (job?.isLanding === true) {
       job.isLanding = false;
       if (event !== undefined) this.#end(job);
-      else if (job.followed?.isGone === true) this.#discard(job);
+      else if (job.tracked?.isGone === true) this.#discard(job);
     }
     if (event?.llmCallMade !== true) return;
     if (event.strategy === 'provider') this.#hasFailed = false;
@@ -140,17 +140,17 @@ export class CompressionAhead {
     const { signal } = job.controller;
     if (signal.aborted) return;
     const { history } = this.#parts;
-    const followed = new FollowedHistory(history.getRawHistory());
-    job.followed = followed;
+    const tracked = new TrackedHistory(history.getRawHistory());
+    job.tracked = tracked;
     job.unwatch = history.watch((change) => {
-      followed.note(change);
+      tracked.note(change);
       // Edits of a preflight are tracked. After a rewrite or `clear`, the summary describes another history.
-      if (followed.isGone && job.isLanding !== true) this.#discard(job);
+      if (tracked.isGone && job.isLanding !== true) this.#discard(job);
     });
     try {
       const made = await makeCompression(this.#parts, job.strategy, promptId, signal);
       if (this.#job !== job) return;
-      job.rebase = followed.rebasing(made.newHistory);
+      job.rebase = tracked.rebasing(made.newHistory);
       job.made = made;
     } catch (thrown) {
       // Whoever aborted it has counted it.
@@ -166,7 +166,7 @@ export class CompressionAhead {
   #discard(job: Job): void {
     if (this.#job !== job) return;
     this.#end(job);
-    if (job.followed !== undefined) this.#thrownAway += 1;
+    if (job.tracked !== undefined) this.#thrownAway += 1;
     job.controller.abort(new Error('The history was rewritten while it was summarized.'));
   }
 

@@ -11,7 +11,7 @@ import type {
   OwnStrategyName,
 } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import { addWorkNote, wholeBoundary } from './carry-work.js';
+import { addWorkNote, wholeBoundary } from './add-work-note.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
-import { addWorkNote } from '../../../src/main/preflight/carry-work.js';
+import { addWorkNote } from '../../../src/main/preflight/add-work-note.js';
 import type { SessionParts } from '../../../src/main/preflight/session-parts.js';
 import type { Session } from '../../../src/main/session.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';

@@ -24,7 +24,7 @@ export interface CountingThreads {
 }
 
 /** A parcel that was taken from the queue. */
-export interface DrawnParcel extends Parcel {
+export interface InFlightParcel extends Parcel {
   /** Settles when other threads have counted it, or failed. Never rejects. */
   counting?: Promise<void> | undefined;
   /** Whether they have counted it. */
@@ -33,7 +33,7 @@ export interface DrawnParcel extends Parcel {
   isFar?: boolean;
 }
 
-export interface DrawnParcelsOptions {
+export interface InFlightParcelsOptions {
   readonly queue: DeltaQueue;
   /** Absent if nothing is counted. */
   readonly threads: CountingThreads | undefined;
@@ -54,9 +54,9 @@ const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 const MIN_PACKED = 32;
 
 /** The parcels taken from a queue and not answered yet. */
-export class DrawnParcels {
-  readonly #options: DrawnParcelsOptions;
-  readonly #waiting: DrawnParcel[] = [];
+export class InFlightParcels {
+  readonly #options: InFlightParcelsOptions;
+  readonly #waiting: InFlightParcel[] = [];
   readonly #ending = new AbortController();
   /** Parcels being counted by other threads. */
   #counting = 0;
@@ -64,12 +64,12 @@ export class DrawnParcels {
   #characters = 0;
   #unanswered = 0;
 
-  constructor(options: DrawnParcelsOptions) {
+  constructor(options: InFlightParcelsOptions) {
     this.#options = options;
   }
 
   /** The next parcel to post. */
-  get first(): DrawnParcel | undefined {
+  get first(): InFlightParcel | undefined {
     return this.#waiting[0];
   }
 
@@ -90,11 +90,11 @@ export class DrawnParcels {
     if (!isForOthers && (isBehind || !canLineTake)) return false;
     const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
     if (parcel === undefined) return false;
-    const drawn: DrawnParcel = { ...parcel, isCounted: false };
-    if (isForOthers) drawn.counting = this.#count(drawn, threads);
+    const inFlight: InFlightParcel = { ...parcel, isCounted: false };
+    if (isForOthers) inFlight.counting = this.#count(inFlight, threads);
     this.#characters += parcel.characters;
     this.#unanswered += 1;
-    this.#waiting.push(drawn);
+    this.#waiting.push(inFlight);
     return true;
   }
 
@@ -103,7 +103,7 @@ export class DrawnParcels {
    *
    * @param isHurried whether a caller waits for a plan, and not only for counts
    */
-  take(isHurried: boolean): DrawnParcel | undefined {
+  take(isHurried: boolean): InFlightParcel | undefined {
     const { first } = this;
     if (first === undefined || first.counting !== undefined) return undefined;
     const isHeld = this.#counting > 0 && !isHurried && !this.#isFull;
@@ -131,7 +131,7 @@ export class DrawnParcels {
   }
 
   /** Notes that the line has answered a parcel. */
-  noteAnswer({ characters }: DrawnParcel): void {
+  noteAnswer({ characters }: InFlightParcel): void {
     this.#characters -= characters;
     this.#unanswered -= 1;
   }
@@ -141,16 +141,16 @@ export class DrawnParcels {
     this.#ending.abort();
   }
 
-  #count(drawn: DrawnParcel, threads: CountingThreads): Promise<void> | undefined {
-    const stages = drawn.delta.steps.filter((step) => 'knownTokens' in step);
+  #count(inFlight: InFlightParcel, threads: CountingThreads): Promise<void> | undefined {
+    const stages = inFlight.delta.steps.filter((step) => 'knownTokens' in step);
     const [stage] = stages;
     if (stages.length !== 1 || stage?.kind !== 'stage-packed') return undefined;
     const { meter, onArrival, onChange } = this.#options;
-    const { staged, characters } = drawn;
+    const { staged, characters } = inFlight;
     const { signal } = this.#ending;
     const finish = (run: () => void): void => {
       this.#counting -= 1;
-      drawn.counting = undefined;
+      inFlight.counting = undefined;
       if (signal.aborted) return;
       run();
       onChange();
@@ -163,7 +163,7 @@ export class DrawnParcels {
       ({ value, runMs }) => {
         finish(() => {
           stage.counts = value;
-          drawn.isCounted = true;
+          inFlight.isCounted = true;
           const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
           const times = { startedAt, postedAt, queueMs: 0, runMs };
           meter.addPosted({ ...work, bytesSent: characters }, times);

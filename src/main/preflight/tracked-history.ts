@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import type { HistoryChange } from '../history-change.js';
 
 /** The entries of a snapshot, and what has become of them. */
-export class FollowedHistory {
+export class TrackedHistory {
   readonly #entries: readonly IContent[];
   /** By index in the snapshot, the present entry; `null` if it was removed. */
   readonly #current: (IContent | null)[];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { HistoryService } from '../../../src/main/history-service.js';
-import { FollowedHistory } from '../../../src/main/preflight/followed-history.js';
+import { TrackedHistory } from '../../../src/main/preflight/tracked-history.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
@@ -12,7 +12,7 @@ import { runs } from '../../support/scale.js';
 
 interface Followed {
   readonly history: HistoryService;
-  readonly followed: FollowedHistory;
+  readonly followed: TrackedHistory;
   readonly entries: readonly IContent[];
 }
 
@@ -20,7 +20,7 @@ function follow(length: number): Followed {
   const history = new HistoryService();
   const entries = Array.from({ length }, (_, at) => humanText(`${at}`));
   history.addAll(entries);
-  const followed = new FollowedHistory(history.getRawHistory());
+  const followed = new TrackedHistory(history.getRawHistory());
   history.watch((change) => {
     followed.note(change);
   });
@@ -41,7 +41,7 @@ async function apply(
   await history.applyDensityResult({ ...NO_EDITS, removals, replacements: new Map(replacements) });
 }
 
-describe('FollowedHistory', () => {
+describe('TrackedHistory', () => {
   it('puts what was made of a history in the place of what has become of it', async () => {
     const { history, followed, entries } = follow(6);
     const made = [entries[0]!, humanText('S'), ...entries.slice(3)];
@@ -58,7 +58,7 @@ describe('FollowedHistory', () => {
     const history = new HistoryService();
     const twice = humanText('x');
     history.addAll([twice, humanText('1'), twice]);
-    const followed = new FollowedHistory(history.getRawHistory());
+    const followed = new TrackedHistory(history.getRawHistory());
     history.watch((change) => {
       followed.note(change);
     });
