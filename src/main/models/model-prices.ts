@@ -164,11 +164,11 @@ export class CacheTerms {
   }
 
   /** Takes the cache lifetime that the request's marks ask for; `undefined` if it has none. */
-  requestOpens(askedMs: number | undefined): void {
+  beginRequest(askedMs: number | undefined): void {
     this.#askedMs = askedMs;
   }
 
-  requestCloses(): void {
+  endRequest(): void {
     this.#sentMs = this.#askedMs;
   }
 

@@ -148,12 +148,12 @@ export class ContextGauge {
   }
 
   /** Forgets the last request: a report from here on could belong to the next one. */
-  preflightOpens(): void {
+  beginPreflight(): void {
     this.#sent = undefined;
   }
 
   /** Remembers the history as it is about to be sent, beside `pendingTokens`. */
-  preflightCloses(pendingTokens: number): void {
+  endPreflight(pendingTokens: number): void {
     const { revision, additions, isCounted } = this.#history;
     this.#sent = {
       revision,

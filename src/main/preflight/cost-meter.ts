@@ -133,12 +133,12 @@ export class CostMeter {
   }
 
   /**
-   * Adds the request that the present history makes. Call before `SentHistory.preflightCloses`.
+   * Adds the request that the present history makes. Call before `SentHistory.endPreflight`.
    *
    * @param tokensBelowStep the largest history below the model's price step
    * @param toBeCached minimum tokens of a prompt to be cached
    */
-  preflightCloses(tokensBelowStep: number, toBeCached: number = 0): void {
+  endPreflight(tokensBelowStep: number, toBeCached: number = 0): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
     this.#toBeCached = toBeCached;
     const totalTokens = this.#history.getTotalTokens();

@@ -114,9 +114,9 @@ export class Preflight {
     options: RequestOptions,
   ): Steps<PreflightResult> {
     const { history, gauge, sent, cache, cacheMisses } = this.#parts;
-    cache.requestOpens(options.cacheTtlMs);
-    gauge.preflightOpens();
-    cacheMisses.preflightOpens();
+    cache.beginRequest(options.cacheTtlMs);
+    gauge.beginPreflight();
+    cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), options.signal);
     const dropped = yield* this.#dropReplaced(options);
     const pruned = yield* this.prune(pendingTokens, options);
@@ -127,12 +127,12 @@ export class Preflight {
     if (this.ahead.isWorthwhile(pendingTokens)) {
       this.ahead.begin(currentStrategy(this.#parts), promptId);
     }
-    gauge.preflightCloses(pendingTokens);
+    gauge.endPreflight(pendingTokens);
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
-    this.costs.preflightCloses(tokensBelowStep(this.#parts, pendingTokens), toBeCached);
-    cacheMisses.preflightCloses();
-    sent.preflightCloses(history.getTotalTokens() >= toBeCached);
-    cache.requestCloses();
+    this.costs.endPreflight(tokensBelowStep(this.#parts, pendingTokens), toBeCached);
+    cacheMisses.endPreflight();
+    sent.endPreflight(history.getTotalTokens() >= toBeCached);
+    cache.endRequest();
     this.#hasScannedForDrops = true;
     return {
       pruned,

@@ -50,7 +50,7 @@ export class SentHistory {
     this.#cacheTtlMs = cacheTtlMs;
     this.#now = now;
     this.#revision = history.revision;
-    if (wasSentBefore) this.preflightCloses();
+    if (wasSentBefore) this.endPreflight();
     if (former === undefined) return;
     this.#sentEntries = former.entries;
     this.#intactEntries = Math.min(former.intactEntries, history.length);
@@ -111,7 +111,7 @@ export class SentHistory {
   }
 
   /** Notes that the present history is being sent. @param isCached whether the request is long enough to be cached */
-  preflightCloses(isCached: boolean = true): void {
+  endPreflight(isCached: boolean = true): void {
     this.#isCached = isCached;
     this.#catchUp(this.#history.revision);
     this.#sentEntries = this.#history.length;
@@ -246,12 +246,12 @@ export class CacheMisses {
   }
 
   /** From here on a report could belong to the next request. */
-  preflightOpens(): void {
+  beginPreflight(): void {
     this.#ready = undefined;
   }
 
-  /** Call before `SentHistory.preflightCloses`, which forgets what was sent last. */
-  preflightCloses(): void {
+  /** Call before `SentHistory.endPreflight`, which forgets what was sent last. */
+  endPreflight(): void {
     const { sent, history, cache } = this.#options;
     const { idleMs, isRewritten } = sent;
     // Nothing of this history was sent before: it is new or was cleared.

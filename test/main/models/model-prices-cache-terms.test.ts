@@ -24,28 +24,28 @@ describe('CacheTerms', () => {
 
   it('go by the host before the request, and by the request before the model', () => {
     const terms = new CacheTerms(undefined, opus);
-    terms.requestOpens(HOUR);
+    terms.beginRequest(HOUR);
     expect(terms.ttlMs).toBe(HOUR);
     const given = new CacheTerms(1_000, opus);
-    given.requestOpens(HOUR);
+    given.beginRequest(HOUR);
     expect(given.ttlMs).toBe(1_000);
   });
 
   it('judge what was sent by what its own request asked for, and price by the present one', () => {
     const terms = new CacheTerms(undefined, opus);
-    terms.requestOpens(HOUR);
+    terms.beginRequest(HOUR);
     expect(terms.prices).toEqual({ read: 0.2, write: 8 });
-    terms.requestCloses();
-    terms.requestOpens(5 * MINUTE);
+    terms.endRequest();
+    terms.beginRequest(5 * MINUTE);
     expect([terms.ttlMs, terms.prices.write]).toEqual([HOUR, 5]);
-    terms.requestCloses();
-    terms.requestOpens(undefined);
+    terms.endRequest();
+    terms.beginRequest(undefined);
     expect(terms.ttlMs).toBe(5 * MINUTE);
   });
 
   it('charge the same share more above a step of the price', () => {
     const terms = new CacheTerms(undefined, () => modelPrice('gpt-6.2-sol'));
-    terms.requestOpens(12 * HOUR);
+    terms.beginRequest(12 * HOUR);
     expect(terms.price).toMatchObject({ cacheWrite: 5, above: { cacheWrite: 10, cacheRead: 0.2 } });
   });
 });
