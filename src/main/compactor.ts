@@ -65,6 +65,7 @@ export interface CompactorStats extends OffloadStats {
 
 /** The effective configuration of a compactor. Logged at `debug` level when it starts. */
 export interface CompactorStatus {
+  /** Which set of defaults applies. */
   readonly preset: 'agents' | 'specification';
   readonly offload: CompactorOptions['offload'];
   /** Maximum number of worker threads; 0 when everything runs inline. */
@@ -133,7 +134,6 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
   return compactor;
 }
 
-/** A session's offload, and the mirror that it needs. */
 interface SessionOffload {
   readonly offload: Offload;
   readonly mirror: HistoryMirror | undefined;

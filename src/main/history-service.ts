@@ -21,12 +21,14 @@ import type { IngestionLimits } from '../shared/ingestion.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
 import { Journal } from './state/journal.js';
 import type { JournalRecords } from './state/journal.js';
-import { SILENT_LOGGER, SafeEmitter } from './host/logger.js';
+import { SILENT_LOGGER } from './host/logger.js';
 import type { Logger } from './host/logger.js';
+import { SafeEmitter } from './host/safe-emitter.js';
 import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
 import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
 
+/** The events of a history. */
 export interface HistoryEvents {
   /** Counts have arrived or entries were removed; `totalTokens` is the new total. */
   tokensUpdated: [{ readonly totalTokens: number }];

@@ -34,7 +34,7 @@ import {
   createParts,
   currentDensityConfig,
 } from './preflight/session-parts.js';
-import { SafeEmitter } from './host/logger.js';
+import { SafeEmitter } from './host/safe-emitter.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
 import { switchToState, startHistory } from './state/resume.js';

@@ -1,10 +1,7 @@
-// What ctxfold tells its host: log messages and events. A logger or listener that throws breaks nothing. `SafeEmitter`'s
-// declarations reference Node's types explicitly, since newer compilers load none by default.
-/// <reference types="node" preserve="true" />
+// The host's logger, guarded so that it cannot break anything.
 
 import { types } from 'node:util';
 import { hasFunctions } from '../../shared/misuse.js';
-import { EventEmitter } from 'node:events';
 
 /** Receives messages for people, with details as data. Never gets content of a history. `console` is one. */
 export interface Logger {
@@ -52,31 +49,4 @@ export function safeLogger(logger: Logger): Logger {
       }
     };
   return { debug: write('debug'), warn: write('warn'), error: write('error') };
-}
-
-/** An `EventEmitter` that its listeners cannot break. */
-export class SafeEmitter<
-  Events extends Record<keyof Events, unknown[]>,
-> extends EventEmitter<Events> {
-  readonly #logger: Logger;
-
-  constructor(logger: Logger) {
-    super();
-    this.#logger = logger;
-  }
-
-  /** Calls every listener of an event in turn, even after one has thrown or rejected; failures are logged. */
-  protected notify<Name extends keyof Events & string>(name: Name, ...details: Events[Name]): void {
-    const report = (error: unknown): void => {
-      this.#logger.error(`a listener of '${name}' failed`, { error });
-    };
-    for (const listener of this.rawListeners(name as never)) {
-      try {
-        const returned: unknown = Reflect.apply(listener, this, details);
-        if (returned instanceof Promise) returned.catch(report);
-      } catch (error) {
-        report(error);
-      }
-    }
-  }
 }

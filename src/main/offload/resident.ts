@@ -197,7 +197,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#permit = undefined;
     this.#residence?.end();
     this.#residence = undefined;
-    this.#arrivals.fail(new WorkerPoolError('The resident history was let go.', 'CLOSED'));
+    this.#arrivals.fail(new WorkerPoolError('The resident history was released.', 'CLOSED'));
   }
 
   close(): void {

@@ -71,6 +71,7 @@ export type EnumSettingSpec =
   | EnumSettingSpecOf<PlaceholderStyle>
   | EnumSettingSpecOf<WorkingSetChoice>;
 
+/** Everything that is known about one setting. */
 export type SettingSpec =
   BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
 

@@ -4,7 +4,7 @@ import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
 import type { Logger } from '../../../src/main/host/logger.js';
-import { SafeEmitter } from '../../../src/main/host/logger.js';
+import { SafeEmitter } from '../../../src/main/host/safe-emitter.js';
 
 interface Events {
   told: [what: string, times: number];
