@@ -184,15 +184,17 @@ export async function startHistory(
   options: HistoryStartOptions,
 ): Promise<HistoryStart> {
   const { state, given } = options;
-  const { memory, taken, report } =
-    state === undefined || state === null ? NOTHING : await goOn(history, options);
-  if (memory === undefined) await addInTurns(history, given);
-  return { memory, taken: memory === undefined ? given.length : taken, report };
+  const hasState = state !== undefined && state !== null;
+  const start: HistoryStart = hasState ? await continueFrom(history, options) : { taken: 0 };
+  if (start.memory !== undefined) return start;
+  await addInTurns(history, given);
+  return { ...start, taken: given.length };
 }
 
-const NOTHING: HistoryStart = { taken: 0 };
-
-async function goOn(history: HistoryService, options: HistoryStartOptions): Promise<HistoryStart> {
+async function continueFrom(
+  history: HistoryService,
+  options: HistoryStartOptions,
+): Promise<HistoryStart> {
   const read = await readStateFor(history, options);
   if ('report' in read) return { taken: 0, report: read.report };
   const { journal, entries, tokens, taken, divergence } = read.resumed;

@@ -59,7 +59,7 @@ export class SessionStates {
     // If the entries are added later, the first save finds the stored state.
     if (keeper !== undefined && given.length > 0) {
       if (conversationId === undefined) digests = new WeakMap();
-      const names = digests === undefined ? NOT_NEEDED : await inTurns(namesOf(given, digests));
+      const names = digests === undefined ? [] : await inTurns(namesOf(given, digests));
       const kept = await keeper.load(names);
       known ??= kept;
     } else if (this.#remembers(edits)) known ??= this.#former.find(given);
@@ -83,8 +83,6 @@ export class SessionStates {
     return this.#options.store === undefined && edits !== 'every-turn';
   }
 }
-
-const NOT_NEEDED: readonly string[] = [];
 
 function* namesOf(
   given: readonly IContent[],

@@ -212,7 +212,7 @@ export class TurnLoop {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<ChatChunk, void, undefined> {
     const { model, modelTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const limited = withDeadline(signal, modelTimeoutMs);
+    const limited = signalWithDeadline(signal, modelTimeoutMs);
     const contents = this.session.history.getCurated();
     const stream = model.stream({ contents, promptId, signal: limited });
     const chunks = stream[Symbol.asyncIterator]();
@@ -232,7 +232,7 @@ export class TurnLoop {
 
   async #answer(response: ResponseBuilder, signal: AbortSignal | undefined): Promise<IContent> {
     const { model, tools = {}, toolTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const limited = withDeadline(signal, toolTimeoutMs);
+    const limited = signalWithDeadline(signal, toolTimeoutMs);
     const responses = await runTools(response.calls, tools, limited);
     return this.#addResponses(responses, model.name);
   }
@@ -258,7 +258,7 @@ export class TurnLoop {
   }
 }
 
-function withDeadline(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
+function signalWithDeadline(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
   const deadline = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
 }
