@@ -2,16 +2,16 @@
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import { hasFunctions } from '../shared/misuse.js';
+import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
+import { parseOptions } from './host/parse-options.js';
+import type { OwnPrices } from './models/model-prices.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
-import type { OwnPrices } from './models/model-prices.js';
-import { parseOptions } from './host/parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
-import { isSummarizer } from './summarizer/summarizer.js';
 import type { StateStore } from './state/state-store.js';
+import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';
 import type { Tokenizer } from './tokens/token-counter.js';
 

@@ -6,6 +6,8 @@ import type { IContent } from '../shared/content.js';
 import { applyDensityResult, isSameBase, validateDensityResult } from '../shared/density.js';
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
+import { assertIngestible, completeLimits } from '../shared/ingestion.js';
+import type { IngestionLimits } from '../shared/ingestion.js';
 import {
   assertArray,
   assertFunction,
@@ -16,14 +18,12 @@ import {
   readOptions,
   asObject,
 } from '../shared/misuse.js';
-import { assertIngestible, completeLimits } from '../shared/ingestion.js';
-import type { IngestionLimits } from '../shared/ingestion.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
-import { Journal } from './state/journal.js';
-import type { JournalRecords } from './state/journal.js';
 import { SILENT_LOGGER } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import { SafeEmitter } from './host/safe-emitter.js';
+import { Journal } from './state/journal.js';
+import type { JournalRecords } from './state/journal.js';
 import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
 import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';

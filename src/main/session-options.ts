@@ -1,7 +1,10 @@
 // The options of a session, their validation, and the defaults they have by preset.
 
-import { assertDensityOptions } from '../shared/density-problems.js';
 import type { IContent } from '../shared/content.js';
+import { assertDensityOptions } from '../shared/density-problems.js';
+import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
+import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
+import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import {
   assertArray,
   assertBoolean,
@@ -10,17 +13,14 @@ import {
   assertString,
   readOptions,
 } from '../shared/misuse.js';
+import type { CompactorOptions } from './compactor-options.js';
+import { KNOWN_TOOL_CATALOG } from './formats/known-tools.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import type { DensityOptions } from './preflight/session-parts.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { SessionState } from './state/session-state.js';
 import type { CompactByProvider } from './strategies/provider-compaction.js';
 import type { Todo } from './summarizer/todo.js';
-import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
-import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
-import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
-import { KNOWN_TOOL_CATALOG } from './formats/known-tools.js';
-import type { CompactorOptions } from './compactor-options.js';
 
 /** The options of a session. */
 export interface SessionOptions extends EditOptions {

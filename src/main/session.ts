@@ -6,13 +6,15 @@ import type { DensityConfig } from '../shared/density.js';
 import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
-import { abortable, settledWithin } from './waiting/abortable.js';
 import { HistoryService } from './history-service.js';
+import { SafeEmitter } from './host/safe-emitter.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
-import { assertCacheReport } from './preflight/prompt-cache.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
+import { Preflight } from './preflight/preflight.js';
+import type { StepReport, Steps } from './preflight/preflight.js';
+import { assertCacheReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
 import type {
   CompressedEvent,
@@ -22,33 +24,31 @@ import type {
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
-import type {
-  AbortOptions,
-  RequestOptions,
-  SessionParts,
-  SessionInit,
-} from './preflight/session-parts.js';
 import {
   readAbortOptions,
   readCall,
   createParts,
   currentDensityConfig,
 } from './preflight/session-parts.js';
-import { SafeEmitter } from './host/safe-emitter.js';
-import { sealState } from './state/session-state.js';
-import type { SessionState, SessionMemory } from './state/session-state.js';
+import type {
+  AbortOptions,
+  RequestOptions,
+  SessionParts,
+  SessionInit,
+} from './preflight/session-parts.js';
+import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
+import type { RestoredResponse } from './removal-log/restore.js';
+import type { Settings } from './settings/settings.js';
 import { switchToState, startHistory } from './state/resume.js';
 import type { StateReport, HistoryStartOptions } from './state/resume.js';
+import { sealState } from './state/session-state.js';
+import type { SessionState, SessionMemory } from './state/session-state.js';
 import { findOriginal, keepOriginals } from './state/state-keeper.js';
-import { TokenCalibration } from './tokens/token-calibration.js';
-import type { Settings } from './settings/settings.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
 import type { PreflightDetails } from './telemetry/channels.js';
-import type { RestoredResponse } from './removal-log/restore.js';
-import { Preflight } from './preflight/preflight.js';
-import type { StepReport, Steps } from './preflight/preflight.js';
-import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
+import { TokenCalibration } from './tokens/token-calibration.js';
+import { abortable, settledWithin } from './waiting/abortable.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
 const MAX_LOST_RACES = 5;

@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import { hasFunctions } from '../../shared/misuse.js';
+import { withoutContent } from '../host/ask-host.js';
 import { SILENT_LOGGER, safeLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
-import { withoutContent } from '../host/ask-host.js';
 import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type {

@@ -2,8 +2,8 @@
 // guess), and whether they bind reasoning to its prefix.
 
 import type { CompactorOptions } from '../compactor-options.js';
-import type { Logger } from '../host/logger.js';
 import { withoutContent } from '../host/ask-host.js';
+import type { Logger } from '../host/logger.js';
 
 /** The context limit assumed for an unknown model. */
 export const UNKNOWN_CONTEXT_LIMIT = 128_000;

@@ -3,10 +3,10 @@
 
 import { USUAL_PRICES } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import { assertNumber, assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
 import { MODEL_PRICES_DATE, PRICE_TABLE } from './price-table.js';
-import { assertNumber, assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 
 /** Dollars per million tokens. */
 export interface TokenPrice {

@@ -6,13 +6,13 @@ import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
+import { packEntries } from './pack-entries.js';
 import {
   MAX_BATCH_CHARACTERS,
   MAX_BATCH_ENTRIES,
   countablePart,
   indexablePart,
 } from './posted-entry.js';
-import { packEntries } from './pack-entries.js';
 
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {

@@ -4,10 +4,10 @@
 import type { IContent } from '../../shared/content.js';
 import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
-import { MAX_BATCH_CHARACTERS } from './posted-entry.js';
 import type { DeltaQueue, Parcel } from './delta-queue.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { MAX_FREE_BUFFERS } from './pack-entries.js';
+import { MAX_BATCH_CHARACTERS } from './posted-entry.js';
 import type { ReadReply } from './reply.js';
 
 /** Threads that count entries for a line. */

@@ -3,20 +3,20 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
-import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
-import { entryTexts } from '../../shared/tokens/count-tokens.js';
-import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
-import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
-import { asError } from '../../shared/errors.js';
-import { runSlicesInTurns } from '../../shared/slices.js';
-import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
-import { loadTextCounter } from '../../shared/tokens/o200k.js';
 import { HistoryIndex } from '../../shared/density/index/history-index.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';
 import { planWithTexts, scopeOfPass } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
+import { asError } from '../../shared/errors.js';
+import { runSlicesInTurns } from '../../shared/slices.js';
+import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
+import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
+import { entryTexts } from '../../shared/tokens/count-tokens.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import { loadTextCounter } from '../../shared/tokens/o200k.js';
+import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
+import { OffloadMeter } from './offload-meter.js';
+import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
 
 /** UTF-16 units counted between turns of the event loop: 2 ms of ordinary text, 25 ms of the worst. */
 const SLICE_LENGTH = 65_536;

@@ -2,6 +2,7 @@
 // Decides nothing.
 
 import { CtxfoldError } from '../../shared/errors.js';
+import type { Logger } from '../host/logger.js';
 import {
   failureCode,
   innermostFailure,
@@ -10,7 +11,6 @@ import {
 } from '../telemetry/channels.js';
 import type { PassMessage, FailureCode } from '../telemetry/channels.js';
 import type { FallbackEvent, OffloadStats } from './offload.js';
-import type { Logger } from '../host/logger.js';
 
 /** The running totals of one session, or of all sessions of a compactor. */
 export class OffloadMeter {

@@ -16,12 +16,12 @@ import type {
 } from '../../shared/resident-protocol.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { clearImmediate, setImmediate, nextTurn } from '../waiting/event-loop-turn.js';
-import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
 import { DeltaQueue } from './delta-queue.js';
 import { InFlightParcels } from './in-flight-parcels.js';
 import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
+import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
 import type { ResidentLine } from './resident-line.js';
 
 /** A line as a session uses it. */

@@ -11,17 +11,17 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
-import { abortable } from '../waiting/abortable.js';
 import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
+import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
+import { BlocksAhead } from './blocks-ahead.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkPermit } from './circuit-breaker.js';
-import { BlocksAhead } from './blocks-ahead.js';
+import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
-import type { CountingThreads } from './in-flight-parcels.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
 import type { ResidentGuest } from './resident-host.js';
 

@@ -7,12 +7,12 @@ import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
-import { countBatches } from './posted-entry.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { entriesOfBase, InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
+import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
 
 /** Attempts per task on workers. */

@@ -3,14 +3,14 @@
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { abortable } from '../waiting/abortable.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
+import { abortable } from '../waiting/abortable.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
-import { tokensOf } from './token-tally.js';
 import type { SessionParts } from './session-parts.js';
+import { tokensOf } from './token-tally.js';
 
 /** The result of a step. A failure next to an event happened after the edit had landed; the edit stands. */
 export interface StepOutcome<Event> {

@@ -6,11 +6,11 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
-import { TrackedHistory } from './tracked-history.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
+import { TrackedHistory } from './tracked-history.js';
 
 /** What became of requested summaries, in the background or in a turn. */
 export interface SummaryCounts {

@@ -2,14 +2,14 @@
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
-import { abortable } from '../waiting/abortable.js';
 import type { EntryChange } from '../history-change.js';
+import { abortable } from '../waiting/abortable.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
 import type { MadeCompression } from './make-compression.js';
 import { firstDifference, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
-import type { StepOutcome } from './apply-edit.js';
 
 /**
  * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.

@@ -1,12 +1,12 @@
 // How full the model's window is, in the model's own tokens. Remembers the request of each preflight, calibrates by the usage
 // reported for it, and says how reliable a number is.
 
-import type { HistoryService } from '../history-service.js';
-import { TokenCalibration } from '../tokens/token-calibration.js';
-import type { RequestMemory } from '../state/session-state.js';
-import type { ObservationOutcome } from '../tokens/token-calibration.js';
 import { assertTokens } from '../../shared/misuse.js';
+import type { HistoryService } from '../history-service.js';
+import type { RequestMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
+import { TokenCalibration } from '../tokens/token-calibration.js';
+import type { ObservationOutcome } from '../tokens/token-calibration.js';
 
 /**
  * Where a token number comes from. `reported`: by the provider, for exactly this history. `counted`: every entry was counted.

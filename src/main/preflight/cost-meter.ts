@@ -1,20 +1,20 @@
 // What a session's requests and edits cost in tokens and dollars, as far as counts and prices are known: an estimate from what
 // its preflights prepared. Has no effect on the session and counts no tokens.
 
-import type { HistoryService } from '../history-service.js';
-import type { SummaryCounts } from './compression-ahead.js';
-import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
-import { inputCost, priceAt } from '../models/model-prices.js';
-import type { PrunedEvent } from './session-events.js';
-import type { CostMemory, DollarMemory } from '../state/session-state.js';
-import type { SentHistory } from './prompt-cache.js';
-import { PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
-import type { RequestTokens } from './token-tally.js';
 import type { IContent } from '../../shared/content.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
-import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { EntryChange } from '../history-change.js';
+import type { HistoryService } from '../history-service.js';
+import { inputCost, priceAt } from '../models/model-prices.js';
+import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
+import type { CostMemory, DollarMemory } from '../state/session-state.js';
+import type { SummaryCounts } from './compression-ahead.js';
+import type { SentHistory } from './prompt-cache.js';
+import type { PrunedEvent } from './session-events.js';
+import { PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
+import type { RequestTokens } from './token-tally.js';
 
 /** The input cost of a session's requests, in dollars, at the prices of their models. */
 export interface InputDollars {

@@ -4,10 +4,12 @@
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import type { HistoryTrace, JournalRecords } from '../state/journal.js';
+import type { PassMemory } from '../state/session-state.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
+import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
@@ -17,8 +19,6 @@ import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import type { HistoryTrace, JournalRecords } from '../state/journal.js';
-import type { PassMemory } from '../state/session-state.js';
 import {
   currentStrategy,
   currentDensityConfig,

@@ -2,21 +2,21 @@
 // was sent, by the session's policy and by what the cache costs; makes and applies no edits. The price is a function of the
 // history alone, so that another process gets the same answer.
 
+import type { IContent } from '../../shared/content.js';
 import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
-import type { HistoryService } from '../history-service.js';
-import type { Logger } from '../host/logger.js';
-import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
-import type { FoundEdit } from './found-edit.js';
-import { placeBehindReasoning } from './reasoning-policy.js';
-import type { CacheTerms } from '../models/model-prices.js';
-import { cachePrices } from '../models/model-prices.js';
-import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
-import type { CountedTokens } from './token-tally.js';
-import type { SentHistory } from './prompt-cache.js';
-import type { IContent } from '../../shared/content.js';
 import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import type { HistoryService } from '../history-service.js';
+import type { Logger } from '../host/logger.js';
+import { cachePrices } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/model-prices.js';
+import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
+import type { FoundEdit } from './found-edit.js';
+import type { SentHistory } from './prompt-cache.js';
+import { placeBehindReasoning } from './reasoning-policy.js';
+import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
+import type { CountedTokens } from './token-tally.js';
 
 /** Whether edits wait until they are worth the cache they invalidate. */
 export function isBatching(edits: EditPolicy): boolean {

@@ -1,9 +1,9 @@
 // A growing copy of a history on which edits are tried one after the other, and the single edit of the original with the same
 // result.
 
+import type { ContentBlock, IContent } from '../../shared/content.js';
 import { applyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityResult, DensityResultMetadata } from '../../shared/density.js';
-import type { ContentBlock, IContent } from '../../shared/content.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';

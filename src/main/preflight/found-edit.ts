@@ -12,10 +12,10 @@ import {
 } from '../../shared/density/plan/materialize.js';
 import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import { ACTION } from '../../shared/density/rules/marks.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { firstEditedIndex } from './reasoning-policy.js';
-import { ACTION } from '../../shared/density/rules/marks.js';
 
 /** An edit of the present history; invalid once that is rewritten. */
 export interface FoundEdit {

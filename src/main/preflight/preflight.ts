@@ -1,15 +1,16 @@
 // What happens to a history before each send, and in which order. Yields a report of each step; emits nothing itself.
 
-import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { IContent } from '../../shared/content.js';
-import { abortable } from '../waiting/abortable.js';
+import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
+import type { SessionMemory } from '../state/session-state.js';
 import { newestCompaction } from '../strategies/provider-compaction.js';
 import type {
   CompressionContext,
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
+import { abortable } from '../waiting/abortable.js';
 import type { Failure, StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
 import { runCompressionStep } from './compression-step.js';
@@ -30,7 +31,6 @@ import type {
   PreflightResult,
   PrunedEvent,
 } from './session-events.js';
-import type { SessionMemory } from '../state/session-state.js';
 import { currentStrategy, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 

@@ -1,10 +1,10 @@
 // What the provider's prompt cache should hold: which prefix of the history was sent, when, and how much of it is still
 // unchanged; and whether requests read less from the cache than that. Holds no entries and emits nothing.
 
-import type { HistoryService } from '../history-service.js';
-import type { SentMemory } from '../state/session-state.js';
 import { asObject, assertString, assertTokens } from '../../shared/misuse.js';
+import type { HistoryService } from '../history-service.js';
 import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
+import type { SentMemory } from '../state/session-state.js';
 import type { UsageReport } from './context-gauge.js';
 
 /** A rewrite of the history by an edit. */

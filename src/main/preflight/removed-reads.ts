@@ -10,9 +10,9 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { findInclusions } from '../../shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../shared/density/index/call-use.js';
 import { signatureOf } from '../../shared/density/index/call-signature.js';
+import { fileAccess } from '../../shared/density/index/call-use.js';
+import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';

@@ -1,18 +1,26 @@
 // Reconstructs the edits that landed in a history before this session had it, when no saved state tells: it was sent with them,
 // and a provider's cache holds it so. Decides by content; applies nothing.
 
+import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
-import type { IContent } from '../../shared/content.js';
+import { stretchesOfEdit } from '../../shared/density/index/edit-stretches.js';
+import { HistoryIndex } from '../../shared/density/index/history-index.js';
+import { scopeOfSession } from '../../shared/density/index/index-scope.js';
+import type { IndexScope } from '../../shared/density/index/index-scope.js';
+import { planIndexed, withTexts } from '../../shared/density/plan/optimize.js';
+import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { WorkerPoolError } from '../../shared/errors.js';
 import { SILENT_LOGGER } from '../host/logger.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { JournalRecords } from '../state/journal.js';
-import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
-import { EditGate, isBatching } from './edit-policy.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
+import { EditGate, isBatching } from './edit-policy.js';
+import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
+import type { FoundEdit } from './found-edit.js';
 import {
   currentDensityConfig,
   currentStrategy,
@@ -22,14 +30,6 @@ import {
 } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 import { spendable, TokenTally } from './token-tally.js';
-import { stretchesOfEdit } from '../../shared/density/index/edit-stretches.js';
-import { HistoryIndex } from '../../shared/density/index/history-index.js';
-import { scopeOfSession } from '../../shared/density/index/index-scope.js';
-import type { IndexScope } from '../../shared/density/index/index-scope.js';
-import { planIndexed, withTexts } from '../../shared/density/plan/optimize.js';
-import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
-import { WorkerPoolError } from '../../shared/errors.js';
-import type { FoundEdit } from './found-edit.js';
 
 export interface ReplayOptions {
   readonly parts: SessionParts;

@@ -2,15 +2,15 @@
 
 import type { DensityResultMetadata } from '../../shared/density.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import type { CtxfoldError } from '../../shared/errors.js';
 import type { EntryChange } from '../history-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
-import type { CtxfoldError } from '../../shared/errors.js';
 import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
-import type { CacheMissedEvent } from './prompt-cache.js';
 import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-options.js';
 import type { HoldReason } from './progress-guard.js';
+import type { CacheMissedEvent } from './prompt-cache.js';
 
 /** A density pass that changed something. Token totals are those of the whole history. */
 export interface PrunedEvent {

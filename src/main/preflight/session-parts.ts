@@ -2,34 +2,34 @@
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
-import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
+import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
-import { CacheTerms } from '../models/model-prices.js';
 import { bindsReasoning } from '../models/model-limits.js';
+import { CacheTerms } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { ruleSettings } from '../settings/settings.js';
 import type { Settings } from '../settings/settings.js';
+import type { SessionMemory } from '../state/session-state.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import type {
   AgentRuntimeContext,
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import { CacheMisses, SentHistory } from './prompt-cache.js';
-import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import { isBatching } from './edit-policy.js';
 import type { EditGateOptions } from './edit-policy.js';
-import type { SessionMemory } from '../state/session-state.js';
-import type { StateKeeper } from '../state/state-keeper.js';
+import type { CompressionInputs } from './make-compression.js';
 import { ProgressGuard } from './progress-guard.js';
+import { CacheMisses, SentHistory } from './prompt-cache.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;

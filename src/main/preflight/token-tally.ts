@@ -3,8 +3,8 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
-import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { TallyMemory } from '../state/session-state.js';
 
 /** Counted tokens of the history, summed over requests, without overhead and pending tokens. */

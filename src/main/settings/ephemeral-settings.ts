@@ -1,10 +1,10 @@
 // The settings that a host can give, by key. Types only: settings-registry.ts has defaults and bounds,
 // parse-ephemeral-settings.ts validates.
 
-import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
-import type { PlaceholderStyle } from './settings-registry.js';
 import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
+import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
+import type { PlaceholderStyle } from './settings-registry.js';
 
 /** Settings by key, all optional: a missing one falls back to the profile, then to its default. */
 export interface EphemeralSettings {

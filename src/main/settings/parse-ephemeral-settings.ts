@@ -1,9 +1,9 @@
 // Validates settings at the boundary, against the registry. The result has own, known, valid values by key, whatever the input:
 // aliases are resolved, prototypes are never read or set.
 
-import { shownText } from '../../shared/shown-text.js';
 import { z } from 'zod';
 import { isObject, kindOf } from '../../shared/misuse.js';
+import { shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
 import { SETTINGS_BY_NAME, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';

@@ -1,16 +1,16 @@
 // Profiles: settings saved in a JSON file, one object by key, `{ "compression.strategy": "one-shot", … }`. Validated like other
 // settings when read and written.
 
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
 import { SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
-import { randomUUID } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
 
 const MAX_PROFILE_BYTES = 65_536;
 

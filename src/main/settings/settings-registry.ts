@@ -3,10 +3,10 @@
 import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
-import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 
 /** The values of the setting `compression.density.placeholder`. */
 const PLACEHOLDER_STYLES = ['pointer', 'informative'] as const;

@@ -2,8 +2,8 @@
 // runs, so nothing is cached: each access reads anew.
 
 import type { DensityConfig, PassSettings, PlaceholderForm } from '../../shared/density.js';
-import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { getCompressionStrategy } from '../strategies/registry.js';
 import type { AgentRuntimeContext, RuntimeEphemerals } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingName } from './ephemeral-settings.js';

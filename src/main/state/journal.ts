@@ -3,13 +3,13 @@
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
+import { hashOn, hashSeed } from '../../shared/density/index/hash.js';
 import { describeEdit, rowSettingsOf } from '../../shared/state/describe-edit.js';
 import { describeSplice } from '../../shared/state/describe-splice.js';
 import { JournalWriter } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { hashOn, hashSeed } from '../../shared/density/index/hash.js';
 
 /** The journal of a history since it began or was cleared. */
 export class Journal {

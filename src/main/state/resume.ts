@@ -2,6 +2,7 @@
 // unchanged, else with the given entries. Yields to the event loop while it takes in a long one. Counts no tokens.
 
 import type { IContent } from '../../shared/content.js';
+import { CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { elementAt } from '../../shared/misuse.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
@@ -9,16 +10,15 @@ import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
 import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
-import { firstDifference } from './history-digest.js';
-import type { EntryDigests } from './history-digest.js';
-import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
-import { Journal } from './journal.js';
-import type { KnownTokens } from '../tokens/token-ledger.js';
-import type { SessionMemory, OpenState } from './session-state.js';
-import { brokenState, openState } from './session-state.js';
-import { CtxfoldError } from '../../shared/errors.js';
 import type { HistoryService } from '../history-service.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
+import type { KnownTokens } from '../tokens/token-ledger.js';
+import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
+import { firstDifference } from './history-digest.js';
+import type { EntryDigests } from './history-digest.js';
+import { Journal } from './journal.js';
+import { brokenState, openState } from './session-state.js';
+import type { SessionMemory, OpenState } from './session-state.js';
 
 /**
  * How a history differs from the one that a state is of. `edited`: an entry changed. `shortened`: entries are missing at the

@@ -9,15 +9,15 @@ import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import type { EditPolicy } from '../preflight/edit-options.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
+import { inTurns } from '../waiting/event-loop-turn.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from '../waiting/event-loop-turn.js';
+import { HistoryTrace } from './journal.js';
+import { startHistory } from './resume.js';
+import type { HistoryStart } from './resume.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
 import type { StateStore } from './state-store.js';
-import { startHistory } from './resume.js';
-import type { HistoryStart } from './resume.js';
-import { HistoryTrace } from './journal.js';
 
 export interface SessionStatesOptions {
   /** @default this process remembers states, up to a size limit */

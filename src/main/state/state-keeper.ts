@@ -2,15 +2,15 @@
 // store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { createHash } from 'node:crypto';
+import { isToolCallBlock } from '../../shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import { isRecord, tryParseJson } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
+import type { RestoredResponse } from '../removal-log/restore.js';
 import { endsWithin } from '../waiting/abortable.js';
 import type { StateStore, StoredState } from './state-store.js';
-import type { IContent, ToolResponseBlock } from '../../shared/content.js';
-import { isToolCallBlock } from '../../shared/content.js';
-import { isRecord, tryParseJson } from '../../shared/json.js';
-import { assertIngestible } from '../../shared/ingestion.js';
-import type { RestoredResponse } from '../removal-log/restore.js';
 
 export interface StateKeeperOptions {
   readonly store: StateStore;

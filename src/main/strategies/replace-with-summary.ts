@@ -1,8 +1,12 @@
 // What the strategies with a model share: choosing the entries that a summary replaces, and replacing them by a validated one.
 
-import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
+import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
+import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
+import { newestAsked } from '../../shared/summarize/truncation.js';
+import { isWorkNote } from '../../shared/work/work-note.js';
 import { getCompressionPrompt } from '../prompts/prompt-resolver.js';
 import { foldHistory } from '../summarizer/fold-history.js';
 import {
@@ -11,13 +15,9 @@ import {
   isAcknowledgement,
   isSummaryNote,
 } from '../summarizer/summary-note.js';
+import { isProviderEntry } from './provider-compaction.js';
 import { compressionResult, countEach } from './strategy.js';
 import type { CompressionContext, CompressionResult, CompressionStrategyName } from './strategy.js';
-import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
-import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
-import { newestAsked } from '../../shared/summarize/truncation.js';
-import { isWorkNote } from '../../shared/work/work-note.js';
-import { isProviderEntry } from './provider-compaction.js';
 
 /** Fewer entries are not worth a model call. */
 const MIN_SUMMARIZED_ENTRIES = 4;

@@ -1,14 +1,14 @@
 // The interface of compression strategies, and the context that they are given.
 
-import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
-import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
+import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 import type { Logger } from '../host/logger.js';
-import type { CompactByProvider } from './provider-compaction.js';
 import type { Summarizer } from '../summarizer/summarizer.js';
 import type { Todo } from '../summarizer/todo.js';
+import type { CompactByProvider } from './provider-compaction.js';
 
 /** The names of strategies that work without an adapter. */
 export const COMPRESSION_STRATEGIES = [

@@ -1,8 +1,8 @@
 // Renders a history as text that any model can read and no provider can reject: one JSON object per line, no tool blocks,
 // nothing that breaks a line or looks like a frame.
 
-import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { hasSubstance } from '../../shared/content.js';
+import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { cleanText, surrogateSafe, disarmJson } from './frame.js';
 

@@ -2,25 +2,25 @@
 // validated before it is used, here or in the next request.
 
 import { createHash } from 'node:crypto';
-import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import {
   CompressionExecutionError,
   SummarizerError,
   SummaryRejectedError,
 } from '../../shared/errors.js';
-import type { Logger } from '../host/logger.js';
 import { withoutContent } from '../host/ask-host.js';
+import type { Logger } from '../host/logger.js';
 import { withDeadline } from '../waiting/abortable.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
+import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
 import { splitIntoPieces, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
 import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';
 import { readSummary } from './summary-response.js';
 import type { ReadSummary } from './summary-response.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
-import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
 import type { Todo } from './todo.js';
 
 export interface FoldInput {

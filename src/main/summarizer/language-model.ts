@@ -2,13 +2,11 @@
 // deadline; both are added here. Structural types avoid a dependency on `ai` or provider packages.
 
 import { setTimeout } from 'node:timers/promises';
-
 import pRetry from 'p-retry';
 import { z } from 'zod';
-
 import { SummarizerError } from '../../shared/errors.js';
-import { abortable, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
 import { parseOptions } from '../host/parse-options.js';
+import { abortable, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';

@@ -1,8 +1,8 @@
 // How a summary is represented in a history: a labelled note in a human entry, and a short acknowledgement. Third-person
 // reference, never an instruction, never a system message.
 
-import type { IContent } from '../../shared/content.js';
 import { aiContent, humanText } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { cleanLine, cleanText, disarmText } from './frame.js';
 
 const LABEL =

@@ -1,7 +1,7 @@
 // The user message of a summary request: framed data first, the task last.
 
-import { cleanLine, frame } from './frame.js';
 import { jsonLine } from './flatten-history.js';
+import { cleanLine, frame } from './frame.js';
 import { activeTodosOf } from './todo.js';
 import type { Todo } from './todo.js';
 

@@ -1,7 +1,7 @@
 // Validates an answer as a summary, and extracts it.
 
-import type { SummaryRejectionReason } from '../../shared/errors.js';
 import { isBlank } from '../../shared/content.js';
+import type { SummaryRejectionReason } from '../../shared/errors.js';
 import { cleanText } from './frame.js';
 import type { SummarizerResponse } from './summarizer.js';
 

@@ -4,6 +4,8 @@
 import { channel } from 'node:diagnostics_channel';
 import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
+import type { HistoryService } from '../history-service.js';
+import type { StepReport } from '../preflight/preflight.js';
 import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
 import type {
   CompressionOutcome,
@@ -12,8 +14,6 @@ import type {
   PrunedEvent,
 } from '../preflight/session-events.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
-import type { HistoryService } from '../history-service.js';
-import type { StepReport } from '../preflight/preflight.js';
 
 /** The code of an error of this package; `UNKNOWN` for all others. */
 export type FailureCode = ErrorCode | 'UNKNOWN';

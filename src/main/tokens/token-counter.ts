@@ -5,8 +5,8 @@ import { CtxfoldError } from '../../shared/errors.js';
 import { countEntryTokens } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { countInPieces } from '../../shared/tokens/pieces.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { Offload } from '../offload/offload.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
 import { isTokenCount } from './token-ledger.js';
 import type { CountEntries } from './token-ledger.js';
 

@@ -1,8 +1,8 @@
 // A complete turn loop over one session: the user's message, then preflight, model and tools until the model calls no more. One
 // message at a time.
 
-import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { humanText, toolContent, withResult } from '../../shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import {
   asObject,
   assertFunction,
@@ -13,12 +13,12 @@ import {
   readOptions,
   assertTokens,
 } from '../../shared/misuse.js';
-import { abortable } from '../waiting/abortable.js';
+import type { PreflightResult } from '../preflight/session-events.js';
 import { Session } from '../session.js';
+import { abortable } from '../waiting/abortable.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
-import type { PreflightResult } from '../preflight/session-events.js';
 
 export interface TurnLoopOptions {
   readonly session: Session;
