@@ -2,6 +2,7 @@
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
+import type { DensityBase } from '../../shared/density.js';
 import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
@@ -22,47 +23,22 @@ export async function runCompressionStep(
   make: () => Promise<MadeCompression>,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<CompressedEvent>> {
-  const { history, recorder, sent } = parts;
+  const { history } = parts;
   const { base } = history;
   const tokensBefore = history.getTotalTokens();
   history.startCompression();
-  let made: MadeCompression;
-  let outcome: CompressedEvent['outcome'];
-  let newLength: number;
+  let landed: Landed;
   try {
-    made = await make();
-    const newHistory =
-      made.keepsReasoning === true
-        ? made.newHistory
-        : withoutStaleReasoning(parts, made.newHistory);
-    newLength = newHistory.length;
-    const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
-    if (tokensAfter >= tokensBefore) {
-      outcome = 'rejected';
-    } else {
-      if (recorder !== undefined) {
-        const changes = listRewritten(history.getRawHistory(), newHistory);
-        await abortable(recorder.record('compressed', changes, signal), signal);
-      }
-      const intactEntries = firstDifference(newHistory, history.getRawHistory());
-      outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
-      if (outcome === 'applied') {
-        const revisions = { fromRevision: base.revision, toRevision: history.revision };
-        // What the provider compacted is not a saving: it would not have been sent whole without the session either.
-        const reclaimedTokens =
-          made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
-        sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
-      }
-    }
+    landed = await land(parts, await make(), { base, tokensBefore }, signal);
   } finally {
     history.endCompression();
   }
-  const isApplied = outcome === 'applied';
-  const failure =
-    (isApplied &&
-      made.keepsReasoning !== true &&
-      (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
-    (await failureOf(history.waitForTokenUpdates()));
+  const { made, outcome, newLength } = landed;
+  const lateFailure =
+    outcome === 'applied' && made.keepsReasoning !== true
+      ? await failureOf(stripLateReasoning(parts, newLength, signal))
+      : undefined;
+  const failure = lateFailure ?? (await failureOf(history.waitForTokenUpdates()));
   const { by, llmCallMade, fallbackFrom, isAhead } = made;
   const event = {
     strategy: by.name,
@@ -76,6 +52,45 @@ export async function runCompressionStep(
     entriesAfter: history.length,
   };
   return { event, failure };
+}
+
+/** The history when the compression began. */
+interface Before {
+  readonly base: DensityBase;
+  readonly tokensBefore: number;
+}
+
+interface Landed {
+  readonly made: MadeCompression;
+  readonly outcome: CompressedEvent['outcome'];
+  /** Length of the compressed history, without entries queued meanwhile. */
+  readonly newLength: number;
+}
+
+async function land(
+  parts: SessionParts,
+  made: MadeCompression,
+  { base, tokensBefore }: Before,
+  signal: AbortSignal | undefined,
+): Promise<Landed> {
+  const { history, recorder, sent } = parts;
+  const newHistory =
+    made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
+  const newLength = newHistory.length;
+  const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
+  if (tokensAfter >= tokensBefore) return { made, outcome: 'rejected', newLength };
+  if (recorder !== undefined) {
+    const changes = listRewritten(history.getRawHistory(), newHistory);
+    await abortable(recorder.record('compressed', changes, signal), signal);
+  }
+  const intactEntries = firstDifference(newHistory, history.getRawHistory());
+  if (!history.replaceAll(newHistory, base)) return { made, outcome: 'stale', newLength };
+  // What the provider compacted is not a saving: it would not have been sent whole without the session either.
+  const reclaimedTokens =
+    made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
+  const revisions = { fromRevision: base.revision, toRevision: history.revision };
+  sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
+  return { made, outcome: 'applied', newLength };
 }
 
 function withoutStaleReasoning(

@@ -90,14 +90,12 @@ function* replayInSlices(
   yield* journal.digest.settleInSlices();
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
-  if (known === 0 && digests.entries > 0)
-    return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
-  let at = 0;
+  if (known === 0 && digests.entries > 0) return foreign(1);
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const fold = yield* foldJournal(raw, known, records, toolCatalog);
-  if (!(yield* isSendable(fold, raw)))
-    return { reason: 'foreign', entry: 0, followed: 0, left: total };
+  if (!(yield* isSendable(fold, raw))) return foreign(total);
+  let at = 0;
   for (const record of fold.followed) {
     journal.note(record);
     if (record.kind !== 'settings') at = record.at;
@@ -121,6 +119,10 @@ function* replayInSlices(
       left: total - followed,
     },
   };
+}
+
+function foreign(left: number): StateDivergence {
+  return { reason: 'foreign', entry: 0, followed: 0, left };
 }
 
 /** @throws CtxfoldError `STATE_BROKEN` */
