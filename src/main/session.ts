@@ -309,7 +309,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { promptId, pendingTokens, source, signal } = details;
     signal?.throwIfAborted();
     this.history.assertOpen();
-    this.#catalogCheck?.look(this.history.getRawHistory());
+    this.#catalogCheck?.check(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
     return this.#telemetry.watchPreflight(details, this.#runAndSave(details));
   }

@@ -21,7 +21,7 @@ export function parseOptions<Schema extends z.ZodType>(
   try {
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
-    message = [z.prettifyError(parsed.error), ...meantNames(schema, parsed.error)].join('\n');
+    message = [z.prettifyError(parsed.error), ...suggestedNames(schema, parsed.error)].join('\n');
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
@@ -29,7 +29,7 @@ export function parseOptions<Schema extends z.ZodType>(
 }
 
 /** Suggestions for misspelt option names. */
-function meantNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
+function suggestedNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
     const known = namesAt(schema, issue.path);

@@ -109,7 +109,7 @@ export class InFlightParcels {
     const isHeld = this.#counting > 0 && !isHurried && !this.#isFull;
     if (isHeld) return undefined;
     this.#waiting.shift();
-    if (this.#areEnoughBehind) first.isFar = true;
+    if (this.#hasEnoughBehind) first.isFar = true;
     return first;
   }
 
@@ -119,7 +119,7 @@ export class InFlightParcels {
     return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
   }
 
-  get #areEnoughBehind(): boolean {
+  get #hasEnoughBehind(): boolean {
     let results = 0;
     for (const parcel of this.#waiting) {
       // An edit may remove the results that are relied on.

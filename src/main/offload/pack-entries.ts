@@ -43,7 +43,7 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
   used = 0;
   count = 0;
   blockCount = 0;
-  const isPacked = areAllPacked(contents);
+  const isPacked = packAll(contents);
   const written = bytes;
   bytes = NO_BYTES;
   if (!isPacked) {
@@ -59,7 +59,7 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
 }
 
 /** An entry that was mutated after it was added may throw; cloning it will then fail where failures are expected. */
-function areAllPacked(contents: readonly IContent[]): boolean {
+function packAll(contents: readonly IContent[]): boolean {
   try {
     return contents.every(packEntry);
   } catch {
@@ -193,7 +193,7 @@ function pushOptional(text: string | undefined): boolean {
 
 function pushText(text: string): boolean {
   const { length } = text;
-  if (length <= SHORT_TEXT && isWrittenByUnit(text)) return true;
+  if (length <= SHORT_TEXT && tryWriteAscii(text)) return true;
   // UTF-8 cannot represent a lone surrogate.
   if (!(text as UnicodeString).isWellFormed()) return false;
   if (used + length > bytes.length) grow(length);
@@ -210,7 +210,7 @@ function pushText(text: string): boolean {
 /**
  * Writes a short ASCII text, such as most ids and names, faster than the encoder; returns `false` without effect for others.
  */
-function isWrittenByUnit(text: string): boolean {
+function tryWriteAscii(text: string): boolean {
   const { length } = text;
   if (used + length > bytes.length) return false;
   for (let at = 0; at < length; at += 1) {

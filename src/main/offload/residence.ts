@@ -118,7 +118,7 @@ export class Residence {
   /** Detects that the line died while idle, which triggers no failure by itself. */
   checkLine(): void {
     if (this.#line?.isClosed !== true) return;
-    this.#lose(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
+    this.#fail(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
   }
 
   /** Queues a change; all changes of a macrotask are posted together. Returns the new entries. */
@@ -194,7 +194,7 @@ export class Residence {
       this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
       return value ?? undefined;
     } catch (thrown) {
-      this.#lose(thrown);
+      this.#fail(thrown);
       return undefined;
     }
   }
@@ -224,7 +224,7 @@ export class Residence {
       const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
       meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
     } catch (thrown) {
-      this.#lose(thrown);
+      this.#fail(thrown);
       return;
     }
     const opening = this.#newest;
@@ -318,7 +318,7 @@ export class Residence {
       // Several answers may be read in one turn of the event loop; post what they make room for in later ones.
       if (!this.#isAllPosted) this.#schedule();
     } catch (thrown) {
-      this.#lose(thrown);
+      this.#fail(thrown);
     }
   }
 
@@ -335,7 +335,7 @@ export class Residence {
         return value;
       },
       (thrown: unknown) => {
-        this.#lose(thrown);
+        this.#fail(thrown);
         return undefined;
       },
     );
@@ -347,7 +347,7 @@ export class Residence {
     return answer;
   }
 
-  #lose(thrown: unknown): void {
+  #fail(thrown: unknown): void {
     if (this.#hasEnded) return;
     this.end();
     this.#options.onLoss(asError(thrown));

@@ -134,7 +134,7 @@ export class SnapshotOffload implements Offload {
       } catch (error) {
         // An abort may reject with anything, even a WorkerPoolError, so check the signal first.
         signal?.throwIfAborted();
-        if (hasNoTokens(error)) {
+        if (couldNotLoadEncoding(error)) {
           // If the calling thread cannot load the encoding either, it estimates and reports that itself.
           this.#meter.addFailure();
           return runInline();
@@ -160,7 +160,7 @@ function sizeOf(
 }
 
 /** Whether a worker could not load the encoding. */
-function hasNoTokens(error: unknown): boolean {
+function couldNotLoadEncoding(error: unknown): boolean {
   return error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED';
 }
 

@@ -109,7 +109,7 @@ export class ThreadSet {
    *   end an infinite loop.
    */
   async run({ request, timeoutMs, transferList }: ThreadTask): Promise<unknown> {
-    const thread = this.#leastLivedIn();
+    const thread = this.#leastOccupied();
     const answer = new Promise((resolve, reject) => {
       thread.waiting = { resolve, reject };
     });
@@ -165,7 +165,7 @@ export class ThreadSet {
     );
   }
 
-  #leastLivedIn(): Thread {
+  #leastOccupied(): Thread {
     const residents = ({ worker }: Thread): number => this.#options.residentsOn(worker.threadId);
     return this.#free().reduce((least, each) =>
       residents(each) < residents(least) ? each : least,

@@ -10,7 +10,7 @@ export class CatalogCheck {
   readonly #catalog: ToolCatalog;
   readonly #logger: Logger;
   readonly #seen = new WeakSet<IContent>();
-  readonly #named = new Set<string>();
+  readonly #warned = new Set<string>();
 
   constructor(catalog: ToolCatalog, logger: Logger) {
     this.#catalog = catalog;
@@ -18,22 +18,22 @@ export class CatalogCheck {
   }
 
   /** Checks the entries at the end of a history that it has not seen yet. */
-  look(entries: readonly IContent[]): void {
+  check(entries: readonly IContent[]): void {
     for (let at = entries.length - 1; at >= 0; at -= 1) {
       const entry = entries[at];
       if (entry === undefined || this.#seen.has(entry)) return;
       this.#seen.add(entry);
       for (const block of entry.blocks) {
-        if (block.type === 'tool_call') this.#lookAt(block.name, block.parameters);
+        if (block.type === 'tool_call') this.#checkCall(block.name, block.parameters);
       }
     }
   }
 
-  #lookAt(tool: string, parameters: unknown): void {
-    if (this.#named.has(tool) || !Object.hasOwn(this.#catalog, tool)) return;
+  #checkCall(tool: string, parameters: unknown): void {
+    if (this.#warned.has(tool) || !Object.hasOwn(this.#catalog, tool)) return;
     const use = useOf(this.#catalog[tool] ?? [], parameters);
     if (use === undefined || !contradicts(use, parameters)) return;
-    this.#named.add(tool);
+    this.#warned.add(tool);
     this.#logger.warn(
       'the tool catalog does not fit the calls of a tool, which is taken for one that is not known; say in density.toolCatalog which parameters it has',
       { tool, access: use.access, expected: fileKeysOf(use) },

@@ -60,7 +60,7 @@ async function tryFit(
     const leftTokens = tokens.map((count, index) =>
       summarized.has(index) ? (summarizedTokens[index] ?? count) : count,
     );
-    throw exceeded(entries, leftTokens, fit, budget, pendingTokens);
+    throw windowExceeded(entries, leftTokens, fit, budget, pendingTokens);
   }
   const replacements = fit.summarized.flatMap((index) => {
     const summary = summaries[index];
@@ -77,7 +77,7 @@ async function tryFit(
 /**
  * @param tokens counted tokens of each entry after everything possible is summarized; the message is in the model's own tokens
  */
-function exceeded(
+function windowExceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
   { dropped, tokens: leftTokens }: WindowFit,

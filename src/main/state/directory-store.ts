@@ -77,15 +77,15 @@ class DirectoryStore implements StateStore {
     const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current)), true));
     if ((isThere ? current : null) !== expectedVersion) return 'conflict';
     const version = current + 1;
-    const isMade = await makeWhole(folder, nameOf(version), state);
+    const isMade = await createFile(folder, nameOf(version), state);
     if (!isMade) return 'conflict';
     // Others may have saved and cleaned up since the check.
     if ((await versionsIn(folder))[0] !== version) {
-      await unlinkIfThere(join(folder, nameOf(version)));
+      await unlinkIfExists(join(folder, nameOf(version)));
       return 'conflict';
     }
     // More than one if a process died before its clean-up.
-    for (const older of former) await unlinkIfThere(join(folder, nameOf(older)));
+    for (const older of former) await unlinkIfExists(join(folder, nameOf(older)));
     this.#sweepSometimes();
     return version;
   }
@@ -96,15 +96,15 @@ class DirectoryStore implements StateStore {
     for (let isMade = false; !isMade;) {
       const former = await versionsIn(folder);
       const [current] = former;
-      isMade = current === undefined || (await makeWhole(folder, nameOf(current + 1), NO_STATE));
-      if (isMade) for (const older of former) await unlinkIfThere(join(folder, nameOf(older)));
+      isMade = current === undefined || (await createFile(folder, nameOf(current + 1), NO_STATE));
+      if (isMade) for (const older of former) await unlinkIfExists(join(folder, nameOf(older)));
     }
     await rm(join(folder, 'originals'), { recursive: true, force: true, maxRetries: 3 });
   }
 
   async put(key: string, name: string, original: string): Promise<void> {
     const folder = join(this.#folderOf(key), 'originals');
-    await makeWhole(folder, hashOf(name), original);
+    await createFile(folder, hashOf(name), original);
   }
 
   async get(key: string, name: string): Promise<string | null> {
@@ -152,7 +152,7 @@ class DirectoryStore implements StateStore {
       await removeDrafts(path);
       if (!isGone) continue;
       // File by file, so that a concurrent save keeps its state and folder.
-      if (version !== undefined) await unlinkIfThere(newest);
+      if (version !== undefined) await unlinkIfExists(newest);
       if ((await versionsIn(path)).length > 0) continue;
       await rm(join(path, 'originals'), { recursive: true, force: true });
       await rmdir(path).catch(() => undefined);
@@ -181,7 +181,7 @@ async function removeDrafts(folder: string): Promise<void> {
     for (const name of await namesIn(place)) {
       const draft = join(place, name);
       if (name.startsWith('.') && Date.now() - (await stat(draft)).mtimeMs >= DRAFT_MS) {
-        await unlinkIfThere(draft);
+        await unlinkIfExists(draft);
       }
     }
   }
@@ -192,11 +192,11 @@ function nameOf(version: number): string {
 }
 
 /** Creates a file atomically with its full content. Returns `false` if the name exists. */
-async function makeWhole(folder: string, name: string, text: string): Promise<boolean> {
+async function createFile(folder: string, name: string, text: string): Promise<boolean> {
   for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      return await makeIn(folder, name, text);
+      return await createFileIn(folder, name, text);
     } catch (error) {
       // Another process removed the empty folder.
       if (systemCode(error) !== 'ENOENT' || triesLeft === 0) throw error;
@@ -204,7 +204,7 @@ async function makeWhole(folder: string, name: string, text: string): Promise<bo
   }
 }
 
-async function makeIn(folder: string, name: string, text: string): Promise<boolean> {
+async function createFileIn(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `.${randomUUID()}`);
   const handle = await open(draft, 'wx', 0o600);
   try {
@@ -220,11 +220,11 @@ async function makeIn(folder: string, name: string, text: string): Promise<boole
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    await unlinkIfThere(draft);
+    await unlinkIfExists(draft);
   }
 }
 
-async function unlinkIfThere(path: string): Promise<void> {
+async function unlinkIfExists(path: string): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {

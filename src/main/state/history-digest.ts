@@ -225,12 +225,12 @@ export class HistoryDigest {
  */
 export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   const entries = Math.min(a.entries, b.entries);
-  if (a.entries === b.entries && isSame(a.places, b.places, 0, a.places.length)) return entries;
+  if (a.entries === b.entries && areEqual(a.places, b.places, 0, a.places.length)) return entries;
   const wholeBlocks = Math.floor(entries / CHECKPOINT_ENTRIES);
   let place = 0;
   while (
     place < wholeBlocks &&
-    isSame(a.places, b.places, place * CHECKPOINT_BYTES, (place + 1) * CHECKPOINT_BYTES)
+    areEqual(a.places, b.places, place * CHECKPOINT_BYTES, (place + 1) * CHECKPOINT_BYTES)
   )
     place += 1;
   const start = place * CHECKPOINT_ENTRIES;
@@ -240,7 +240,7 @@ export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   return place < wholeBlocks || a.entries === b.entries ? start : entries;
 }
 
-function isSame(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
+function areEqual(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (a[at] !== b[at]) return false;
   return true;
 }

@@ -131,7 +131,7 @@ export interface JournalRecords {
 }
 
 /** Characters of a text that are hashed. */
-const SEEN_CHARACTERS = 64;
+const HASHED_CHARACTERS = 64;
 
 /**
  * Recognizes a history by a few characters of each added entry: costs one look per entry. Collisions are possible, so nothing
@@ -161,24 +161,24 @@ export class HistoryTrace {
     this.#length += 1;
     if (!this.#isAsked) return;
     let hash = hashOn(this.#hash, speaker);
-    for (const block of blocks) hash = traced(block, hash);
+    for (const block of blocks) hash = hashBlock(block, hash);
     this.#hash = hash;
   }
 }
 
-function traced(block: ContentBlock, hash: number): number {
+function hashBlock(block: ContentBlock, hash: number): number {
   switch (block.type) {
     case 'text':
-      return seen(block.text, hash);
+      return hashText(block.text, hash);
     case 'code':
-      return seen(block.code, hash);
+      return hashText(block.code, hash);
     case 'thinking':
-      return seen(block.thought, hash);
+      return hashText(block.thought, hash);
     case 'tool_call':
-      return seen(block.name, seen(block.id, hash));
+      return hashText(block.name, hashText(block.id, hash));
     case 'tool_response': {
       const { callId, result } = block;
-      return seen(typeof result === 'string' ? result : '', seen(callId, hash));
+      return hashText(typeof result === 'string' ? result : '', hashText(callId, hash));
     }
     case 'media':
     case 'opaque':
@@ -187,7 +187,7 @@ function traced(block: ContentBlock, hash: number): number {
 }
 
 /** The length separates adjacent texts. */
-function seen(text: string, hash: number): number {
+function hashText(text: string, hash: number): number {
   const { length } = text;
-  return Math.imul(hashOn(hash, text, Math.min(length, SEEN_CHARACTERS)) ^ length, 0x01000193);
+  return Math.imul(hashOn(hash, text, Math.min(length, HASHED_CHARACTERS)) ^ length, 0x01000193);
 }

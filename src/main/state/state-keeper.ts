@@ -47,7 +47,7 @@ export class StateKeeper {
    */
   async load(names: readonly string[]): Promise<unknown> {
     for (const key of this.#keysOf(names)) {
-      const stored = await this.#try((store) => store.load(key));
+      const stored = await this.#callStore((store) => store.load(key));
       if (stored === undefined) return undefined;
       if (stored === null) continue;
       this.#key = key;
@@ -73,16 +73,17 @@ export class StateKeeper {
       this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
-    const outcome = await this.#try((open) => open.save(key, text, this.#version));
+    const outcome = await this.#callStore((open) => open.save(key, text, this.#version));
     if (outcome === undefined) return 'not-kept';
     if (outcome === 'conflict') {
-      const winner = await this.#try((open) => open.load(key));
+      const winner = await this.#callStore((open) => open.load(key));
       this.#version = winner?.version ?? null;
       return winner ? { overtakenBy: parse(winner) } : 'not-kept';
     }
     this.#version = outcome;
     // From now on it is identified by a longer prefix.
-    if (former !== undefined && former !== key) await this.#try((open) => open.delete(former));
+    if (former !== undefined && former !== key)
+      await this.#callStore((open) => open.delete(former));
     return 'kept';
   }
 
@@ -90,7 +91,7 @@ export class StateKeeper {
   put(callId: string, original: string): void {
     const key = this.#namedKey;
     if (key === undefined) return;
-    const put = this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
+    const put = this.#callStore((store) => store.put?.(key, callId, original) ?? Promise.resolve());
     this.#puts.add(put);
     void put.then(() => this.#puts.delete(put));
   }
@@ -104,7 +105,9 @@ export class StateKeeper {
   async get(callId: string): Promise<string | undefined> {
     const key = this.#namedKey;
     if (key === undefined) return undefined;
-    const found = await this.#try((store) => store.get?.(key, callId) ?? Promise.resolve(null));
+    const found = await this.#callStore(
+      (store) => store.get?.(key, callId) ?? Promise.resolve(null),
+    );
     return found ?? undefined;
   }
 
@@ -121,7 +124,9 @@ export class StateKeeper {
   }
 
   /** Calls the store; `undefined` if it fails, or has just failed. */
-  async #try<Answer>(ask: (store: StateStore) => Promise<Answer>): Promise<Answer | undefined> {
+  async #callStore<Answer>(
+    ask: (store: StateStore) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const { store, logger } = this.#options;
     if (Date.now() < this.#pausedUntilMs) return undefined;
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_DEADLINE_MS;

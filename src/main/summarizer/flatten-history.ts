@@ -27,7 +27,7 @@ export function flattenHistory(
     for (const block of blocks) {
       const shown = hasSubstance(block) ? describeBlock(block, uses) : undefined;
       if (shown === undefined) continue;
-      for (const part of inParts(shown, maxPartCharacters)) {
+      for (const part of splitLongText(shown, maxPartCharacters)) {
         lines.push(jsonLine({ ...head, ...shown.fields, ...part }));
       }
     }
@@ -52,27 +52,30 @@ function describeBlock(block: ContentBlock, uses: ToolUseNumbers): ShownBlock | 
     case 'text':
       return shown({}, 'text', cleanText(block.text));
     case 'code':
-      return shown(optional('language', block.language), 'code', cleanText(block.code));
+      return shown(optionalField('language', block.language), 'code', cleanText(block.code));
     case 'tool_call':
       return shown(
-        { ...optional('tool', block.name), use: uses.ofCall(block.id) },
+        { ...optionalField('tool', block.name), use: uses.ofCall(block.id) },
         'parameters',
         shortened(cleanText(payloadText(block.parameters)), MAX_PAYLOAD_CHARACTERS),
       );
     case 'tool_response':
       return shown(
         {
-          ...optional('tool', block.toolName),
+          ...optionalField('tool', block.toolName),
           use: uses.ofResponse(block),
           ...(block.isComplete === false && { running: true }),
-          ...optional('error', block.error),
+          ...optionalField('error', block.error),
         },
         'result',
         shortened(cleanText(payloadText(block.result)), MAX_PAYLOAD_CHARACTERS),
       );
     case 'media':
       return shown(
-        { ...optional('filename', block.filename), ...optional('caption', block.caption) },
+        {
+          ...optionalField('filename', block.filename),
+          ...optionalField('caption', block.caption),
+        },
         'media',
         cleanText(block.mimeType),
       );
@@ -88,13 +91,13 @@ function shown(fields: ShownBlock['fields'], longField: string, longText: string
   return { fields, longField, longText };
 }
 
-function optional(name: string, text: string | undefined): ShownBlock['fields'] {
+function optionalField(name: string, text: string | undefined): ShownBlock['fields'] {
   return text === undefined || text === ''
     ? {}
     : { [name]: shortened(cleanText(text), MAX_FIELD_CHARACTERS) };
 }
 
-function inParts(
+function splitLongText(
   { longField, longText }: ShownBlock,
   maxPartCharacters: number,
 ): readonly Readonly<Record<string, string | number>>[] {

@@ -38,7 +38,7 @@ export function askForTodos(activeTodos: () => readonly Todo[]): readonly Todo[]
     new CtxfoldError(message, 'TODOS_FAILED', options);
   return askHost('activeTodos', activeTodos, failed, (todos) => {
     if (!isArray(todos) || todos.length > MAX_TODOS) return undefined;
-    return allOf(todos, readTodo);
+    return readEach(todos, readTodo);
   });
 }
 
@@ -50,7 +50,7 @@ function readTodo(value: unknown): Todo | undefined {
   }
   const todo = { id, content, status: status as Todo['status'] };
   if (subtasks === undefined) return todo;
-  const parts = isArray(subtasks) ? allOf(subtasks, readSubtask) : undefined;
+  const parts = isArray(subtasks) ? readEach(subtasks, readSubtask) : undefined;
   return parts === undefined ? undefined : { ...todo, subtasks: parts };
 }
 
@@ -61,7 +61,7 @@ function readSubtask(value: unknown): TodoSubtask | undefined {
 }
 
 /** Reads each element; `undefined` if any cannot be read. */
-function allOf<Item>(
+function readEach<Item>(
   values: readonly unknown[],
   read: (value: unknown) => Item | undefined,
 ): readonly Item[] | undefined {

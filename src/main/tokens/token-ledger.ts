@@ -117,7 +117,7 @@ export class TokenLedger {
     this.#modelName = modelName ?? this.#modelName;
     for (let at = 0; at < contents.length; at += 1) {
       const content = contents[at] as IContent;
-      const account = this.#accounts.get(content) ?? this.#open(content, tokens[at]);
+      const account = this.#accounts.get(content) ?? this.#openAccount(content, tokens[at]);
       account.occurrences += 1;
       this.#book(account, 1);
     }
@@ -210,7 +210,7 @@ export class TokenLedger {
     return this.total;
   }
 
-  #open(content: IContent, known: number | undefined): Account {
+  #openAccount(content: IContent, known: number | undefined): Account {
     const tokens = known === undefined ? this.#weighed.get(content) : asTokens(known);
     const account: Account =
       tokens === undefined
@@ -273,7 +273,7 @@ export class TokenLedger {
     try {
       const counts = await this.#countsOf(batch);
       batch.forEach((content, at) => {
-        this.#enter(content, counts[at] ?? 0);
+        this.#recordCount(content, counts[at] ?? 0);
       });
       this.#onChange(this.total);
     } catch (error) {
@@ -302,7 +302,7 @@ export class TokenLedger {
     return account !== undefined && account.tokens === undefined;
   }
 
-  #enter(content: IContent, tokens: number): void {
+  #recordCount(content: IContent, tokens: number): void {
     const account = this.#accounts.get(content);
     if (account === undefined || account.tokens !== undefined) return;
     this.#book(account, -account.occurrences);
