@@ -1,5 +1,4 @@
-// One session as its user sees it: the public calls, and the one place that reports what each step did. The steps before a send
-// are in preflight/; nothing else applies edits.
+// One session as its user sees it: the public calls, and the one place that reports what the steps in preflight/ did.
 
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
@@ -13,10 +12,11 @@ import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
 import { Preflight } from './preflight/preflight.js';
-import type { StepReport, Steps } from './preflight/preflight.js';
 import { assertCacheReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
 import type {
+  Steps,
+  StepReport,
   CompressedEvent,
   FittedEvent,
   PrunedEvent,

@@ -1,17 +1,12 @@
 // What happens to a history before each send, and in which order. Yields a report of each step; emits nothing itself.
 
-import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { SessionMemory } from '../state/session-state.js';
 import { newestCompaction } from '../strategies/provider-compaction.js';
-import type {
-  CompressionContext,
-  CompressionStrategy,
-  CompressionStrategyName,
-} from '../strategies/strategy.js';
+import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import type { Failure, StepOutcome } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
 import { runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
@@ -30,46 +25,11 @@ import type {
   FittedEvent,
   PreflightResult,
   PrunedEvent,
+  StepEnd,
+  Steps,
 } from './session-events.js';
 import { currentStrategy, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
-
-/** How a step ended. */
-interface StepEnd<Event> {
-  /** When it began, in milliseconds since the epoch. */
-  readonly startTimeMs: number;
-  readonly durationMs: number;
-  /** Whether the caller's signal had aborted. */
-  readonly isAborted: boolean;
-  /** The error with which recording began to fail in this step. */
-  readonly recordingFailure?: Error | undefined;
-  /** Absent if the step failed and nothing has landed. */
-  readonly event?: Event | undefined;
-  /** Next to an event, what failed after the edit had landed. */
-  readonly failure?: Failure | undefined;
-}
-
-/** The report of one step. */
-export type StepReport =
-  | ({
-      readonly step: 'pruned';
-      readonly strategy: CompressionStrategyName;
-    } & StepEnd<PrunedEvent | null>)
-  | ({
-      readonly step: 'compressed';
-      /** The configured strategy; absent if the compression was held. */
-      readonly strategy?: CompressionStrategyName;
-      /** The entries before it. */
-      readonly former: readonly IContent[];
-      /** For an automatic compression that ran: whether the history is below the threshold now. */
-      readonly isUnderThreshold?: boolean;
-    } & StepEnd<CompressedEvent>)
-  | ({ readonly step: 'fitted' } & StepEnd<FittedEvent | null>)
-  /** A compression failed, and the preflight continues. */
-  | { readonly step: 'none'; readonly compressionFailure: Error };
-
-/** A running sequence of steps: pulling the next report resumes it. */
-export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;
 
 /** Makes one session's history ready to be sent. */
 export class Preflight {

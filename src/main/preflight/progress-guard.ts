@@ -1,6 +1,6 @@
 // Stops automatic compressions from running in circles, by the outcome of the last ones. The clock is injected.
 
-import type { StepReport } from './preflight.js';
+import type { StepReport } from './session-events.js';
 
 /** Why no automatic compression may run now. */
 export type HoldReason =

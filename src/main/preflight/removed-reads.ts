@@ -16,8 +16,7 @@ import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';
-import type { StepReport } from './preflight.js';
-import type { RemovedEvent } from './session-events.js';
+import type { StepReport, RemovedEvent } from './session-events.js';
 import type { DensityOptions } from './session-parts.js';
 
 /** What one edit removed. */

@@ -1,5 +1,6 @@
-// The events of a session, and the result of a preflight. Types only.
+// The events of a session, and what a preflight reports of its steps. Types only.
 
+import type { IContent } from '../../shared/content.js';
 import type { DensityResultMetadata } from '../../shared/density.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import type { CtxfoldError } from '../../shared/errors.js';
@@ -7,6 +8,7 @@ import type { EntryChange } from '../history-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
+import type { Failure } from './apply-edit.js';
 import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-options.js';
 import type { HoldReason } from './progress-guard.js';
@@ -136,3 +138,40 @@ export interface PreflightResult {
   /** How they were determined; `session.contextUsage()` gives the model's own tokens. */
   readonly tokenSource: Exclude<TokenSource, 'reported'>;
 }
+
+/** How a step ended. */
+export interface StepEnd<Event> {
+  /** When it began, in milliseconds since the epoch. */
+  readonly startTimeMs: number;
+  readonly durationMs: number;
+  /** Whether the caller's signal had aborted. */
+  readonly isAborted: boolean;
+  /** The error with which recording began to fail in this step. */
+  readonly recordingFailure?: Error | undefined;
+  /** Absent if the step failed and nothing has landed. */
+  readonly event?: Event | undefined;
+  /** Next to an event, what failed after the edit had landed. */
+  readonly failure?: Failure | undefined;
+}
+
+/** The report of one step. */
+export type StepReport =
+  | ({
+      readonly step: 'pruned';
+      readonly strategy: CompressionStrategyName;
+    } & StepEnd<PrunedEvent | null>)
+  | ({
+      readonly step: 'compressed';
+      /** The configured strategy; absent if the compression was held. */
+      readonly strategy?: CompressionStrategyName;
+      /** The entries before it. */
+      readonly former: readonly IContent[];
+      /** For an automatic compression that ran: whether the history is below the threshold now. */
+      readonly isUnderThreshold?: boolean;
+    } & StepEnd<CompressedEvent>)
+  | ({ readonly step: 'fitted' } & StepEnd<FittedEvent | null>)
+  /** A compression failed, and the preflight continues. */
+  | { readonly step: 'none'; readonly compressionFailure: Error };
+
+/** A running sequence of steps: pulling the next report resumes it. */
+export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;

@@ -5,9 +5,9 @@ import { channel } from 'node:diagnostics_channel';
 import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
 import type { HistoryService } from '../history-service.js';
-import type { StepReport } from '../preflight/preflight.js';
 import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
 import type {
+  StepReport,
   CompressionOutcome,
   CompressedEvent,
   FittedEvent,
