@@ -14,7 +14,7 @@ const ALONE = [
   'test/deploy/**/*.test.ts',
   // Put something in place of a module.
   'test/main/added-rule.test.ts',
-  'test/main/settings/replace-file.test.ts',
+  'test/main/settings/profile-replace-file.test.ts',
   'test/main/state/directory-store.test.ts',
 ];
 

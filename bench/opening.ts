@@ -6,7 +6,7 @@ import { createCompactor } from '../src/index.js';
 import type { Compactor, IContent } from '../src/index.js';
 import { InlineOffload } from '../src/main/offload/inline.js';
 import { packEntries, releasePacked } from '../src/main/offload/pack-entries.js';
-import { MAX_BATCH_ENTRIES } from '../src/main/offload/count-batches.js';
+import { MAX_BATCH_ENTRIES } from '../src/main/offload/posted-entry.js';
 import { TokenLedger } from '../src/main/tokens/token-ledger.js';
 import { assertIngestible } from '../src/shared/ingestion.js';
 import { check } from './support/check.js';

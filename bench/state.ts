@@ -9,7 +9,7 @@ import type { IContent } from '../src/index.js';
 import { ROW_LENGTH } from '../src/shared/density/plan/plan.js';
 import { HistoryDigest } from '../src/main/state/history-digest.js';
 import { openState } from '../src/main/state/session-state.js';
-import { inTurns } from '../src/main/waiting/in-turns.js';
+import { inTurns } from '../src/main/waiting/event-loop-turn.js';
 import { readJournal } from '../src/shared/state/journal-record.js';
 import { bytesOfText } from '../src/shared/state/packed-bytes.js';
 import { memoryStore } from '../src/state.js';

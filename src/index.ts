@@ -15,10 +15,10 @@ export type {
 export type { CostReport } from './main/preflight/cost-meter.js';
 export type { RequestTokens } from './main/preflight/token-tally.js';
 export type { EditOptions } from './main/preflight/edit-options.js';
-export type { EditPolicy, LandingReason } from './main/preflight/edit-policy.js';
+export type { EditPolicy, LandingReason } from './main/preflight/edit-options.js';
 export type { HoldReason } from './main/preflight/progress-guard.js';
 export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
-export type { EntryChange } from './main/entry-change.js';
+export type { EntryChange } from './main/history-change.js';
 export type {
   CompressedEvent,
   CompressionOutcome,
@@ -42,7 +42,7 @@ export type {
   SettingName,
 } from './main/settings/ephemeral-settings.js';
 export type { Settings } from './main/settings/settings.js';
-export type { PlaceholderStyle } from './main/settings/density-settings.js';
+export type { PlaceholderStyle } from './main/settings/settings-registry.js';
 export { COMPRESSION_STRATEGIES } from './main/strategies/strategy.js';
 export type { CompressionStrategyName } from './main/strategies/strategy.js';
 export { fromLanguageModel } from './main/summarizer/language-model.js';
@@ -127,5 +127,6 @@ export type {
   ToolCatalog,
   ToolUse,
 } from './shared/tool-catalog.js';
-export { inputCost, MODEL_PRICES_DATE, modelPrice } from './main/models/model-prices.js';
+export { inputCost, modelPrice } from './main/models/model-prices.js';
+export { MODEL_PRICES_DATE } from './main/models/price-table.js';
 export type { ModelPrice, TokenPrice } from './main/models/model-prices.js';

@@ -8,7 +8,7 @@ export type {
   SentMemory,
   SessionMemory,
   TallyMemory,
-} from './main/state/session-memory.js';
+} from './main/state/session-state.js';
 export { directoryStore } from './main/state/directory-store.js';
 export { openStore } from './main/state/open-store.js';
 export type { OpenedStore } from './main/state/open-store.js';

@@ -1,6 +1,6 @@
 // The strategies of compression, for those who call one or write one: names, nothing else.
 
-export { getCompressionPrompt } from './main/prompts/compression-prompt.js';
+export { getCompressionPrompt } from './main/prompts/prompt-resolver.js';
 export { PromptResolver } from './main/prompts/prompt-resolver.js';
 export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
 export { HighDensityStrategy } from './main/strategies/high-density.js';

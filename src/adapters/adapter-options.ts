@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/session-options.js';
-import { isLogger, SILENT_LOGGER, steadyLogger } from '../main/host/logger.js';
+import { isLogger, SILENT_LOGGER, safeLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
 import type { CompactMessages } from './provider-compaction.js';
 import type { OddUsage } from '../main/preflight/session-events.js';
@@ -132,6 +132,6 @@ export function completeAdapterOptions(options: AdapterOptions): CompleteAdapter
     onError: options.onError ?? 'send-uncompacted',
     isLogged: options.logger !== undefined,
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
-    logger: options.logger === undefined ? SILENT_LOGGER : steadyLogger(options.logger),
+    logger: options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger),
   };
 }

@@ -1,7 +1,7 @@
 // What a caller of an adapter hands over with each call, checked before anything is done with it. Messages are
 // checked by the reader of their format.
 
-import { assertCacheReport } from '../main/preflight/cache-misses.js';
+import { assertCacheReport } from '../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertTokens } from '../shared/misuse.js';

@@ -1,8 +1,8 @@
 // The messages of one conversation as they stand: reads new ones as entries, and writes what edits left
 // of the entries back into the messages that they came from. Runs no compaction.
 
-import type { EntryChange } from '../main/entry-change.js';
-import { inTurns } from '../main/waiting/in-turns.js';
+import type { EntryChange } from '../main/history-change.js';
+import { inTurns } from '../main/waiting/event-loop-turn.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { runSlices } from '../shared/slices.js';
 import type {

@@ -13,7 +13,7 @@ import type {
   ProviderCompactionRequest,
 } from '../main/strategies/provider-compaction.js';
 import { entryOfProvider, isProviderEntry } from '../main/strategies/provider-compaction.js';
-import { withDeadline } from '../main/waiting/with-deadline.js';
+import { withDeadline } from '../main/waiting/abortable.js';
 import type {
   MessageFormat,
   PlacedBlock,

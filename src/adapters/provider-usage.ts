@@ -2,7 +2,7 @@
 
 import { asRecord, asText } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
-import { MAX_REASON_LENGTH } from '../main/preflight/cache-misses.js';
+import { MAX_REASON_LENGTH } from '../main/preflight/prompt-cache.js';
 import type { CompactCall } from './adapter-options.js';
 import { reportedSum, reportedUsage } from './call-arguments.js';
 

@@ -1,76 +1,82 @@
-// The options of a compactor, and their check.
+// The options of a compactor, and their validation.
 
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isLogger, SILENT_LOGGER, steadyLogger } from './host/logger.js';
 import { hasFunctions } from '../shared/misuse.js';
+import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
+import { parseOptions } from './host/parse-options.js';
+import type { OwnPrices } from './models/model-prices.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
-import type { OwnPrices } from './models/model-prices.js';
-import { parseOptions } from './host/parse-options.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
-import { isSummarizer } from './summarizer/summarizer.js';
 import type { StateStore } from './state/state-store.js';
+import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';
 import type { Tokenizer } from './tokens/token-counter.js';
 
 /** How a compactor works. Every option has a default. */
 export interface CompactorOptions {
   /**
-   * Which defaults sessions and adapters have. `specification`: the documented system, with no working set, its nine tools and
-   * edits before every send. @default those for agents: tools told by name and parameters, a working set, batched edits
+   * Which defaults sessions and adapters get. `specification`: the documented system, without a working set, with its nine
+   * tools and edits before every send. @default defaults for agents: tools recognized by name and parameters, a working set,
+   * batched edits
    */
   readonly preset?: 'specification' | undefined;
   /**
-   * Tokens that the model accepts, or a function that returns it for the models whose names it knows. What a provider has said of its
-   * model counts more than the function. @default by the model's name, as far as sessions are told of it, or by what the
-   * provider has said; 128_000 for a model that is not known, and 200_000 with the preset `specification`
+   * Tokens that the model accepts, or a function that returns it for the model names it knows. A limit named by the provider
+   * overrides the function. @default by the model's name, if sessions are told of it, or as the provider has said; 128_000 for
+   * an unknown model, and 200_000 with the preset `specification`
    */
   readonly contextLimit?: number | ((modelName: string) => number | undefined) | undefined;
   /**
-   * System text and tool schemas of every request, in the model's own tokens: part of the window that
-   * no history can have. @default 0
+   * System text and tool schemas of every request, in the model's own tokens: the part of the window that the history cannot
+   * use. @default 0
    */
   readonly overheadTokens?: number | undefined;
-  /** The directory that relative paths in tool calls start from. @default the working directory */
+  /** The directory that relative paths in tool calls are resolved against. @default the working directory */
   readonly workspaceRoot?: string | undefined;
   /**
-   * Where work runs. `inline`: all of it on the calling thread. `snapshot`: on worker threads, with
-   * a copy of the history for each pass. `resident`: on a worker thread that knows the history and is
-   * told what is new. `auto`: passes inline as long as a history is short, resident beyond; counting
-   * on worker threads. Whatever workers fail at runs inline. @default 'auto'
+   * Where work runs. `inline`: on the calling thread. `snapshot`: on worker threads, copying the history for each pass.
+   * `resident`: on a worker thread that keeps a copy of the history and receives deltas. `auto`: passes run inline while a
+   * history is short and resident beyond that; tokens are counted on worker threads. Work that fails on a worker runs inline.
+   * @default 'auto'
    */
   readonly offload?: OffloadMode | undefined;
-  /** Sessions whose histories may live on worker threads at a time; the least recently used ones make way. @default 1_000 */
+  /**
+   * How many sessions may have their history on a worker thread at a time; the least recently used are evicted.
+   *
+   * @default 1_000
+   */
   readonly maxResidentSessions?: number | undefined;
-  /** Worker threads. @default one less than there are processors, 1 or 2 */
+  /** Worker threads. @default one less than the number of processors, 1 or 2 */
   readonly threads?: number | undefined;
-  /** What each session's `settings` start with. They have precedence over the profile. */
+  /** Initial `settings` of each session. They override the profile. */
   readonly settings?: EphemeralSettings | undefined;
-  /** Settings that were saved, as `loadProfile` gives them. */
+  /** Saved settings, as `loadProfile` returns them. */
   readonly profile?: EphemeralSettings | undefined;
   /**
-   * The model that `middle-out` and `one-shot` summarize with, or a function that returns it for the
-   * name in the setting `compression.profile`.
+   * The model that `middle-out` and `one-shot` summarize with, or a function that returns it for the name in the setting
+   * `compression.profile`.
    */
   readonly summarizer?: Summarizer | SummarizerOfProfile | undefined;
   /**
-   * What models charge, in dollars for a million tokens: by the id of a model, `default` for those that neither this nor the table of prices
-   * has. Edits land by it, and `costs()` comes to money. @default the prices that `modelPrice` knows
+   * What models charge, in dollars per million tokens, by model id; `default` applies to models that are neither here nor in
+   * the price table. Decides when edits land, and what `costs()` reports. @default the prices that `modelPrice` knows
    */
   readonly prices?: OwnPrices | undefined;
-  /** Directory with prompts of your own; `compression.md` replaces the bundled one. */
+  /** Directory with your own prompts; `compression.md` replaces the bundled one. */
   readonly promptDirectory?: string | undefined;
   /** How tokens are counted. @default 'o200k' */
   readonly tokenizer?: Tokenizer | undefined;
   /**
-   * Keeps the states of sessions, so that any process goes on with a conversation where another one was: a store of `ctxfold/state`,
-   * `ctxfold/redis` or `ctxfold/postgres`, one of your own, or the path of a directory. A conversation is found by its `sessionId` or
-   * `conversationId` where it has one, else by its beginning. @default this process remembers them, as far as there is room
+   * Stores the state of sessions, so that any process can continue a conversation: a store of `ctxfold/state`, `ctxfold/redis`
+   * or `ctxfold/postgres`, one of your own, or the path of a directory. A conversation is found by its `sessionId` or
+   * `conversationId` if it has one, else by its first entries. @default states are kept in this process's memory, up to a size
+   * limit
    */
   readonly store?: StateStore | string | undefined;
-  /** @default one that says nothing */
+  /** @default a logger that discards everything */
   readonly logger?: Logger | undefined;
 }
 
@@ -105,7 +111,7 @@ const OPTIONS_SCHEMA = z.strictObject({
     ])
     .optional(),
   overheadTokens: z.number().int().nonnegative().default(0),
-  // A pass may run in a worker, long after: what is relative is relative to here and now.
+  // Resolved now: a pass may run later, in a worker.
   workspaceRoot: z
     .string()
     .min(1)
@@ -161,12 +167,12 @@ type WithoutDefault =
   'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'prices' | 'promptDirectory' | 'store';
 
 /**
- * Checks options and fills in the defaults.
+ * Validates options and fills in the defaults.
  *
- * @throws TypeError for what is no object of options; RangeError that names each option that is wrong.
+ * @throws TypeError if `options` is not an object; RangeError that names each invalid option.
  */
 export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
   const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options);
   const { preset, contextLimit = preset && DOCUMENTED_CONTEXT_LIMIT } = complete;
-  return { ...complete, contextLimit, logger: steadyLogger(complete.logger) };
+  return { ...complete, contextLimit, logger: safeLogger(complete.logger) };
 }

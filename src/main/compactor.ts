@@ -1,4 +1,4 @@
-// The front door: checks the options once, owns the pool of worker threads, makes sessions.
+// The front door: validates the options once, owns the worker pool, creates sessions.
 
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
@@ -7,14 +7,17 @@ import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertString, assertTokens } from '../shared/misuse.js';
-import { askHost } from './host/ask-host.js';
+import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import type { HistoryMirror } from './history-change.js';
 import { HistoryService } from './history-service.js';
+import { askHost } from './host/ask-host.js';
+import { ModelLimits } from './models/model-limits.js';
+import { CacheTerms, ModelPrices } from './models/model-prices.js';
 import { InlineOffload } from './offload/inline.js';
+import { OffloadMeter, FallbackNotice } from './offload/offload-meter.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
-import { OffloadMeter } from './offload/offload-meter.js';
 import { ResidentHost } from './offload/resident-host.js';
 import type { ResidentHostStats } from './offload/resident-host.js';
 import {
@@ -25,112 +28,104 @@ import {
 import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
-import type { CompressionInputs } from './preflight/make-compression.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
+import type { CompressionInputs } from './preflight/make-compression.js';
 import { currentDensityConfig } from './preflight/session-parts.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
-import { createAgentRuntimeContext } from './settings/runtime-context.js';
-import { Settings } from './settings/settings.js';
+import { RemovalLog } from './removal-log/removal-log.js';
+import { restoreLatest } from './removal-log/restore-latest.js';
+import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.js';
+import type { RestoredResponse } from './removal-log/restore.js';
+import { assertSessionId } from './removal-log/session-scope.js';
+import { sessionDefaults, readSessionOptions, removalLogPathOf } from './session-options.js';
+import type { SessionOptions } from './session-options.js';
+import { Session } from './session.js';
+import { createAgentRuntimeContext, Settings } from './settings/settings.js';
+import { resolveStore } from './state/directory-store.js';
+import { addInTurns } from './state/resume.js';
+import { SessionStates } from './state/session-states.js';
 import { getCompressionStrategy } from './strategies/registry.js';
 import { isSummarizer } from './summarizer/summarizer.js';
 import { askForTodos } from './summarizer/todo.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import { createCountEntries } from './tokens/token-counter.js';
-import type { RestoredResponse } from './removal-log/restore.js';
-import { restoreLatest } from './removal-log/restore-latest.js';
-import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.js';
-import { assertSessionId } from './removal-log/session-scope.js';
-import { RemovalLog } from './removal-log/removal-log.js';
-import { Session } from './session.js';
-import { resolveStore } from './state/directory-store.js';
-import { SessionStates } from './state/session-states.js';
-import { takeIn } from './state/take-up.js';
-import { setImmediate } from './waiting/immediate.js';
-import { FallbackNotice } from './offload/fallback-notice.js';
-import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
-import { ModelLimits } from './models/model-limits.js';
-import { CacheTerms } from './models/cache-terms.js';
-import { ModelPrices } from './models/model-prices.js';
-import { sessionDefaults } from './session-defaults.js';
-import { readSessionOptions, removalLogPathOf } from './session-options.js';
-import type { SessionOptions } from './session-options.js';
+import { setImmediate } from './waiting/event-loop-turn.js';
 
-/** What a compactor has done, and how its threads are. */
+/** What a compactor has done, and the state of its threads. */
 export interface CompactorStats extends OffloadStats {
-  /** Sessions that are open. */
+  /** Open sessions. */
   readonly sessions: number;
-  /** Histories that live on worker threads now, and were let go to make room; `null` when all runs inline. */
+  /** Histories resident on worker threads now, and evictions so far; `null` when everything runs inline. */
   readonly residents: ResidentHostStats | null;
-  /** The worker threads; `null` when all runs inline. */
+  /** The worker threads; `null` when everything runs inline. */
   readonly pool: WorkerPoolStats | null;
 }
 
-/** What a compactor runs on. The logger is told at the start, at the level of `debug`. */
+/** The effective configuration of a compactor. Logged at `debug` level when it starts. */
 export interface CompactorStatus {
-  /** Which defaults there are. */
+  /** Which set of defaults applies. */
   readonly preset: 'agents' | 'specification';
   readonly offload: CompactorOptions['offload'];
-  /** Worker threads that may be started; 0 when all runs inline. */
+  /** Maximum number of worker threads; 0 when everything runs inline. */
   readonly threads: number;
-  /** How tokens are counted; `own` by a tokenizer of the host's. */
+  /** How tokens are counted; `own` means a tokenizer of the host's. */
   readonly tokens: 'o200k' | 'estimate' | 'own';
-  /** Tools that are known by name where a session brings no catalog. */
+  /** Tools known by name, for sessions without a catalog of their own. */
   readonly tools: number;
-  /** Tokens that all models are taken to accept, or `by-model`. */
+  /** The context limit for all models, or `by-model`. */
   readonly contextLimit: number | 'by-model';
-  /** What models have turned out to accept, by name. */
+  /** Context limits learned from providers, by model name. */
   readonly learnedLimits: Readonly<Record<string, number>>;
-  /** Open sessions, and those among them that keep what goes. */
+  /** Open sessions, and how many of them have a removal log. */
   readonly sessions: number;
   readonly removalLogs: number;
 }
 
-/** Owns what sessions share, and makes them. */
+/** Owns what sessions share, and creates them. */
 export interface Compactor extends AsyncDisposable {
   /**
-   * Makes a session. Taking a long history in gives the event loop its turns.
+   * Creates a session. A long history is taken in with turns of the event loop in between.
    *
-   * @throws TypeError for an entry that a history cannot hold; TypeError or RangeError for options that
-   * are not what they have to be; `CtxfoldError` `CLOSED`, or why the removal log or the prompt
-   * could not be opened.
+   * @throws TypeError for an entry that a history cannot hold; TypeError or RangeError for invalid options; `CtxfoldError`
+   *   `CLOSED`, or the reason why the removal log or the prompt could not be opened.
    */
   createSession(options?: SessionOptions): Promise<Session>;
   /**
-   * Returns what a tool answered before an edit took it away, from the removal log of the open session that is named:
-   * also what earlier sessions of that id recorded in it. With `acrossSessions: true`, from the removal logs of all
-   * open sessions, whoever recorded it; that is for a host whose sessions all belong to one user. Of several calls
-   * with that id it gives the one that was recorded last.
+   * Returns what a tool answered before an edit removed it, from the removal log of the named open session, including what
+   * earlier sessions with that id recorded there. With `acrossSessions: true`, searches the removal logs of all open sessions;
+   * meant for hosts whose sessions all belong to one user. If several calls have the id, the most recently recorded one is
+   * returned.
    *
-   * @throws TypeError when neither a session is named nor all are; CtxfoldError `NOT_IN_REMOVAL_LOG` when
-   * no removal log of these holds it, `SESSION_AMBIGUOUS` when several open sessions have the id,
-   * `REMOVAL_LOG_READ_FAILED` when a removal log that might hold it could not be read.
+   * @throws TypeError unless a session is named or `acrossSessions` is set; CtxfoldError `NOT_IN_REMOVAL_LOG` if no log holds
+   *   it, `SESSION_AMBIGUOUS` if several open sessions have the id, `REMOVAL_LOG_READ_FAILED` if a log that might hold it could
+   *   not be read.
    */
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
   /**
-   * Takes what a call of a model has thrown, or the text that it was answered with. Where a provider refused a prompt as too long
-   * and named its limit, all sessions of that model go by it from then on, unless `contextLimit` was given. Middleware
-   * does this by itself; whoever calls a model on his own does it in his `catch`.
+   * Takes what a model call threw, or the text it was answered with. If the provider rejected a prompt as too long and named
+   * its limit, all sessions with that model use it from then on, unless `contextLimit` is a number. Middleware calls this by
+   * itself; call it in the `catch` of your own model calls.
    *
-   * @returns the limit, or `undefined` when that was something else
+   * @returns the limit, or `undefined` if it was something else
    */
   reportRefusal(thrown: unknown, modelName?: string): number | undefined;
-  /** What runs where, and by which defaults. */
+  /** The effective configuration. */
   status(): CompactorStatus;
-  /** What all sessions did so far, open ones and closed ones, and the state of the threads. */
+  /** Totals over all sessions, open and closed, and the state of the threads. */
   stats(): CompactorStats;
   /**
-   * Closes all sessions and ends the worker threads. Final; may be called again; resolves within
-   * about a second, or five when a disk hangs.
+   * Closes all sessions and stops the worker threads. Final and idempotent; resolves within about a second, or five if a disk
+   * hangs.
    */
   close(): Promise<void>;
 }
 
 /**
- * Makes a compactor. Threads start with the first work for them, and do not keep the process alive.
+ * Creates a compactor. Threads start with the first work for them and do not keep the process alive.
  *
- * @throws TypeError for what is no object of options; RangeError naming each option that is wrong.
+ * @throws TypeError if `options` is not an object; RangeError naming each invalid option.
  */
 export function createCompactor(options: CompactorOptions = {}): Compactor {
   const complete = completeCompactorOptions(options);
@@ -139,13 +134,12 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
   return compactor;
 }
 
-/** Where a session's work runs, and what has to be told of changes for that. */
 interface SessionOffload {
   readonly offload: Offload;
   readonly mirror: HistoryMirror | undefined;
 }
 
-/** What a session is made of before it has a history. */
+/** What a session needs before it has a history. */
 type SessionBasics = CompleteEditOptions &
   Omit<SessionInit, keyof EditOptions | 'history' | 'offload' | 'resolveStrategy' | 'logger'>;
 
@@ -154,9 +148,9 @@ class ThreadedCompactor implements Compactor {
   readonly #pool: WorkerPool | undefined;
   readonly #meter = new OffloadMeter();
   readonly #host: ResidentHost | undefined;
-  /** The open ones, and where they keep what goes. */
+  /** The open sessions, and where each records what edits remove. */
   readonly #sessions = new Map<Session, OpenSession>();
-  /** What one session learns about a model serves all others. */
+  /** Shared, so that one session's observations of a model serve all others. */
   readonly #calibration = new TokenCalibration();
   readonly #states: SessionStates;
   readonly #notice: FallbackNotice;
@@ -189,30 +183,26 @@ class ThreadedCompactor implements Compactor {
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = options.canRecall === true || removalLogPath !== undefined;
-    /** Nobody can name a model before there is a session. */
+    /** Replaced once the session exists: nothing can name a model before. */
     let modelName = (): string | undefined => undefined;
     const limit = (): number => this.#limits.limitOf(modelName());
     const cache = new CacheTerms(options.cacheTtlMs, () => this.#prices.of(modelName()));
     const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
-    const densityOptions = {
-      workspaceRoot,
-      ...defaults.density,
-      ...options.density,
-    };
+    const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
-    /** A history moves in before anybody can listen to its session: until then this waits. */
+    /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
     const early: FallbackEvent[] = [];
-    let tell = (event: FallbackEvent): void => void early.push(event);
-    const place = this.#createOffload(
+    let reportFallback = (event: FallbackEvent): void => void early.push(event);
+    const sessionOffload = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
       (event) => {
-        this.#notice.tell(event);
-        tell(event);
+        this.#notice.warn(event);
+        reportFallback(event);
       },
     );
     try {
-      const about = {
+      const basics = {
         ...edits,
         sessionId,
         settings,
@@ -221,26 +211,30 @@ class ThreadedCompactor implements Compactor {
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
         cache,
-        isReasoningUnsaid: options.reasoning === undefined,
+        isReasoningUnset: options.reasoning === undefined,
       };
-      const session = await this.#startSession({ ...options, removalLogPath }, about, place);
+      const session = await this.#startSession(
+        { ...options, removalLogPath },
+        basics,
+        sessionOffload,
+      );
       modelName = () => session.history.modelName;
-      tell = (event): void => {
+      reportFallback = (event): void => {
         session.reportFallback(event);
       };
       setImmediate(() => {
-        early.forEach(tell);
+        early.forEach(reportFallback);
       });
       return session;
     } catch (error) {
-      place.offload.close?.();
+      sessionOffload.offload.close?.();
       throw error;
     }
   }
 
   async #startSession(
     { removalLogPath, activeTodos, history: restored = [], state, ...options }: SessionOptions,
-    about: SessionBasics,
+    basics: SessionBasics,
     { offload, mirror }: SessionOffload,
   ): Promise<Session> {
     const { logger, tokenizer } = this.#options;
@@ -251,23 +245,29 @@ class ThreadedCompactor implements Compactor {
       keepsAdded: this.#options.store !== undefined,
     });
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
-      ...{ state, given: restored, conversationId: options.sessionId, edits: about.edits },
-      toolCatalog: about.densityOptions.toolCatalog,
+      state,
+      given: restored,
+      conversationId: options.sessionId,
+      edits: basics.edits,
+      toolCatalog: basics.densityOptions.toolCatalog,
     });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
-      ...about,
-      ...{ compactByProvider: options.compactByProvider, now: options.now },
-      carriesWork: sessionDefaults(this.#options.preset).carriesWork,
+      ...basics,
+      compactByProvider: options.compactByProvider,
+      now: options.now,
+      addsWorkNote: sessionDefaults(this.#options.preset).addsWorkNote,
       history,
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasToldOfEstimates,
+      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasWarnedOfEstimates,
       compressionInputs: (): CompressionInputs => {
-        const summarizer = this.#summarizerOf(about.runtimeContext.ephemerals.compressionProfile());
+        const summarizer = this.#summarizerOf(
+          basics.runtimeContext.ephemerals.compressionProfile(),
+        );
         return {
           ...(summarizer !== undefined && { summarizer }),
           ...(compressionPrompt !== undefined && { compressionPrompt }),
@@ -276,21 +276,21 @@ class ThreadedCompactor implements Compactor {
         };
       },
       removalLog,
-      isTakenUp: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
+      wasSentBefore: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
       former: memory,
       keeper,
       onClose: async () => {
         offload.close?.();
         this.#sessions.delete(session);
         if (this.#closing !== undefined) return;
-        await this.#states.end(history, about.edits, () => session.snapshot());
+        await this.#states.end(history, basics.edits, () => session.snapshot());
       },
       logger,
     });
-    await takeIn(history, restored, taken);
+    await addInTurns(history, restored, taken);
     if (report !== undefined) setImmediate(() => session.reportState(report));
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
-    this.#sessions.set(session, { sessionId: about.sessionId, removalLog, directory });
+    this.#sessions.set(session, { sessionId: basics.sessionId, removalLog, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;

@@ -1,18 +1,17 @@
-// What a history tells whoever keeps a second account of it: each change, once it stands.
+// How a history describes its changes to mirrors and listeners. Types only.
 
 import type { IContent } from '../shared/content.js';
 import type { DensityBase } from '../shared/density.js';
 
-/** One change of a history. */
 export type HistoryChange =
   | { readonly kind: 'append'; readonly contents: readonly IContent[] }
-  /** Entries were replaced where they stood, then others removed; indices are those before. */
+  /** Entries were replaced in place, then others removed; indices refer to the state before. */
   | {
       readonly kind: 'edit';
       readonly removals: readonly number[];
       readonly replacements: ReadonlyMap<number, IContent>;
     }
-  /** Another list took the place of the former one; entries that both have are the same objects. */
+  /** The list was replaced by another; entries in both are the same objects. */
   | {
       readonly kind: 'rewrite';
       readonly former: readonly IContent[];
@@ -20,16 +19,25 @@ export type HistoryChange =
     }
   | { readonly kind: 'clear' };
 
-/** A history after a change. */
+/** The state of a history after a change. */
 export interface HistoryState {
   readonly base: DensityBase;
-  /** The entries themselves: a view that changes with the history, up to its next rewrite. */
+  /** The live list of entries, valid until the next rewrite. */
   readonly entries: readonly IContent[];
-  /** Tokens of an entry of the history, or `undefined` when it is not counted yet. */
+  /** Returns an entry's tokens, or `undefined` if it is not counted yet. */
   readonly countedTokens: (entry: IContent) => number | undefined;
 }
 
-/** Keeps a second account of a history. Told synchronously; must not throw and not change the history. */
+/** Mirrors a history. Called synchronously; must not throw or change the history. */
 export interface HistoryMirror {
   noteChange(change: HistoryChange, state: HistoryState): void;
+}
+
+/** An entry that an edit changed. */
+export interface EntryChange {
+  /** Index in the history before the edit. */
+  readonly index: number;
+  readonly before: IContent;
+  /** `null` if the entry was removed. */
+  readonly after: IContent | null;
 }

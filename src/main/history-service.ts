@@ -1,11 +1,13 @@
-// Owns the entries of one session: takes new ones in, applies edits whole or not at all, and knows
-// its revision and its tokens. Decides nothing about when to prune or compress.
+// Owns the entries of one session: validates and appends new ones, applies edits atomically, and tracks revision and token
+// counts. When to prune or compress is decided elsewhere.
 
 import { carriesContent } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
-import { applyDensityResult, validateDensityResult } from '../shared/density.js';
+import { applyDensityResult, isSameBase, validateDensityResult } from '../shared/density.js';
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
+import { assertIngestible, completeLimits } from '../shared/ingestion.js';
+import type { IngestionLimits } from '../shared/ingestion.js';
 import {
   assertArray,
   assertFunction,
@@ -14,43 +16,37 @@ import {
   elementAt,
   isArray,
   readOptions,
+  asObject,
 } from '../shared/misuse.js';
-import { assertIngestible } from '../shared/ingestion.js';
-import type { IngestionLimits } from '../shared/ingestion.js';
-import { estimateEntryTokens } from '../shared/tokens/estimate.js';
-import { assertBase, assertCurrentBase } from './history-base.js';
 import type { HistoryChange, HistoryMirror } from './history-change.js';
-import { completeLimits } from './history-limits.js';
-import { Journal } from './state/journal.js';
-import type { JournalRecords } from './state/journal.js';
 import { SILENT_LOGGER } from './host/logger.js';
 import type { Logger } from './host/logger.js';
-import { SafeEmitter } from './safe-emitter.js';
+import { SafeEmitter } from './host/safe-emitter.js';
+import { Journal } from './state/journal.js';
+import type { JournalRecords } from './state/journal.js';
+import { estimateEntries } from './tokens/token-counter.js';
 import { TokenLedger } from './tokens/token-ledger.js';
 import type { CountEntries, KnownTokens } from './tokens/token-ledger.js';
 
-/** What a history tells its listeners. */
+/** The events of a history. */
 export interface HistoryEvents {
-  /** Counts have arrived or entries have gone: the total is now this many tokens. */
+  /** Counts have arrived or entries were removed; `totalTokens` is the new total. */
   tokensUpdated: [{ readonly totalTokens: number }];
 }
 
 export interface HistoryServiceOptions {
   /** Counts tokens. @default an estimate by words */
   readonly countEntries?: CountEntries;
-  /** Keeps a second account of the history, told of each change. @default nobody does */
+  /** Mirrors the history; notified of each change. @default none */
   readonly mirror?: HistoryMirror | undefined;
   /** What an entry may be. */
   readonly limits?: Partial<IngestionLimits>;
-  /** Whether the entries are kept that were added, whatever becomes of them. @default false */
+  /** Whether added entries are kept even after edits remove them. @default false */
   readonly keepsAdded?: boolean | undefined;
   readonly logger?: Logger;
 }
 
-/**
- * The history of one session. Entries are taken as they are and must not be changed afterwards; an
- * edit puts other entries in their place.
- */
+/** The history of one session. Entries are stored by reference and must not be mutated; an edit replaces them. */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
   readonly #mirror: HistoryMirror | undefined;
   readonly #watchers = new Set<(change: HistoryChange) => void>();
@@ -60,12 +56,12 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #revision = 0;
   #additions = 0;
   #journal: Journal;
-  /** While a compression runs, what was added meanwhile; otherwise `undefined`. */
+  /** Entries added while a compression runs; `undefined` when none runs. */
   #queued: IContent[] | undefined;
   #modelName: string | undefined;
   #isClosed = false;
 
-  /** @throws TypeError or RangeError for options that are not what they have to be. */
+  /** @throws TypeError or RangeError for invalid options. */
   constructor(given: HistoryServiceOptions = {}) {
     const options = readOptions('history options', given);
     super(options.logger ?? SILENT_LOGGER);
@@ -78,12 +74,12 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     });
   }
 
-  /** Entries in the history, without those that wait for a compression to end. */
+  /** Number of entries, without those queued behind a running compression. */
   get length(): number {
     return this.#entries.length;
   }
 
-  /** Changes with every rewrite. Appending keeps it: what was said about the entries before stays true. */
+  /** Incremented by every rewrite. Appending keeps it, since what was derived from existing entries stays valid. */
   get revision(): number {
     return this.#revision;
   }
@@ -93,22 +89,22 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return { revision: this.#revision, length: this.#entries.length };
   }
 
-  /** Entries ever added from outside. Grows with content, never by what a compaction does. */
+  /** Number of entries ever added from outside; compaction does not change it. */
   get additions(): number {
     return this.#additions;
   }
 
-  /** What was added since the history began or was cleared, and what has landed in it; another object after that. */
+  /** Records what was added and what landed since the history began or was cleared; `clear` replaces the object. */
   get journal(): Journal {
     return this.#journal;
   }
 
-  /** The model that the session talks to, as it was named last. */
+  /** The most recently named model of this session. */
   get modelName(): string | undefined {
     return this.#modelName;
   }
 
-  /** Whether every entry is counted, and none waits for a compression to end. */
+  /** Whether every entry is counted and none is queued behind a compression. */
   get isCounted(): boolean {
     return this.#ledger.isCounted && (this.#queued === undefined || this.#queued.length === 0);
   }
@@ -119,20 +115,19 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /**
-   * Appends an entry. While a compression runs it is queued, and stands behind what that leaves.
+   * Appends an entry. While a compression runs, it is queued and appended to the result.
    *
-   * @param modelName the model that the session talks to, for a counter that wants to know
-   * @throws TypeError when the entry is not what a history can hold; CtxfoldError `CLOSED` when the
-   * session is. Nothing changes then.
+   * @param modelName the model that the session talks to, passed to the token counter
+   * @throws TypeError for an entry that a history cannot hold; CtxfoldError `CLOSED` after `close`. Nothing changes then.
    */
   add(content: IContent, modelName?: string): void {
     this.addAll([content], modelName);
   }
 
   /**
-   * Appends entries in their order: all, or none when one of them cannot be held.
+   * Appends entries in order: all of them, or none if one is invalid.
    *
-   * @param firstPosition what the first of them is called in messages, when they are a part of something longer
+   * @param firstPosition index to use for the first entry in error messages, when these are part of a longer list
    * @throws as `add` does, naming the entry, block and path at fault.
    */
   addAll(contents: readonly IContent[], modelName?: string, firstPosition: number = 0): void {
@@ -142,7 +137,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
     assertNumber('firstPosition', firstPosition);
     if (modelName !== undefined) assertString('modelName', modelName);
-    // By index: an array may have methods of its own, and holes.
+    // By index: an array may have overridden methods, and holes.
     const entries: IContent[] = [];
     for (let at = 0; at < contents.length; at += 1) {
       const content = elementAt('the entries', contents, at);
@@ -156,7 +151,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     else this.#queued = this.#queued.concat(entries);
   }
 
-  /** Goes on from a journal, and takes in what that has made of its entries, or the next part of that: checked ones. */
+  /** Continues from a journal with the entries it produced, or the next batch of them. Entries must already be validated. */
   goOn(journal: Journal, entries: readonly IContent[], tokens: KnownTokens): void {
     if (this.#journal !== journal) {
       this.#additions += journal.length;
@@ -166,65 +161,62 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#append(entries, tokens);
   }
 
-  /**
-   * Takes nothing in any more. What is under way ends as it would have, and what there is can be read. May be called
-   * again.
-   */
+  /** Rejects additions from now on. Running work completes, and the contents stay readable. Idempotent. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** @throws CtxfoldError `CLOSED` once the history was closed. */
+  /** @throws CtxfoldError `CLOSED` after `close`. */
   assertOpen(): void {
     if (!this.#isClosed) return;
     throw new CtxfoldError('The session is closed; create another one to go on.', 'CLOSED');
   }
 
-  /** Names the model that the session talks to from now on, as `add` does with an entry. @throws TypeError for no string. */
+  /** Sets the model that the session talks to, as `add` does. @throws TypeError if it is not a string. */
   nameModel(modelName: string): void {
     assertString('modelName', modelName);
     this.#modelName = modelName;
   }
 
-  /** Removes all entries, queued ones too. A compression that is under way will have no effect. */
+  /** Removes all entries, including queued ones. A compression that is running becomes a no-op. */
   clear(): void {
     this.#entries = [];
     this.#journal = new Journal(this.#journal.added !== undefined);
     if (this.#queued !== undefined) this.#queued = [];
     this.#revision += 1;
     this.#ledger.clear();
-    this.#tell({ kind: 'clear' });
+    this.#notifyChange({ kind: 'clear' });
     this.#announceTokens();
   }
 
-  /** A copy of the list of entries. */
+  /** Returns a copy of the list of entries. */
   getAll(): IContent[] {
     return this.#entries.slice();
   }
 
-  /** The entries without the `ai` ones that carry no content. A new list. */
+  /** Returns a new list without the `ai` entries that carry no content. */
   getCurated(): IContent[] {
     return this.#entries.filter(
       ({ speaker, blocks }) => speaker !== 'ai' || blocks.some(carriesContent),
     );
   }
 
-  /** The entries themselves: a view that changes with the history. */
+  /** Returns the live list of entries, not a copy. */
   getRawHistory(): readonly IContent[] {
     return this.#entries;
   }
 
   /**
-   * Tells of each change from now on, once it stands, as a mirror is told. The watcher must not throw and not change the history.
+   * Calls `watcher` with each later change, after it was applied. The watcher must not throw or change the history.
    *
-   * @returns what ends that
+   * @returns a function that stops it
    */
   watch(watcher: (change: HistoryChange) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** Tokens of all entries; an estimate for those that are not counted yet. */
+  /** Tokens of all entries; uncounted ones are estimated. */
   getTotalTokens(): number {
     return this.#ledger.total;
   }
@@ -238,27 +230,23 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     return this.#ledger.settle();
   }
 
-  /**
-   * Settles all counts and sums them anew. Each entry is counted once in its life, so this costs one
-   * addition per entry and gives what counting everything again would give.
-   */
+  /** Waits for all counts and recomputes their sum: one addition per entry, since each entry is counted only once. */
   async recalculateTotalTokens(): Promise<void> {
     await this.#ledger.settle();
     this.#ledger.recount();
     this.#announceTokens();
   }
 
-  /** Tokens of these entries together. Those of the history are not counted again. */
+  /** Tokens of these entries together. Counts already known are reused. */
   async estimateTokensForContents(contents: readonly IContent[]): Promise<number> {
     const counts = await this.countEach(contents);
     return counts.reduce((sum, tokens) => sum + tokens, 0);
   }
 
   /**
-   * Notes the tokens of an entry that is about to come in and that somebody knows without a count,
-   * so that it needs none.
+   * Records the known tokens of an entry that is about to be added, so that it need not be counted.
    *
-   * @param uncounted the entry with those of its blocks alone whose tokens are not among them @default all are
+   * @param uncounted the entry reduced to the blocks that `tokens` does not cover @default none
    */
   weigh(content: IContent, tokens: number, uncounted?: IContent): void {
     this.#assertEntries([content]);
@@ -266,26 +254,25 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     else this.#ledger.weighPart(content, tokens, uncounted);
   }
 
-  /** Tokens of an entry that was counted or weighed, or `undefined`. Counts nothing. */
+  /** Tokens of an entry that was counted or weighed, else `undefined`. Never counts. */
   countedTokens(content: IContent): number | undefined {
     return this.#ledger.countedTokens(content);
   }
 
-  /** Tokens of each of these entries, in their order. Those of the history are not counted again. */
+  /** Tokens of each of these entries, in order. Counts already known are reused. */
   async countEach(contents: readonly IContent[]): Promise<readonly number[]> {
     this.#assertEntries(contents);
     return this.#ledger.countEach(contents);
   }
 
   /**
-   * Applies a density result, all of it at once before this returns its promise; the promise settles
-   * the tokens. Belongs into the preflight and nowhere else.
+   * Applies a density result atomically and synchronously; the returned promise settles with the token counts. Only the
+   * preflight may call this.
    *
-   * @param base the state that the result was computed from; without it the caller vouches for it
-   * @param records of a history that has landed before: what the edit is made of
-   * @throws CtxfoldError `DENSITY_…` when the result does not fit the history, or was
-   * computed from a revision that is gone; `COMPRESSION_IN_PROGRESS` during a compression. Nothing
-   * changes then.
+   * @param base the state that the result was computed from; without it the caller guarantees that it is current
+   * @param records the journal records of the edit, if it was replayed from earlier ones
+   * @throws CtxfoldError `DENSITY_…` if the result does not fit the history or its base is stale; `COMPRESSION_IN_PROGRESS`
+   *   during a compression. Nothing changes then.
    */
   async applyDensityResult(
     result: DensityResult,
@@ -298,25 +285,30 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
         'COMPRESSION_IN_PROGRESS',
       );
     }
-    assertCurrentBase(base, this.#revision);
+    if (base !== undefined) assertCurrentBase(base, this.#revision);
     validateDensityResult(result, base?.length ?? this.#entries.length);
-    this.#assertEntries([...result.replacements.values()]);
-    const replaced = [...result.replacements.keys()];
-    const gone = [...result.removals, ...replaced].flatMap((index) => this.#entries[index] ?? []);
+    const put = [...result.replacements.values()];
+    this.#assertEntries(put);
+    const edited = [...result.removals, ...result.replacements.keys()];
+    const gone = edited.flatMap((index) => this.#entries[index] ?? []);
     this.#journal.noteEdit(this.#added, this.#entries, result, records);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
-    this.#ledger.add([...result.replacements.values()]);
+    this.#ledger.add(put);
     this.#ledger.remove(gone);
-    this.#tell({ kind: 'edit', removals: result.removals, replacements: result.replacements });
+    this.#notifyChange({
+      kind: 'edit',
+      removals: result.removals,
+      replacements: result.replacements,
+    });
     this.#announceTokens();
     await this.waitForTokenUpdates();
   }
 
   /**
-   * Begins a compression: what is added from now on waits until it has ended.
+   * Starts a compression: additions are queued until it ends.
    *
-   * @throws CtxfoldError `COMPRESSION_IN_PROGRESS` when one is under way.
+   * @throws CtxfoldError `COMPRESSION_IN_PROGRESS` if one is running.
    */
   startCompression(): void {
     if (this.#queued !== undefined) {
@@ -328,7 +320,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#queued = [];
   }
 
-  /** Ends a compression; what was added meanwhile follows in its order. Without one, does nothing. */
+  /** Ends a compression and appends the queued entries in order. No-op without one. */
   endCompression(): void {
     const queued = this.#queued;
     this.#queued = undefined;
@@ -336,15 +328,14 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /**
-   * Puts a compressed history in place of the present one. Entries that both have keep their counts.
+   * Replaces the entries by a compressed list. Entries in both keep their counts.
    *
-   * @param base the state that it was made from
-   * @returns whether it was: `false` when the history was rewritten or has grown since, as then
-   * something would be lost
+   * @param base the state that the list was made from
+   * @returns `false`, without effect, if the history was rewritten or has grown since: entries would be lost
    */
   replaceAll(contents: readonly IContent[], base: DensityBase): boolean {
     assertBase(base);
-    if (base.revision !== this.#revision || base.length !== this.#entries.length) return false;
+    if (!isSameBase(base, this.base)) return false;
     this.#assertEntries(contents);
     const former = this.#entries;
     this.#journal.noteRewrite(this.#added, former, contents);
@@ -352,12 +343,12 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#revision += 1;
     this.#ledger.add(contents);
     this.#ledger.remove(former);
-    this.#tell({ kind: 'rewrite', former, contents });
+    this.#notifyChange({ kind: 'rewrite', former, contents });
     this.#announceTokens();
     return true;
   }
 
-  /** Entries that were added, without those that wait. */
+  /** Number of entries added, without the queued ones. */
   get #added(): number {
     return this.#journal.length - (this.#queued?.length ?? 0);
   }
@@ -365,10 +356,10 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   #append(contents: readonly IContent[], tokens?: KnownTokens): void {
     for (const content of contents) this.#entries.push(content);
     this.#ledger.add(contents, this.#modelName, tokens);
-    if (contents.length > 0) this.#tell({ kind: 'append', contents });
+    if (contents.length > 0) this.#notifyChange({ kind: 'append', contents });
   }
 
-  #tell(change: HistoryChange): void {
+  #notifyChange(change: HistoryChange): void {
     for (const watcher of this.#watchers) watcher(change);
     this.#mirror?.noteChange(change, {
       base: this.base,
@@ -377,7 +368,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     });
   }
 
-  /** Those that were counted or weighed came in as entries. */
+  /** Entries with known tokens were validated before. */
   #assertEntries(contents: readonly IContent[]): void {
     assertArray('the entries', contents);
     for (let at = 0; at < contents.length; at += 1) {
@@ -392,6 +383,17 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 }
 
-function estimateEntries(contents: readonly IContent[]): Promise<readonly number[]> {
-  return Promise.resolve(contents.map(estimateEntryTokens));
+function assertBase(base: DensityBase): void {
+  const { revision, length } = asObject(base, 'base', 'the state of a history');
+  assertNumber('revision', revision);
+  assertNumber('length', length);
+}
+
+function assertCurrentBase(base: DensityBase, revision: number): void {
+  assertBase(base);
+  if (base.revision === revision) return;
+  throw new CtxfoldError(
+    `The density result was computed from revision ${base.revision}, the history is at ${revision}; compute it again.`,
+    'DENSITY_STALE',
+  );
 }

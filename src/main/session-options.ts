@@ -1,7 +1,10 @@
-// What a session can be told when it is made, and the check of that.
+// The options of a session, their validation, and the defaults they have by preset.
 
-import { assertDensityOptions } from '../shared/density-problems.js';
 import type { IContent } from '../shared/content.js';
+import { assertDensityOptions } from '../shared/density-problems.js';
+import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
+import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
+import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import {
   assertArray,
   assertBoolean,
@@ -10,6 +13,8 @@ import {
   assertString,
   readOptions,
 } from '../shared/misuse.js';
+import type { CompactorOptions } from './compactor-options.js';
+import { KNOWN_TOOL_CATALOG } from './formats/known-tools.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import type { DensityOptions } from './preflight/session-parts.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
@@ -17,64 +22,67 @@ import type { SessionState } from './state/session-state.js';
 import type { CompactByProvider } from './strategies/provider-compaction.js';
 import type { Todo } from './summarizer/todo.js';
 
-/** What a session starts with. */
+/** The options of a session. */
 export interface SessionOptions extends EditOptions {
   /**
-   * Entries of a session that is taken up again. They are the session's from then on. With answers of a model
-   * among them they were sent before, by whichever process: see `edits`.
+   * Entries to continue from; the session takes ownership. If the model's answers are among them, they count as already sent,
+   * by whichever process: see `edits`.
    */
   readonly history?: readonly IContent[] | undefined;
   /**
-   * What `snapshot` gave, in whichever process: the session goes on from there with the same `history`, which may have grown.
-   * Nothing is counted again, and nothing lands twice. One that is broken, newer or of another history is told of by `stateRefused`
-   * or `stateDiverged`.
+   * What `snapshot` returned, in any process: the session continues from there with the same `history`, which may have grown.
+   * Nothing is counted or edited a second time. A state that is broken, newer or of another history is reported by
+   * `stateRefused` or `stateDiverged`.
    */
   readonly state?: SessionState | null | undefined;
-  /** What its records stand under; not empty. A session that takes up another one's has its id. @default a random UUID */
+  /** Identifies the session's records; not empty. Reuse the id to continue another session's. @default a random UUID */
   readonly sessionId?: string | undefined;
-  /** What is known about the agent: its tools, how it includes files, its own workspace. */
+  /** What is known about the agent: its tools, its file inclusion syntax, its workspace. */
   readonly density?: Partial<DensityOptions> | undefined;
   /**
-   * A directory for removal logs: everything which edits take away is written to a file of the session there, before
-   * they land. The file is named after the session's id, whatever that holds, as `removalLogPath` says. Without it,
-   * or `removalLogPath`, what is pruned is gone. One session has a file open at a time: where another container may
-   * have it, creating the session waits up to six seconds to see that it is gone.
+   * Directory for removal logs: everything that edits remove is written to the session's file there before they land. The file
+   * name is derived from the session id, whatever characters that holds; see `removalLogPath`. With neither option, what is
+   * pruned is lost. Only one session can have a file open: if another container might hold it, creating the session waits up to
+   * six seconds to see that it is gone.
    */
   readonly removalLogDirectory?: string | undefined;
-  /** The file itself, for who names it: as it is given, so never made of an id that comes from outside. */
+  /** Path of the file itself; never derived from an id, so it can be trusted. */
   readonly removalLogPath?: string | undefined;
   /**
-   * Whether the host has what edits take away itself, and gives it to the model by a tool `recall`: informative placeholders say
-   * how then, as they do with a removal log. @default false
+   * Whether the host itself keeps what edits remove and offers it to the model by a tool `recall`: informative placeholders
+   * then say how, as they do with a removal log. @default false
    */
   readonly canRecall?: boolean | undefined;
-  /** Asked for the agent's todos whenever a model summarizes. Where it fails, the compression does: `TODOS_FAILED`. */
+  /** Returns the agent's todos; called whenever a model summarizes. If it fails, the compression fails with `TODOS_FAILED`. */
   readonly activeTodos?: (() => readonly Todo[]) | undefined;
-  /** Asks the provider to compact, for the strategy `provider`; adapters bring it. @default nobody can */
+  /** Asks the provider to compact, for the strategy `provider`; supplied by adapters. @default none */
   readonly compactByProvider?: CompactByProvider | undefined;
-  /** Milliseconds that only grow, for who plays what was recorded: caches expire by it. @default those of the process */
+  /** A monotonic clock in milliseconds, for replaying recordings; cache expiry is measured with it. @default the process's */
   readonly now?: (() => number) | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default the compactor's */
   readonly overheadTokens?: number | undefined;
 }
 
-const SESSION_OPTIONS: readonly string[] = Object.keys({
-  history: true,
-  state: true,
-  sessionId: true,
-  density: true,
-  removalLogDirectory: true,
-  removalLogPath: true,
-  canRecall: true,
-  activeTodos: true,
-  compactByProvider: true,
-  now: true,
-  overheadTokens: true,
-  edits: true,
-  minReclaimTokens: true,
-  cacheTtlMs: true,
-  reasoning: true,
-} satisfies Record<keyof SessionOptions, true>);
+type Check = (name: string, value: unknown) => void;
+
+/** Every option, with its check unless something else validates it. */
+const SESSION_OPTIONS: Readonly<Record<keyof SessionOptions, Check | null>> = {
+  history: assertArray,
+  state: null,
+  sessionId: null,
+  density: null,
+  removalLogDirectory: assertString,
+  removalLogPath: assertString,
+  canRecall: assertBoolean,
+  activeTodos: assertFunction,
+  now: assertFunction,
+  compactByProvider: assertFunction,
+  overheadTokens: null,
+  edits: null,
+  minReclaimTokens: null,
+  cacheTtlMs: null,
+  reasoning: null,
+};
 
 const DENSITY_OPTIONS: readonly string[] = Object.keys({
   workspaceRoot: true,
@@ -86,30 +94,28 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
 } satisfies Record<keyof DensityOptions, true>);
 
 /**
- * Reads what a session is to start with, and checks what nobody else does.
+ * Reads a session's options and validates those that nothing else does.
  *
- * @throws TypeError for options that are of another type.
+ * @throws TypeError for options of a wrong type.
  */
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
-  assertKnownOptions('session options', { ...options }, SESSION_OPTIONS);
-  const { history, removalLogDirectory, removalLogPath, canRecall, activeTodos } = options;
-  if (history !== undefined) assertArray('history', history);
-  if (removalLogDirectory !== undefined) assertString('removalLogDirectory', removalLogDirectory);
-  if (removalLogPath !== undefined) assertString('removalLogPath', removalLogPath);
-  if (canRecall !== undefined) assertBoolean('canRecall', canRecall);
-  if (activeTodos !== undefined) assertFunction('activeTodos', activeTodos);
-  const { compactByProvider, now } = options;
-  if (now !== undefined) assertFunction('now', now);
-  if (compactByProvider !== undefined) assertFunction('compactByProvider', compactByProvider);
+  assertKnownOptions('session options', { ...options }, Object.keys(SESSION_OPTIONS));
+  for (const [name, check] of Object.entries(SESSION_OPTIONS)) {
+    const value = options[name as keyof SessionOptions];
+    if (value !== undefined) check?.(name, value);
+  }
   if (options.density === undefined) return options;
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
   assertDensityOptions('density', density);
-  return { ...options, density: definedOf(density) };
+  return { ...options, density: omitUndefined(density) };
 }
 
-/** The file that a session's removal log is, if it has one. @throws TypeError when both a file and a directory are given, or the directory is none. */
+/**
+ * Returns the path of a session's removal log, if it has one. @throws TypeError if both a file and a directory are given, or
+ * the directory is empty.
+ */
 export function removalLogPathOf(
   { removalLogPath, removalLogDirectory }: SessionOptions,
   sessionId: string,
@@ -124,8 +130,46 @@ export function removalLogPathOf(
   return removalLogPathIn(removalLogDirectory, sessionId);
 }
 
-/** What is `undefined` is not given. */
-function definedOf<Options extends object>(options: Options): Options {
+/** Drops properties that are `undefined`. */
+function omitUndefined<Options extends object>(options: Options): Options {
   const defined = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined) as Options;
+}
+
+/** What a session uses where its options say nothing. */
+export interface SessionDefaults {
+  readonly edits: NonNullable<EditOptions['edits']>;
+  /** Whether a compaction leaves a note about the requests and work in the entries it removes. */
+  readonly addsWorkNote: boolean;
+  /** Share of the context window at which summaries are requested in the background; 1 for never. */
+  readonly ahead: number;
+  readonly density: Pick<
+    DensityOptions,
+    'toolCatalog' | 'workingSet' | 'shrink' | 'inclusionSyntaxes'
+  >;
+}
+
+const FOR_AGENTS: SessionDefaults = {
+  edits: 'auto',
+  addsWorkNote: true,
+  ahead: 0.7,
+  density: {
+    toolCatalog: KNOWN_TOOL_CATALOG,
+    workingSet: DEFAULT_WORKING_SET,
+    shrink: DEFAULT_SHRINK,
+    inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES,
+  },
+};
+
+/** Without a catalog and working-set rules, a pass uses the documented ones. */
+const DOCUMENTED: SessionDefaults = {
+  edits: 'every-turn',
+  addsWorkNote: false,
+  ahead: 1,
+  density: { inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES },
+};
+
+/** Returns the defaults of a preset: those for agents, or the documented system and nothing beyond it. */
+export function sessionDefaults(preset: CompactorOptions['preset']): SessionDefaults {
+  return preset === 'specification' ? DOCUMENTED : FOR_AGENTS;
 }

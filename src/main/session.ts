@@ -1,19 +1,22 @@
-// One session, as its user sees it: the calls into it, and the one place that tells what became of them. What happens to
-// a history before each send stands in preflight/; nobody else applies edits.
+// One session as its user sees it: the public calls, and the one place that reports what the steps in preflight/ did.
 
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
+import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
-import { asObject, assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
-import { abortable, settledWithin } from './waiting/abortable.js';
+import { assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
 import { HistoryService } from './history-service.js';
+import { SafeEmitter } from './host/safe-emitter.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
-import { assertCacheReport } from './preflight/cache-misses.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
+import { Preflight } from './preflight/preflight.js';
+import { assertCacheReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
 import type {
+  Steps,
+  StepReport,
   CompressedEvent,
   FittedEvent,
   PrunedEvent,
@@ -21,47 +24,43 @@ import type {
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
+import {
+  readAbortOptions,
+  readCall,
+  createParts,
+  currentDensityConfig,
+} from './preflight/session-parts.js';
 import type {
   AbortOptions,
   RequestOptions,
   SessionParts,
   SessionInit,
 } from './preflight/session-parts.js';
-import {
-  readAbortOptions,
-  readCall,
-  createParts,
-  currentDensityConfig,
-  explainEntry,
-} from './preflight/session-parts.js';
-import { SafeEmitter } from './safe-emitter.js';
-import { sealState } from './state/session-state.js';
-import type { SessionState } from './state/session-state.js';
-import type { SessionMemory } from './state/session-memory.js';
-import { goOnFrom, takeUp } from './state/take-up.js';
-import type { StateReport, TakeUpOptions } from './state/take-up.js';
-import { findOriginal, keepOriginals } from './state/originals.js';
-import { TokenCalibration } from './tokens/token-calibration.js';
-import type { Settings } from './settings/settings.js';
-import type { CompressionContext } from './strategies/strategy.js';
-import { SessionTelemetry } from './telemetry/session-telemetry.js';
-import type { RestoredResponse } from './removal-log/restore.js';
-import { Preflight } from './preflight/preflight.js';
-import type { StepReport, Steps } from './preflight/preflight.js';
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
-import type { PreflightDetails } from './telemetry/session-telemetry.js';
+import type { RestoredResponse } from './removal-log/restore.js';
+import type { Settings } from './settings/settings.js';
+import { switchToState, startHistory } from './state/resume.js';
+import type { StateReport, HistoryStartOptions } from './state/resume.js';
+import { sealState } from './state/session-state.js';
+import type { SessionState, SessionMemory } from './state/session-state.js';
+import { findOriginal, keepOriginals } from './state/state-keeper.js';
+import type { CompressionContext } from './strategies/strategy.js';
+import { SessionTelemetry } from './telemetry/channels.js';
+import type { PreflightDetails } from './telemetry/channels.js';
+import { TokenCalibration } from './tokens/token-calibration.js';
+import { abortable, settledWithin } from './waiting/abortable.js';
 
-/** So often in a row others may be faster; then what stands is sent. */
-const MAX_OVERTAKEN = 5;
+/** After losing this many races in a row to other processes, the present state is sent. */
+const MAX_LOST_RACES = 5;
 
-/** How long `close` waits for the preflight that is under way. */
+/** How long `close` waits for a running preflight. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
-/** One session: its history, and the preflight before each send in which that is made dense. */
+/** One session: its history, and the preflight that compacts it before each send. */
 export class Session extends SafeEmitter<SessionEvents> {
   readonly sessionId: string;
   readonly history: HistoryService;
-  /** The settings of this session alone; they may be changed at any time. */
+  /** The settings of this session; may be changed at any time. */
   readonly settings: Settings;
   #parts: SessionParts;
   #preflight: Preflight;
@@ -69,12 +68,12 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
-  /** Calls of which the answer has gone since the state was kept last. */
-  #gone = new Set<string>();
-  /** Settles when the preflight that is under way has ended. Those of one session never overlap. */
+  /** Calls whose results were removed since the state was last saved. */
+  readonly #removedCallIds = new Set<string>();
+  /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
-  /** @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none. */
+  /** @throws TypeError or RangeError for invalid edit options or overhead. */
   constructor(options: SessionInit) {
     if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
@@ -90,29 +89,29 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#catalogCheck = ownCatalog && new CatalogCheck(ownCatalog, logger);
   }
 
-  /** Whether content was added (not by compaction) that no density pass has seen, or in which one found edits that are held. */
+  /** Whether content was added (not by compaction) that no density pass has seen, or a pass found edits that are still held. */
   get densityDirty(): boolean {
     return this.#preflight.isDirty;
   }
 
-  /** What a density pass goes by now: the settings, and what is known of the agent. */
+  /** The configuration of the next density pass, from settings and agent. */
   get densityConfig(): DensityConfig {
     return currentDensityConfig(this.#parts);
   }
 
-  /** Tokens that the model is taken to accept: as given, or by the name of the model that the session talks to. */
+  /** Tokens that the model accepts: as configured, or by the session's model name. */
   get contextLimit(): number {
     return this.#parts.gauge.contextLimit;
   }
 
   /**
-   * Makes the history ready to be sent: settles its tokens, prunes, compresses when it is over the threshold, and has it
-   * fit. A second call waits for the first. Each edit lands whole or not at all; aborting between two keeps the first.
+   * Prepares the history for sending: waits for token counts, prunes, compresses if over the threshold, and makes it fit.
+   * Concurrent calls run one after the other. Each edit is atomic; an abort between two edits keeps the first.
    *
-   * @param promptId names the turn, for logs and monitoring, as `source` names who asks
-   * @param pendingTokens the model's tokens that the request will hold besides history and overhead
-   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `REMOVAL_LOG_WRITE_FAILED`
-   * when the history does not fit without an edit that cannot be recorded.
+   * @param promptId names the turn in logs and telemetry; `source` names the caller
+   * @param pendingTokens what the request holds besides history and overhead, in the model's own tokens
+   * @throws the signal's reason; what a strategy threw; `ContextWindowExceededError`; `REMOVAL_LOG_WRITE_FAILED` if the history
+   *   does not fit without an edit that cannot be recorded.
    */
   ensureCompressionBeforeSend(
     promptId: string,
@@ -129,14 +128,13 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Takes what the provider reported for the request that the last preflight made ready. From then on all sessions of
-   * the compactor that talk to this model judge by its own tokens. To be called before the response is added.
+   * Takes the usage that the provider reported for the request of the last preflight. All sessions of the compactor with this
+   * model calibrate by it. Call it before the response is added.
    *
-   * @returns `learned`, or why nothing was
-   * @throws TypeError or RangeError for what is no number of tokens, or reads more from a cache than there was to read.
+   * @returns `learned`, or why nothing was learned
+   * @throws TypeError or RangeError for invalid token counts, or more cache reads than input.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
-    asObject(report, 'the report of usage', 'an object');
     assertCacheReport(report);
     const outcome = this.#parts.gauge.report(report);
     this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
@@ -145,13 +143,12 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * The same, only for what it says of the cache: where nobody knows what requests hold besides the history, their tokens
-   * say nothing about it.
+   * Like `reportUsage`, but for the cache only: for callers that do not know what else a request holds, so that its total says
+   * nothing about the history.
    *
    * @throws TypeError or RangeError as `reportUsage` does.
    */
   reportCacheRead(report: UsageReport): void {
-    asObject(report, 'the report of usage', 'an object');
     assertCacheReport(report);
     if (report.modelName !== undefined) assertString('modelName', report.modelName);
     this.#judgeCacheRead(report);
@@ -162,7 +159,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#parts.gauge.usage;
   }
 
-  /** What the requests of this session come to in tokens, with its edits and without. */
+  /** What this session's requests cost in tokens, with its edits and without. */
   costs(): CostReport {
     const { costs, ahead } = this.#preflight;
     const { landed, thrownAway } = ahead.counts;
@@ -170,8 +167,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * What this session has decided and learned, as plain JSON: with the entries that were added to it, `createSession` goes on
-   * from there in any process.
+   * What this session has decided and learned, as plain JSON. Given this and the entries that were added, `createSession`
+   * continues from here in any process.
    */
   snapshot(): SessionState {
     const { history, calibration } = this.#parts;
@@ -187,33 +184,36 @@ export class Session extends SafeEmitter<SessionEvents> {
     });
   }
 
-  /** Has the history be other entries, from the longest beginning on that is the same: `stateDiverged` tells where they part. */
+  /**
+   * Replaces the history by other entries, keeping the state of their longest common prefix; `stateDiverged` reports where they
+   * differ.
+   */
   async goOnWith(entries: readonly IContent[]): Promise<void> {
-    const about = { state: this.snapshot(), given: entries, ...this.#known };
+    const about = { state: this.snapshot(), given: entries, ...this.#startOptions };
     this.history.clear();
-    const { memory, taken, report } = await takeUp(this.history, about);
-    if (memory !== undefined) this.#goOn(memory);
+    const { memory, taken, report } = await startHistory(this.history, about);
+    if (memory !== undefined) this.#adopt(memory);
     this.history.addAll(entries.slice(taken));
     if (report !== undefined) this.reportState(report);
   }
 
-  /** Tells that a state was of little use, or of none. */
+  /** Emits that a state was of little or no use. */
   reportState(report: StateReport): void {
     if ('error' in report) this.notify('stateRefused', report);
     else this.notify('stateDiverged', report);
   }
 
-  /** Tells that a provider has reported usage that cannot be, which was left out. */
+  /** Emits that a provider reported impossible usage, which was ignored. */
   reportOddUsage(event: OddUsage): void {
     this.notify('oddUsage', event);
   }
 
   /**
-   * The first step alone: prunes a dirty history as far as `edits` and `reasoning` let edits land now. Returns what
-   * changed, or `null`. Not to be called while another step is under way.
+   * Runs the first step only: prunes a dirty history, as far as `edits` and `reasoning` let edits land now. Returns what
+   * changed, or `null`. Must not be called while another step runs.
    */
   async ensureDensityOptimized(given: AbortOptions = {}): Promise<PrunedEvent | null> {
-    return this.#tellEach(this.#preflight.prune(0, readAbortOptions(given)));
+    return this.#runSteps(this.#preflight.prune(0, readAbortOptions(given)));
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
@@ -223,18 +223,18 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * The second step alone: compresses the history by the strategy, and puts the result in place when it is smaller.
-   * Entries added meanwhile wait and follow. Not to be called while another step is under way.
+   * Runs the second step only: compresses the history with the current strategy, and applies the result if it is smaller.
+   * Entries added meanwhile are appended to it. Must not be called while another step runs.
    *
-   * @throws what the strategy threw; `CLOSED` when the session is. The history is as before.
+   * @throws what the strategy threw; `CLOSED` after `close`. The history is unchanged then.
    */
   async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
-    return this.#tellEach(this.#preflight.compress(promptId, readCall(promptId, given)));
+    return this.#runSteps(this.#preflight.compress(promptId, readCall(promptId, given)));
   }
 
   /**
-   * Has history and pending tokens fit the context window: prunes, compresses, summarizes the largest tool results
-   * and drops the oldest turns. What compressing throws is told by `compressionFailed` and does not end this.
+   * Makes history and pending tokens fit the context window: prunes, compresses, summarizes the largest tool results and drops
+   * the oldest turns. A failing compression is reported by `compressionFailed` and does not stop this.
    *
    * @throws ContextWindowExceededError that says which part cannot fit.
    */
@@ -244,34 +244,33 @@ export class Session extends SafeEmitter<SessionEvents> {
     given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
     const options = readCall(promptId, given, pendingTokens);
-    return this.#tellEach(this.#preflight.enforceLimit(promptId, pendingTokens, options));
+    return this.#runSteps(this.#preflight.enforceLimit(promptId, pendingTokens, options));
   }
 
-  /** What a strategy is given to compress the history as it stands. */
+  /** Returns what a strategy would be given to compress the present history. */
   buildCompressionContext(promptId: string, given: AbortOptions = {}): CompressionContext {
     return this.#preflight.contextOf(promptId, readCall(promptId, given));
   }
 
   /**
-   * Tells what a density pass would do with an entry of the history as it stands, by which rule and facts; what of it
-   * would land is up to the session's `edits`. For debugging: walks the whole history, on the calling thread.
+   * Explains what a density pass would do with an entry, by which rule and facts; whether it would land depends on `edits`. For
+   * debugging: walks the whole history on the calling thread.
    *
-   * @throws RangeError when the history has no entry at this index.
+   * @throws RangeError if the history has no entry at this index.
    */
   explain(index: number): EntryExplanation {
-    return explainEntry(this.#parts, index);
+    return explainDensity(this.history.getRawHistory(), this.densityConfig).explain(index);
   }
 
-  /** Tells of work that ran on the calling thread because workers failed. */
+  /** Emits that work ran on the calling thread because workers failed. */
   reportFallback(event: FallbackEvent): void {
     this.notify('fallback', event);
   }
 
   /**
-   * Returns what a tool answered before an edit took it away: from the store that keeps the state of a named conversation, or from the
-   * removal log.
+   * Returns what a tool answered before an edit removed it: from the store of a named conversation, or from the removal log.
    *
-   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when neither holds it.
+   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` if neither holds it.
    */
   async restore(callId: string): Promise<RestoredResponse> {
     assertString('callId', callId);
@@ -284,8 +283,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Closes the session's removal log, when the preflight that is under way has ended or five seconds have
-   * passed. Nothing is taken in or compressed from the call on; what there is can be read. Final; may be called again.
+   * Closes the session's removal log once the running preflight has ended, or after five seconds. From the call on nothing is
+   * added or compressed; the contents stay readable. Final and idempotent.
    */
   close(): Promise<void> {
     this.history.close();
@@ -294,7 +293,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#closing;
   }
 
-  /** What was offloaded so far, and where it ran. */
+  /** Totals of the offloaded work, and where it ran. */
   stats(): OffloadStats {
     return this.#parts.offload.stats;
   }
@@ -310,65 +309,66 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { promptId, pendingTokens, source, signal } = details;
     signal?.throwIfAborted();
     this.history.assertOpen();
-    this.#catalogCheck?.look(this.history.getRawHistory());
+    this.#catalogCheck?.check(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    return this.#telemetry.watchPreflight(details, this.#runAndKeep(details));
+    return this.#telemetry.watchPreflight(details, this.#runAndSave(details));
   }
 
-  /** Runs a preflight; again on what another process has made of the conversation, when that was faster. */
-  async #runAndKeep(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
+  /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
+  async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
-    for (let overtaken = 0; ; overtaken += 1) {
-      const steps = this.#preflight.run(promptId, pendingTokens, details);
-      const result = await this.#tellEach(steps);
-      const isLast = overtaken === MAX_OVERTAKEN;
-      if (!(await this.#keep()) || isLast) return result;
+    for (let lostRaces = 0; ; lostRaces += 1) {
+      const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
+      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
       this.#parts.logger.debug('another process was faster', { promptId });
     }
   }
 
-  /** Keeps the state; returns whether the history goes on from that of somebody who was faster. */
-  async #keep(): Promise<boolean> {
+  /** Saves the state. Returns whether another process was faster and this history now continues from its state. */
+  async #save(): Promise<boolean> {
     const { keeper } = this.#parts;
     const { history } = this;
     if (keeper === undefined) return false;
     const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
-    if (typeof outcome === 'string') {
-      if (outcome === 'kept') keepOriginals(keeper, history.journal.added ?? [], this.#gone);
-      this.#gone.clear();
-      return false;
-    }
-    this.#gone.clear();
-    const about = { state: outcome.overtakenBy, ...this.#known };
-    const hasGoneOn = await goOnFrom(history, about, (former) => {
-      this.#goOn(former);
+    if (outcome === 'kept')
+      keepOriginals(keeper, history.journal.added ?? [], this.#removedCallIds);
+    this.#removedCallIds.clear();
+    if (typeof outcome === 'string') return false;
+    const about = { state: outcome.overtakenBy, ...this.#startOptions };
+    const hasSwitched = await switchToState(history, about, (former) => {
+      this.#adopt(former);
     });
-    // Of another history: this one is saved on top of it.
-    if (!hasGoneOn) await keeper.save(this.snapshot(), history.journal.digest.names);
-    return hasGoneOn;
+    // The winner's state is of another history: save this one over it.
+    if (!hasSwitched) await keeper.save(this.snapshot(), history.journal.digest.names);
+    return hasSwitched;
   }
 
-  get #known(): Pick<TakeUpOptions, 'toolCatalog' | 'calibration'> {
+  get #startOptions(): Pick<HistoryStartOptions, 'toolCatalog' | 'calibration'> {
     const { calibration = new TokenCalibration(), densityOptions } = this.#parts;
     return { calibration, toolCatalog: densityOptions.toolCatalog };
   }
 
-  #goOn(former: SessionMemory): void {
-    this.#parts = createParts({ ...this.#parts, ...this.#parts.edits, isTakenUp: false, former });
+  #adopt(former: SessionMemory): void {
+    this.#parts = createParts({
+      ...this.#parts,
+      ...this.#parts.edits,
+      wasSentBefore: false,
+      former,
+    });
     this.#preflight = new Preflight(this.#parts);
   }
 
-  async #tellEach<Result>(steps: Steps<Result>): Promise<Result> {
+  async #runSteps<Result>(steps: Steps<Result>): Promise<Result> {
     this.history.assertOpen();
     for (;;) {
       const { done, value } = await steps.next();
       if (done === true) return value;
-      this.#tell(value);
+      this.#report(value);
     }
   }
 
-  /** The one place that tells of a step: first monitoring, then the guard, then whoever listens. */
-  #tell(report: StepReport): void {
+  /** The one place that reports a step: to telemetry, to the guard, then to listeners. */
+  #report(report: StepReport): void {
     if (report.step === 'none') {
       this.notify('compressionFailed', { error: report.compressionFailure });
       return;
@@ -385,13 +385,13 @@ export class Session extends SafeEmitter<SessionEvents> {
     if (!isHeard && this.#parts.keeper === undefined) return;
     const removed = this.#removed.ofStep(report, this.history.getRawHistory());
     if (!removed) return;
-    for (const callId of removed.callIds) this.#gone.add(callId);
+    for (const callId of removed.callIds) this.#removedCallIds.add(callId);
     if (isHeard) this.notify('removed', { step, ...removed });
   }
 
   async #shutDown(): Promise<void> {
     const { removalLog, keeper, onClose } = this.#parts;
-    // Not forever: a strategy of the user's own may never come back.
+    // With a limit: a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     await keeper?.settled();
     await removalLog?.close();

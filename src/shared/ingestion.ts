@@ -5,7 +5,7 @@ import { isPlainName } from './shown-text.js';
 import { types } from 'node:util';
 import type { IContent } from './content.js';
 import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
-import { asObject, elementAt, isArray, kindOf, refuse } from './misuse.js';
+import { asObject, elementAt, isArray, kindOf, readOptions, refuse } from './misuse.js';
 import { isSurelyIngestible, isSurelyMade } from './sure-ingestion.js';
 
 /** How deep and how large an entry may be. */
@@ -323,4 +323,14 @@ function isForeign(prototype: unknown, method: string): boolean {
   const root: unknown =
     Array.isArray(prototype) && next !== null ? Object.getPrototypeOf(next) : next;
   return root === null && Object.hasOwn(prototype, method);
+}
+
+/** Fills in the default limits. @throws RangeError for a limit that is not a number of at least 0. */
+export function completeLimits(limits: Partial<IngestionLimits> = {}): IngestionLimits {
+  const complete = { ...DEFAULT_INGESTION_LIMITS, ...readOptions('limits', limits) };
+  for (const [name, limit] of Object.entries(complete)) {
+    if (typeof limit === 'number' && limit >= 0) continue;
+    throw new RangeError(`Expected ${name} to be a number of at least 0, got ${typeof limit}.`);
+  }
+  return complete;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { MESSAGE_PARAM_FORMAT } from '../../src/adapters/anthropic/message-param-format.js';
 import type { PlacedBlock, PlacedEntry } from '../../src/adapters/message-format.js';
 import { MessageView } from '../../src/adapters/message-view.js';
-import type { EntryChange } from '../../src/main/entry-change.js';
+import type { EntryChange } from '../../src/main/history-change.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
 import {

@@ -7,7 +7,7 @@ import { createCompactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/session-options.js';
 import { agentPreset } from '../../src/main/formats/presets.js';
 import { TRANSCRIPT_FORMATS } from '../../src/main/formats/transcript.js';
-import { summarySpan } from '../../src/main/strategies/summary-span.js';
+import { summarySpan } from '../../src/main/strategies/replace-with-summary.js';
 import { summaryEntries } from '../../src/main/summarizer/summary-note.js';
 import {
   aiContent,

@@ -11,7 +11,7 @@ import { sumAnalyses } from '../../src/main/cli/analyze/analysis-totals.js';
 import { renderAnalysis } from '../../src/main/cli/analyze/render-analysis.js';
 import { renderReport } from '../../src/main/cli/replay/render-report.js';
 import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
-import { readDeltaReply } from '../../src/main/offload/line-reply.js';
+import { readDeltaReply } from '../../src/main/offload/reply.js';
 import { optimize, planDensity } from '../../src/shared/density/plan/optimize.js';
 import { isSamePass } from '../../src/shared/density/rules/same-pass.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';

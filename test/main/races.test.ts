@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload, OffloadStats } from '../../src/main/offload/offload.js';
-import type { EntryChange } from '../../src/main/entry-change.js';
+import type { EntryChange } from '../../src/main/history-change.js';
 import type { Session } from '../../src/main/session.js';
 import {
   aiContent,

@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
-import type { EntryChange } from '../../src/main/entry-change.js';
+import type { EntryChange } from '../../src/main/history-change.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';

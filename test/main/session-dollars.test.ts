@@ -7,12 +7,8 @@ import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
-import {
-  inputCost,
-  MODEL_PRICES_DATE,
-  modelPrice,
-  ModelPrices,
-} from '../../src/main/models/model-prices.js';
+import { inputCost, modelPrice, ModelPrices } from '../../src/main/models/model-prices.js';
+import { MODEL_PRICES_DATE } from '../../src/main/models/price-table.js';
 import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';
 import { runs } from '../support/scale.js';
 import { workingHistory } from '../support/working-notation.js';

@@ -6,8 +6,7 @@ import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
-import { createAgentRuntimeContext } from '../../src/main/settings/runtime-context.js';
-import { Settings } from '../../src/main/settings/settings.js';
+import { createAgentRuntimeContext, Settings } from '../../src/main/settings/settings.js';
 import { HighDensityStrategy } from '../../src/main/strategies/high-density.js';
 import type {
   CompressionContext,
@@ -17,7 +16,7 @@ import type {
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { SessionInit, DensityOptions } from '../../src/main/preflight/session-parts.js';
 import { Session } from '../../src/main/session.js';
-import { CacheTerms } from '../../src/main/models/cache-terms.js';
+import { CacheTerms } from '../../src/main/models/model-prices.js';
 import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';

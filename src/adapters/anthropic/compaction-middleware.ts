@@ -7,7 +7,7 @@ import type { AdapterOptions } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
-import { SILENT_LOGGER, steadyLogger } from '../../main/host/logger.js';
+import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import {
   beginsWithBlock,
@@ -57,7 +57,7 @@ export function compactionMiddleware(
   const usage = new ReportedUsage();
   const ready = new WeakMap<object, ReadyRequest>();
   // What a host's logger throws fails no call.
-  const logger = options.logger === undefined ? SILENT_LOGGER : steadyLogger(options.logger);
+  const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
   let isThreadTold = false;
 
   return async (request, next, context) => {

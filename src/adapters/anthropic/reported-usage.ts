@@ -2,7 +2,7 @@
 // next request of the conversation holds as well. Reads copies; the response stays the caller's.
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
-import { MAX_REASON_LENGTH } from '../../main/preflight/cache-misses.js';
+import { MAX_REASON_LENGTH } from '../../main/preflight/prompt-cache.js';
 import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
 import { reportedSum } from '../call-arguments.js';

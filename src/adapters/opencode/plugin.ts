@@ -2,7 +2,7 @@
 // shows what it saves. OpenCode ends a turn when a hook throws, so none of these does.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
-import { withDeadline } from '../../main/waiting/with-deadline.js';
+import { withDeadline } from '../../main/waiting/abortable.js';
 import { asError } from '../../shared/errors.js';
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';

@@ -3,10 +3,9 @@
 
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/token-tally.js';
-import { judgeCacheRead } from '../../main/preflight/cache-misses.js';
-import type { CacheMissCause } from '../../main/preflight/cache-misses.js';
-import { CacheTerms } from '../../main/models/cache-terms.js';
-import { inputCost, modelPrice } from '../../main/models/model-prices.js';
+import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
+import type { CacheMissCause } from '../../main/preflight/prompt-cache.js';
+import { CacheTerms, inputCost, modelPrice } from '../../main/models/model-prices.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 

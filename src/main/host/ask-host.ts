@@ -1,17 +1,16 @@
-// Questions to functions of the host, which may throw and return anything. They are synchronous: what
-// they return late nobody waits for.
+// Calls to the host's functions, which may throw or return anything, and its errors reduced to what may be logged. Calls are
+// synchronous: a promise counts as a wrong answer.
 
 import { types } from 'node:util';
 import { kindOf } from '../../shared/misuse.js';
-import { withoutContent } from './without-content.js';
 
 /**
- * Asks a function of the host.
+ * Calls a function of the host.
  *
- * @param name what it is called in messages
- * @param failed makes the error
- * @param read what the answer says, or `undefined` when it is none
- * @throws what `failed` makes, when the function or the reading throws, and for what is no answer.
+ * @param name what messages call it
+ * @param failed creates the error
+ * @param read parses the answer; `undefined` for an invalid one
+ * @throws what `failed` creates, if the function or `read` throws, or the answer is invalid.
  */
 export function askHost<Answer>(
   name: string,
@@ -29,7 +28,30 @@ export function askHost<Answer>(
     throw failed(`${name} threw: ${cause.message}`, { cause });
   }
   if (found !== undefined) return found;
-  // Its rejection would otherwise end the process.
+  // An unhandled rejection would end the process.
   if (types.isPromise(answer)) answer.catch(() => undefined);
   throw failed(`${name} returned ${kindOf(answer)}, which is not what it has to.`);
+}
+
+const MAX_MESSAGE_LENGTH = 300;
+
+/** Copies an error's name, message and stack. SDK errors carry whole requests, and histories do not belong in logs. */
+export function withoutContent(thrown: unknown): Error {
+  const copy = new Error(messageOf(thrown));
+  if (!(thrown instanceof Error)) return copy;
+  copy.name = thrown.name;
+  // The stack starts with the full message, which may be long.
+  copy.stack = `${thrown.name}: ${copy.message}${framesOf(thrown.stack)}`;
+  return copy;
+}
+
+function messageOf(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : typeof thrown;
+  const line = message.slice(0, MAX_MESSAGE_LENGTH).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  return line.trim() === '' ? 'no message' : line.trim();
+}
+
+function framesOf(stack: string | undefined): string {
+  const start = stack?.indexOf('\n    at ') ?? -1;
+  return stack === undefined || start === -1 ? '' : stack.slice(start);
 }

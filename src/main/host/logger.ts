@@ -1,21 +1,20 @@
-// Where ctxfold tells what it does. `console` is one; the default says nothing.
+// The host's logger, guarded so that it cannot break anything.
 
 import { types } from 'node:util';
 import { hasFunctions } from '../../shared/misuse.js';
 
-/** Receives messages for people, with details as data. Never content of a history. */
+/** Receives messages for people, with details as data. Never gets content of a history. `console` is one. */
 export interface Logger {
   debug(message: string, details?: object): void;
   warn(message: string, details?: object): void;
   error(message: string, details?: object): void;
 }
 
-/** Whether something of a host's is a logger. */
 export function isLogger(value: unknown): value is Logger {
   return hasFunctions(value, ['debug', 'warn', 'error']);
 }
 
-/** A logger that says nothing. */
+/** Discards everything. */
 export const SILENT_LOGGER: Logger = {
   debug: () => undefined,
   warn: () => undefined,
@@ -23,11 +22,11 @@ export const SILENT_LOGGER: Logger = {
 };
 
 /**
- * A logger that does as this one and never throws: nobody's turn ends because a message was not written. That it
- * failed is told once, as a warning of the process, without what it threw, which may hold anything.
+ * Wraps a logger so that it never throws: a failed log call must not end a turn. The first failure is reported as a process
+ * warning, without what was thrown, which may hold anything.
  */
-export function steadyLogger(logger: Logger): Logger {
-  // A method of JavaScript may be async all the same.
+export function safeLogger(logger: Logger): Logger {
+  // A JavaScript implementation may be async despite the type.
   const host: Readonly<Record<keyof Logger, (message: string, details?: object) => unknown>> =
     logger;
   let isTold = false;

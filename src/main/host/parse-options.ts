@@ -1,4 +1,4 @@
-// Options that a schema describes, and how it is told what is wrong with them.
+// Validates options against a schema, with readable messages.
 
 import { z } from 'zod';
 import { readOptions } from '../../shared/misuse.js';
@@ -6,10 +6,10 @@ import { nearestName } from '../../shared/nearest-name.js';
 import { shownText } from '../../shared/shown-text.js';
 
 /**
- * Checks options and fills in the defaults of the schema.
+ * Validates options and fills in the schema's defaults.
  *
- * @param name what they are called in messages
- * @throws TypeError for what is no object that can be read; RangeError that names each option that is wrong.
+ * @param name what messages call them
+ * @throws TypeError if they cannot be read as an object; RangeError that names each invalid option.
  */
 export function parseOptions<Schema extends z.ZodType>(
   name: string,
@@ -21,15 +21,15 @@ export function parseOptions<Schema extends z.ZodType>(
   try {
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
-    message = [z.prettifyError(parsed.error), ...meantNames(schema, parsed.error)].join('\n');
+    message = [z.prettifyError(parsed.error), ...suggestedNames(schema, parsed.error)].join('\n');
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
   throw new RangeError(`Invalid ${name}.\n${message}`);
 }
 
-/** What misspelt options are likely to be meant for. */
-function meantNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
+/** Suggestions for misspelt option names. */
+function suggestedNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
     const known = namesAt(schema, issue.path);
@@ -40,7 +40,7 @@ function meantNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[
   });
 }
 
-/** The names that an object may have which stands there among the options. */
+/** The property names that the schema allows at a path. */
 function namesAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let at = schema;
   for (const key of [...path, undefined]) {

@@ -1,14 +1,14 @@
-// A summarizer that leaves the asking to workers, over a queue of BullMQ: what is asked and what was answered lie in a store, and
-// a job names them. Where no worker takes a request, this process asks. Loads no queue.
+// A summarizer that delegates to workers over a BullMQ queue: request and answer are kept in a store, and the job refers to
+// them. If no worker takes a request in time, this process makes it. Does not load BullMQ.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import { hasFunctions } from '../../shared/misuse.js';
-import { SILENT_LOGGER, steadyLogger } from '../host/logger.js';
+import { withoutContent } from '../host/ask-host.js';
+import { SILENT_LOGGER, safeLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
-import { withoutContent } from '../host/without-content.js';
 import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type {
@@ -16,18 +16,24 @@ import type {
   SummarizerRequest,
   SummarizerResponse,
 } from '../summarizer/summarizer.js';
-import { withDeadline } from '../waiting/with-deadline.js';
-import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
+import { withDeadline } from '../waiting/abortable.js';
+import {
+  answerKey,
+  assertTextStore,
+  CANCELLATION,
+  cancellationKey,
+  hashOf,
+} from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
-/** The part of a job of BullMQ that is used. */
+/** The part of a BullMQ job that is used. */
 export interface SummaryJob {
   readonly failedReason?: string;
   getState(): Promise<string>;
   remove(): Promise<unknown>;
 }
 
-/** The part of a `Queue` of BullMQ that is used; made by its owner, and closed by him. */
+/** The part of a BullMQ `Queue` that is used; opened and closed by its owner. */
 export interface SummaryQueue {
   add(
     name: string,
@@ -39,18 +45,18 @@ export interface SummaryQueue {
 
 export interface QueuedSummarizerOptions {
   readonly queue: SummaryQueue;
-  /** Carries what is asked and answered; the workers' is over the same server or directory. */
+  /** Carries requests and answers; workers must use the same server or directory. */
   readonly store: StateStore;
-  /** How long a request waits for a worker before this process asks, in milliseconds. @default 5_000 */
+  /** How long a request waits for a worker before this process makes it, in milliseconds. @default 5_000 */
   readonly takenWithinMs?: number | undefined;
-  /** Is told when this process asks in a worker's place, and why. @default one that says nothing */
+  /** Warned if this process makes a request itself, and why. @default a logger that discards everything */
   readonly logger?: Logger | undefined;
 }
 
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 const DAY_S = 86_400;
-/** A job is tried three times, and stays to be looked at. */
+/** Three attempts; finished jobs are kept for inspection. */
 const JOB_OPTIONS = {
   attempts: 3,
   backoff: { type: 'exponential', delay: 300 },
@@ -59,11 +65,11 @@ const JOB_OPTIONS = {
 } as const;
 
 /**
- * Makes a summarizer whose requests workers answer (`summaryProcessor`, `ctxfold worker`). Requests that ask the same of the same
- * version of a conversation are one job, whichever processes make them; one whose signal aborts is called off.
+ * Makes a summarizer whose requests are answered by workers (`summaryProcessor`, `ctxfold worker`). Equal requests for the same
+ * version of a conversation share one job, whichever process makes them. If the signal aborts, the job is cancelled.
  *
- * @param summarizer asked by this process when no worker takes a request in time, or the queue or the store fails
- * @throws TypeError for a summarizer, queue or store that is none; RangeError for a wrong time.
+ * @param summarizer used by this process if no worker takes a request in time, or the queue or store fails
+ * @throws TypeError for an invalid summarizer, queue or store; RangeError for an invalid time.
  */
 export function queuedSummarizer(
   summarizer: Summarizer,
@@ -74,11 +80,11 @@ export function queuedSummarizer(
   assertTextStore(store);
   if (!(takenWithinMs > 0)) throw new RangeError('Expected takenWithinMs to be above 0.');
   const { contextLimit, timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
-  const asking = { summarizer, queue, store, takenWithinMs, logger: steadyLogger(logger) };
+  const asking = { summarizer, queue, store, takenWithinMs, logger: safeLogger(logger) };
   return {
     contextLimit,
     timeoutMs: timeoutMs + takenWithinMs,
-    generate: (request) => new Asking(asking, request).generate(),
+    generate: (request) => new QueuedRequest(asking, request).generate(),
   };
 }
 
@@ -89,8 +95,8 @@ interface Parts extends Pick<QueuedSummarizerOptions, 'queue'> {
   readonly logger: Logger;
 }
 
-/** One request on its way. */
-class Asking {
+/** One request. */
+class QueuedRequest {
   readonly #parts: Parts;
   readonly #request: SummarizerRequest;
   readonly #id: string;
@@ -105,9 +111,9 @@ class Asking {
     const { summarizer, logger } = this.#parts;
     const { signal } = this.#request;
     try {
-      return await this.#askWorkers();
+      return await this.#requestFromWorkers();
     } catch (thrown) {
-      if (signal.aborted) void this.#callOff();
+      if (signal.aborted) void this.#cancel();
       signal.throwIfAborted();
       if (thrown instanceof SummarizerError && thrown.code === 'SUMMARIZER_FAILED') throw thrown;
       logger.warn('no worker has made a summary; this process asks for it', {
@@ -117,9 +123,9 @@ class Asking {
     }
   }
 
-  async #askWorkers(): Promise<SummarizerResponse> {
+  async #requestFromWorkers(): Promise<SummarizerResponse> {
     const { takenWithinMs } = this.#parts;
-    const known = await this.#ask(() => this.#answer());
+    const known = await this.#withTimeout(() => this.#answer());
     if (known !== undefined) return known;
     await this.#enqueue();
     let waitingSince = performance.now();
@@ -128,16 +134,16 @@ class Asking {
       await setTimeout(pauseMs, undefined, { signal: this.#request.signal });
       const now = performance.now();
       try {
-        const state = await this.#look();
+        const state = await this.#poll();
         heardAt = now;
         if (typeof state === 'object') return state;
         if (state === 'active') waitingSince = now;
       } catch (thrown) {
-        // A server that starts again is back in a moment.
+        // The server may just be restarting.
         if (thrown instanceof SummarizerError || now - heardAt > takenWithinMs) throw thrown;
       }
       if (now - waitingSince <= takenWithinMs) continue;
-      void this.#callOff();
+      void this.#cancel();
       throw new Error(`No worker took the job within ${takenWithinMs} ms.`);
     }
   }
@@ -147,32 +153,32 @@ class Asking {
     const { system, prompt, maxOutputTokens } = this.#request;
     const text = JSON.stringify({ system, prompt, maxOutputTokens });
     const data = { key: this.#id, hash: hashOf(text) };
-    const former = await this.#ask(() => queue.getJob(this.#id));
-    const state = await this.#ask(async () => former?.getState());
+    const former = await this.#withTimeout(() => queue.getJob(this.#id));
+    const state = await this.#withTimeout(async () => former?.getState());
     const isOver = state === 'completed' || state === 'failed';
     if (former === undefined || isOver) {
-      await this.#ask(() => store.delete(callOffKey(this.#id)));
-      if (isOver) await this.#ask(async () => former?.remove());
+      await this.#withTimeout(() => store.delete(cancellationKey(this.#id)));
+      if (isOver) await this.#withTimeout(async () => former?.remove());
     }
-    await this.#ask(() => store.put(data.key, data.hash, text));
-    await this.#ask(() => queue.add('summary', data, { ...JOB_OPTIONS, jobId: this.#id }));
+    await this.#withTimeout(() => store.put(data.key, data.hash, text));
+    await this.#withTimeout(() => queue.add('summary', data, { ...JOB_OPTIONS, jobId: this.#id }));
   }
 
-  /** The answer, or how the job stands. @throws SummarizerError when it has failed */
-  async #look(): Promise<SummarizerResponse | string> {
-    const job = await this.#ask(() => this.#parts.queue.getJob(this.#id));
-    const state = await this.#ask(async () => job?.getState());
+  /** Returns the answer, or the state of the job. @throws SummarizerError if the job failed */
+  async #poll(): Promise<SummarizerResponse | string> {
+    const job = await this.#withTimeout(() => this.#parts.queue.getJob(this.#id));
+    const state = await this.#withTimeout(async () => job?.getState());
     if (state === 'failed') {
       const reason = job?.failedReason ?? 'no reason is known';
       throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
     }
     if (state !== 'completed' && job !== undefined) return state ?? 'unknown';
-    const answer = await this.#ask(() => this.#answer());
+    const answer = await this.#withTimeout(() => this.#answer());
     if (answer !== undefined) return answer;
     throw new SummarizerError(`The job ${this.#id} is gone.`, 'SUMMARIZER_UNREACHABLE');
   }
 
-  /** What was answered; one that nobody can use is answered once. */
+  /** Returns the stored answer. An unusable one is returned once, then deleted. */
   async #answer(): Promise<SummarizerResponse | undefined> {
     const { store } = this.#parts;
     const key = answerKey(this.#id);
@@ -182,17 +188,17 @@ class Asking {
     return answer as unknown as SummarizerResponse;
   }
 
-  /** Takes the job back, or tells the worker that has it. */
-  async #callOff(): Promise<void> {
+  /** Removes the job, or tells the worker that runs it to stop. */
+  async #cancel(): Promise<void> {
     const { queue, store, logger } = this.#parts;
     try {
-      const job = await this.#ask(() => queue.getJob(this.#id));
-      if ((await this.#ask(async () => job?.getState())) === 'active') {
-        await this.#ask(() => store.put(callOffKey(this.#id), CALLED_OFF, ''));
+      const job = await this.#withTimeout(() => queue.getJob(this.#id));
+      if ((await this.#withTimeout(async () => job?.getState())) === 'active') {
+        await this.#withTimeout(() => store.put(cancellationKey(this.#id), CANCELLATION, ''));
         return;
       }
-      await this.#ask(async () => job?.remove());
-      await this.#ask(() => store.delete(this.#id));
+      await this.#withTimeout(async () => job?.remove());
+      await this.#withTimeout(() => store.delete(this.#id));
     } catch (thrown) {
       logger.debug('a summary that nobody needs was not called off', {
         error: withoutContent(thrown),
@@ -200,8 +206,8 @@ class Asking {
     }
   }
 
-  /** Asks queue or store, which may be gone: nobody waits for longer than an operation of the store may take. */
-  #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  /** Calls queue or store, which may be unreachable, with the store's operation timeout. */
+  #withTimeout<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const deadlineMs = this.#parts.store.limits?.deadlineMs ?? 1_000;
     const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);
     return withDeadline(deadlineMs, undefined, late, ask);

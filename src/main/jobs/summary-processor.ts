@@ -1,21 +1,27 @@
-// What a worker does with a job: asks the model what the job names, and keeps the answer. Loads no queue.
+// The worker's side of a summary job: makes the request that the job refers to, and stores the answer. Does not load BullMQ.
 
 import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
-import { withoutContent } from '../host/without-content.js';
+import { withoutContent } from '../host/ask-host.js';
 import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type { Summarizer, SummarizerRequest } from '../summarizer/summarizer.js';
-import { withDeadline } from '../waiting/with-deadline.js';
-import { answerKey, assertTextStore, CALLED_OFF, callOffKey, hashOf } from './summary-job.js';
+import { withDeadline } from '../waiting/abortable.js';
+import {
+  answerKey,
+  assertTextStore,
+  CANCELLATION,
+  cancellationKey,
+  hashOf,
+} from './summary-job.js';
 import type { TextStore } from './summary-job.js';
 
-/** What is kept of a job that is done: where its answer lies. */
+/** The stored result of a job: the key of its answer. */
 export interface SummaryJobResult {
   readonly answer: string;
 }
 
-/** What a `Worker` of BullMQ calls for each job. */
+/** The function that a BullMQ `Worker` calls for each job. */
 export type SummaryProcessor = (
   job: { readonly data: unknown },
   token?: string,
@@ -24,16 +30,16 @@ export type SummaryProcessor = (
 
 const LOOK_MS = 1_000;
 
-/** BullMQ knows it by its name: it is not tried again. */
+/** BullMQ recognizes the name, and does not retry. */
 class UnrecoverableError extends Error {
   override readonly name = 'UnrecoverableError';
 }
 
 /**
- * Makes what a `Worker` of BullMQ does with the jobs of `queuedSummarizer`. It may be run again for a job that is done, and asks
- * nobody then. A job that nobody waits for any more ends within a second.
+ * Makes the processor for jobs of `queuedSummarizer`. Idempotent: a completed job is not requested again. A cancelled job stops
+ * within a second.
  *
- * @throws TypeError for a summarizer or store that is none.
+ * @throws TypeError for an invalid summarizer or store.
  */
 export function summaryProcessor(
   summarizer: Summarizer,
@@ -41,7 +47,7 @@ export function summaryProcessor(
 ): SummaryProcessor {
   if (!isSummarizer(summarizer)) throw new TypeError('Expected a summarizer.');
   assertTextStore(store);
-  // BullMQ gives a signal to who takes three arguments.
+  // BullMQ passes a signal only to functions with three parameters.
   return async ({ data }, _token, signal) => process(summarizer, store, data, signal);
 }
 
@@ -83,17 +89,17 @@ async function ask(
   const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
   const controller = new AbortController();
   const end = (): void => {
-    // Another worker tries it.
+    // Another worker will retry.
     controller.abort(new Error('The worker was told to end.'));
   };
   signal?.addEventListener('abort', end);
   const look = setInterval(() => {
-    store.get(callOffKey(key), CALLED_OFF).then(
+    store.get(cancellationKey(key), CANCELLATION).then(
       (found) => {
         if (found === null) return;
         controller.abort(new UnrecoverableError('The session has moved on, or was closed.'));
       },
-      // A store that is gone has nobody called off.
+      // If the store is unreachable, nothing can be cancelled.
       () => undefined,
     );
   }, LOOK_MS);
@@ -105,7 +111,7 @@ async function ask(
     );
   } catch (thrown) {
     controller.signal.throwIfAborted();
-    // Whoever looks at the queue reads it.
+    // The error is shown to whoever inspects the queue.
     throw withoutContent(thrown);
   } finally {
     clearInterval(look);

@@ -1,36 +1,35 @@
-// How many tokens the models of a compactor accept: what the user says, what a provider has said, what the host knows, what the table has, else
-// a careful guess. Decides nothing about histories.
+// What models accept, by name: context limits (configured, named by the provider, given by the host, from a table, or a careful
+// guess), and whether they bind reasoning to its prefix.
 
 import type { CompactorOptions } from '../compactor-options.js';
+import { withoutContent } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
-import { withoutContent } from '../host/without-content.js';
-import { contextWindowOf, refusedLimit } from './context-windows.js';
 
-/** What a model is taken to accept when nothing is known of it. */
+/** The context limit assumed for an unknown model. */
 export const UNKNOWN_CONTEXT_LIMIT = 128_000;
 
-/** Models that are told apart: names may come from anywhere. */
+/** Names may come from anywhere, so their number is bounded. */
 const MAX_MODELS = 1_000;
 
-/** The limits of one compactor's models. */
+/** The context limits of one compactor's models. */
 export class ModelLimits {
   readonly #given: CompactorOptions['contextLimit'];
   readonly #logger: Logger;
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string>();
 
-  /** @param given what the user says, for all models, or what a host knows of some @default by the model */
+  /** @param given a limit for all models, or the host's function @default by model */
   constructor(given: CompactorOptions['contextLimit'], logger: Logger) {
     this.#given = given;
     this.#logger = logger;
   }
 
-  /** What providers have said, by model. */
+  /** Limits named by providers, by model. */
   get learned(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#learned);
   }
 
-  /** Tokens that a model accepts. Warns once for each that is not known. */
+  /** Tokens that a model accepts. Warns once per unknown model. */
   limitOf(modelName: string | undefined): number {
     if (typeof this.#given === 'number') return this.#given;
     if (modelName === undefined) return UNKNOWN_CONTEXT_LIMIT;
@@ -41,9 +40,9 @@ export class ModelLimits {
   }
 
   /**
-   * Learns from what a call of a model has thrown.
+   * Learns from what a model call threw.
    *
-   * @returns the limit that the provider has named, or `undefined` when that was something else
+   * @returns the limit that the provider named, or `undefined` if it was something else
    */
   learn(thrown: unknown, modelName: string | undefined): number | undefined {
     const limit = refusedLimit(thrown);
@@ -54,7 +53,7 @@ export class ModelLimits {
     return limit;
   }
 
-  /** A host that fails knows nothing: its turn goes on by what else is known. */
+  /** A function that fails is ignored, so that the turn goes on. */
   #askHost(modelName: string): number | undefined {
     const ask = this.#given;
     if (typeof ask !== 'function') return undefined;
@@ -75,4 +74,107 @@ export class ModelLimits {
       { modelName, contextLimit: UNKNOWN_CONTEXT_LIMIT },
     );
   }
+}
+
+const BINDING =
+  /claude-(?:fable|mythos)-5[-.][12]|claude-(?:opus|sonnet|haiku)-5[-.]5|gpt-6\.2(?!\d)/i;
+
+/** Longer names are cut before they are matched. */
+const MAX_NAME = 500;
+
+/**
+ * Whether a model binds reasoning to its prefix: after an edit in front of it, the request is refused or the reasoning dropped.
+ * By name, with any route, as documented by Anthropic and OpenAI on 2026-11-22.
+ */
+export function bindsReasoning(modelName: string | undefined): boolean {
+  return modelName !== undefined && BINDING.test(modelName.slice(0, MAX_NAME));
+}
+
+/**
+ * The input tokens of a model's window, by a pattern of its plain name; the first match counts. Read on 2026-11-22 in the
+ * models overview of platform.claude.com, the model pages of developers.openai.com, ai.google.dev and docs.x.ai, and on
+ * models.dev for models these no longer list. If input and output have separate limits, it is the input's.
+ */
+const CONTEXT_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
+  [/^claude-(?:fable|mythos)-5|^claude-opus-5|^claude-opus-4[-.][678]/, 1_000_000],
+  [/^claude-sonnet-5|^claude-haiku-5[-.]5|^claude-sonnet-4[-.]6/, 1_000_000],
+  [/^claude-/, 200_000],
+  [/^gpt-5\.3-codex-spark/, 100_000],
+  [/^gpt-5.*-chat-latest|^gpt-4o/, 128_000],
+  [/^gpt-5\.4-(?:mini|nano)/, 272_000],
+  [/^gpt-6|^gpt-5\.[456]/, 922_000],
+  [/^gpt-5/, 272_000],
+  [/^gpt-4\.1/, 1_047_576],
+  [/^o1|^o3|^o4-mini/, 200_000],
+  [/^gemini-(?:4-argon|3|2\.[05])/, 1_048_576],
+  [/^grok-4\.[56]/, 500_000],
+  [/^grok-4\.(?:3|20)/, 1_000_000],
+  [/^grok-build/, 256_000],
+];
+
+/** Prefixes added by clouds and gateways: `us.anthropic.`, `openai/`, `models/`. */
+const ROUTE = /^(?:[a-z-]+\.){1,3}(?=(?:claude|gpt|gemini|grok)-)/;
+
+/** Returns the input tokens that a model accepts, or `undefined` if the table does not list it. */
+export function contextWindowOf(modelName: string): number | undefined {
+  const path = modelName.slice(0, MAX_NAME).toLowerCase();
+  const plain = path.slice(path.lastIndexOf('/') + 1).replace(ROUTE, '');
+  return CONTEXT_WINDOWS.find(([pattern]) => pattern.test(plain))?.[1];
+}
+
+/** How providers refuse a prompt that is too long, if they name the limit: it is the group. */
+const REFUSALS: readonly RegExp[] = [
+  // Anthropic: `prompt is too long: 208310 tokens > 200000 maximum`
+  /prompt is too long: \d+ tokens > (\d+) maximum/i,
+  // Anthropic, with the answer's share: `input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000`
+  /exceed context limit: \d+ \+ \d+ > (\d+)/i,
+  // OpenAI, vLLM: `This model's maximum context length is 128000 tokens. However, your messages resulted in …`
+  /maximum context length (?:is|of) (\d+)/i,
+  // Gemini: `The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).`
+  /input token count.{0,40}exceeds the maximum number of tokens allowed \(?(\d+)/i,
+  // xAI: `This model's maximum prompt length is 131072 but the request contains 140000 tokens.`
+  /maximum prompt length is (\d+)/i,
+  // llama.cpp: `the request exceeds the available context size (8192 tokens)`
+  /available context size \(?(\d+)/i,
+];
+
+/** Longer texts are cut: the limit is near the start of the message. */
+const MAX_TEXT = 20_000;
+const MAX_CAUSES = 5;
+const MIN_LIMIT = 256;
+
+/**
+ * Returns the limit that a provider named when it refused a prompt as too long; `undefined` if it was something else, or named
+ * none.
+ *
+ * @param thrown what a model call threw, or the text it answered
+ */
+export function refusedLimit(thrown: unknown): number | undefined {
+  for (const text of textsOf(thrown)) {
+    for (const refusal of REFUSALS) {
+      const limit = Number(
+        refusal.exec(text.slice(0, MAX_TEXT).replaceAll(/(?<=\d),(?=\d{3})/g, ''))?.[1],
+      );
+      if (Number.isSafeInteger(limit) && limit >= MIN_LIMIT) return limit;
+    }
+  }
+  return undefined;
+}
+
+/** The texts of an error and its causes; SDKs keep the provider's message in a body. */
+function textsOf(thrown: unknown): readonly string[] {
+  const texts: string[] = [];
+  let next = thrown;
+  try {
+    for (let depth = 0; depth < MAX_CAUSES && next !== undefined && next !== null; depth += 1) {
+      if (typeof next === 'string') return [...texts, next];
+      if (typeof next !== 'object') return texts;
+      const { message, responseBody, cause, lastError } = next as Readonly<Record<string, unknown>>;
+      for (const text of [message, responseBody]) if (typeof text === 'string') texts.push(text);
+      next = cause ?? lastError;
+    }
+  } catch {
+    // Unreadable errors have no text.
+  }
+  return texts;
 }

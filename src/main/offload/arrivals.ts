@@ -1,34 +1,34 @@
-// Entries on their way to where they are counted, and who waits for their counts.
+// Matches token counts that arrive from workers with the callers that wait for them.
 
 import type { IContent } from '../../shared/content.js';
 
 interface Wait {
   readonly contents: readonly IContent[];
-  /** All entries before this one have arrived. */
+  /** All entries before this index have arrived. */
   arrived: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Brings counts that arrive together with those who asked for them. */
+/** Counts that are on their way, and who waits for them. */
 export class Arrivals {
   readonly #expected: Set<IContent> = new Set();
-  /** Held weakly: what nobody asks for is of no interest once its entry has gone. */
+  /** Held weakly: a count is useless once its entry is gone. */
   readonly #tokens: WeakMap<IContent, number> = new WeakMap();
-  /** Waits, by the entry that they wait for next: an arrival touches those that it brings further. */
+  /** Waits by the entry they wait for next, so that an arrival touches only those it advances. */
   readonly #waits: Map<IContent, Wait[]> = new Map();
 
-  /** Notes entries that were sent off. */
+  /** Notes entries that were sent to be counted. */
   expect(contents: readonly IContent[]): void {
     for (const content of contents) this.#expected.add(content);
   }
 
-  /** Whether the count of an entry is here or under way. */
+  /** Whether an entry's count is here or on its way. */
   knows(content: IContent): boolean {
     return this.#expected.has(content) || this.#tokens.has(content);
   }
 
-  /** Notes counts that have come in, one per entry. */
+  /** Notes arrived counts, one per entry. */
   arrive(contents: readonly IContent[], tokens: Int32Array): void {
     const reached: Wait[] = [];
     for (const [at, content] of contents.entries()) {
@@ -42,7 +42,7 @@ export class Arrivals {
     for (const wait of reached) this.#goOn(wait);
   }
 
-  /** Tells all who wait that what is under way will not arrive. */
+  /** Rejects all waits: what is on its way will not arrive. */
   fail(error: Error): void {
     this.#expected.clear();
     const waits = [...this.#waits.values()].flat();
@@ -50,7 +50,7 @@ export class Arrivals {
     for (const { reject } of waits) reject(error);
   }
 
-  /** Resolves to the tokens of entries that this knows, once all of them are here. */
+  /** Resolves to the tokens of known entries, once all of them have arrived. */
   async take(contents: readonly IContent[]): Promise<readonly number[]> {
     await new Promise<void>((resolve, reject) => {
       this.#goOn({ contents, arrived: 0, resolve, reject });

@@ -1,5 +1,5 @@
-// Makes what a plan puts in place of results and calls as soon as that is there, and has it counted, bit by bit: so that a
-// preflight in which it lands finds it made and counted. Edits nothing; what does not land was made in vain, once.
+// Builds the replacement blocks of a plan as soon as the plan arrives, and has them counted, in small steps, so that the
+// preflight that lands it need not wait. Edits nothing; blocks that never land were built in vain, once.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
@@ -11,12 +11,12 @@ import { ACTION } from '../../shared/density/rules/marks.js';
 import { ENTRY_OVERHEAD_TOKENS } from '../../shared/tokens/content-text.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 
-/** A longer plan is one that is held: to go through it after each turn would be felt. */
+/** Longer plans are usually held by the edit gate; scanning them after every turn would cost too much. */
 const MAX_ROWS = 256;
-/** Blocks that are made in a turn of the event loop: about half a millisecond. */
+/** Blocks built per turn of the event loop: about half a millisecond. */
 const PER_TURN = 16;
 
-/** Excerpts and shortened calls of one history, and how many tokens they have. */
+/** Excerpts and shortened calls of one history, and their token counts. */
 export class BlocksAhead {
   readonly #count: (entries: readonly IContent[]) => Promise<readonly number[]>;
   readonly #tokens = new WeakMap<ContentBlock, number>();
@@ -26,7 +26,7 @@ export class BlocksAhead {
     this.#count = count;
   }
 
-  /** Tokens of an entry that consists of such blocks alone; `undefined` when any of them is not counted. */
+  /** Tokens of an entry that consists of such blocks only; `undefined` if any is not counted. */
   tokensOf({ blocks }: IContent): number | undefined {
     let sum = ENTRY_OVERHEAD_TOKENS;
     for (const block of blocks) {
@@ -38,26 +38,28 @@ export class BlocksAhead {
   }
 
   /**
-   * Makes those of a plan, until there is a newer one. Never rejects: what is not counted here is counted when it is asked for.
+   * Builds a plan's blocks, until a newer plan arrives. Never rejects: what is not counted here is counted on demand.
    *
-   * @param entries the history that it is for, as long as nothing else is said
+   * @param entries the live history of the plan
+   * @param isCurrent whether the history still is the one that the plan was made for
    */
   async make(
     plan: DensityPlan,
     settings: PassSettings,
     entries: readonly IContent[],
+    isCurrent: () => boolean,
   ): Promise<void> {
     this.#newest = plan;
-    // Other placeholders tell of the call.
+    // Other placeholders depend on the call.
     if (placeholderOf(settings) !== 'pointer' || plan.length > MAX_ROWS * ROW_LENGTH) return;
     const uncounted: ContentBlock[] = [];
     let made = 0;
     for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-      const make = makerOf(row.action, entries[row.entry]?.blocks[row.block]);
+      const make = blockBuilder(row.action, entries[row.entry]?.blocks[row.block]);
       if (make === undefined) continue;
-      // A preflight that has waited for the plan comes first, and may have it land.
+      // Yield first: a preflight may be waiting for the plan, to land it.
       if (made % PER_TURN === 0) await nextTurn();
-      if (this.#newest !== plan) return;
+      if (this.#newest !== plan || !isCurrent()) return;
       made += 1;
       const block = make();
       if (!this.#tokens.has(block)) uncounted.push(block);
@@ -72,18 +74,16 @@ export class BlocksAhead {
         if (tokens !== undefined) this.#tokens.set(block, tokens - ENTRY_OVERHEAD_TOKENS);
       });
     } catch {
-      // The pool has told what it failed at.
+      // The pool has reported the failure.
     }
-  }
-
-  /** Makes no more of the plan that it is at: the history is another one. */
-  stop(): void {
-    this.#newest = undefined;
   }
 }
 
-/** Returns what makes the block that a row leaves; `undefined` where its tokens are foretold, or nobody can tell. */
-function makerOf(
+/**
+ * Returns a function that builds the block that a row leaves; `undefined` if its tokens are predicted anyway, or cannot be
+ * known.
+ */
+function blockBuilder(
   action: number,
   block: ContentBlock | undefined,
 ): (() => ContentBlock) | undefined {

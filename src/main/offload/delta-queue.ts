@@ -1,52 +1,55 @@
-// The changes of a history on their way to its resident copy: kept in their order, cut into messages
-// small enough that posting one is no noticeable pause. Posts nothing itself.
+// The changes of a history on their way to its resident copy: kept in order, and split into messages that can be posted without
+// a noticeable pause. Posts nothing itself.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
-import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
 import { packEntries } from './pack-entries.js';
-import { countablePart, indexablePart } from './posted-entry.js';
-import { sourcesOfRewrite } from './rewrite-sources.js';
+import {
+  MAX_BATCH_CHARACTERS,
+  MAX_BATCH_ENTRIES,
+  countablePart,
+  indexablePart,
+} from './posted-entry.js';
 
-/** A delta that is ready to be posted, without the settings of a pass. */
+/** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
   readonly delta: Omit<HistoryDelta, 'pass' | 'isFar'>;
-  /** The entries that it stages, as the history holds them. */
+  /** The history's entries that it contains. */
   readonly staged: readonly IContent[];
-  /** Whether all that it does is to add them. */
+  /** Whether it only appends entries. */
   readonly isAppend: boolean;
-  /** Whether any of them is added, and not put in place of another. */
+  /** Whether it appends any entry. */
   readonly adds: boolean;
-  /** Results among them, and whether an answer of the model is. */
+  /** The number of results among them, and whether the model answered. */
   readonly results: number;
   readonly isAnswered: boolean;
-  /** UTF-16 units of text in it, about. */
+  /** Approximate UTF-16 units of text. */
   readonly characters: number;
 }
 
 interface QueuedChange {
-  /** Entries that come in. */
+  /** New entries. */
   readonly contents: IContent[];
-  /** What they belong to, and where it leads; `undefined` for an append, which takes them bit by bit. */
+  /** The step that they belong to, and the state it leads to; `undefined` for an append, which may be split. */
   readonly edit: { readonly step: DeltaStep; readonly after: DensityBase } | undefined;
 }
 
 const CLEAR: DeltaStep = { kind: 'clear' };
 
-/** The deltas of one line, from the first on. */
+/** The deltas of one line, from its opening on. */
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
-  /** Entries of the oldest change that are in parcels already. */
-  #drawn = 0;
-  /** Up to here its entries were looked at for results: so many are in those that wait. */
+  /** Entries of the oldest change that are already in parcels. */
+  #taken = 0;
+  /** How far its entries were searched for results, and how many of those are still queued. */
   #seen = 0;
   #seenResults = 0;
-  /** Up to here they were looked at for an answer behind those, and where one is. */
+  /** How far they were searched for an answer behind those results, and where one is. */
   #searched = 0;
   #answer = -1;
   #sequence = 0;
@@ -54,9 +57,9 @@ export class DeltaQueue {
   #countedTokens: HistoryState['countedTokens'];
 
   /**
-   * @param state the history that the line opens with: it is the first change
-   * @param length entries of it that belong to the opening; the others are told as changes
-   * @param sendsResults whether results are shrunk there, and so come with their texts, counted or not
+   * @param state the history at the opening of the line: the first change
+   * @param length number of its entries that belong to the opening; the others follow as changes
+   * @param sendsResults whether results are shrunk by the worker, so that their texts are sent even if they are counted
    */
   constructor(
     state: HistoryState,
@@ -77,24 +80,24 @@ export class DeltaQueue {
     return this.#changes.length === 0;
   }
 
-  /** The state that the parcels taken so far lead to; `undefined` where they end in the middle of an edit. */
+  /** The state that the parcels taken so far lead to; `undefined` in the middle of an edit. */
   get base(): DensityBase | undefined {
-    return this.#drawn > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
+    return this.#taken > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
   }
 
-  /** Entries that wait to be posted. */
+  /** Number of queued entries. */
   get length(): number {
-    return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#drawn;
+    return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#taken;
   }
 
-  /** Whether all that waits is added at the end, and so many results of it stand before an answer. */
-  holds(results: number): boolean {
+  /** Whether everything queued is appended, with at least this many results in front of an answer. */
+  hasAnsweredResults(results: number): boolean {
     const [first, second] = this.#changes;
     if (first === undefined || first.edit !== undefined || second !== undefined) return false;
     const { contents } = first;
-    // Each is looked at once, however often this is asked.
+    // Each entry is searched only once, however often this is called.
     for (
-      this.#seen = Math.max(this.#seen, this.#drawn);
+      this.#seen = Math.max(this.#seen, this.#taken);
       this.#seenResults < results;
       this.#seen += 1
     ) {
@@ -111,7 +114,7 @@ export class DeltaQueue {
     return this.#answer >= this.#seen;
   }
 
-  /** Returns the entries that come in with the change. */
+  /** Returns the new entries of the change. */
   push(change: HistoryChange, { base }: HistoryState): readonly IContent[] {
     const last = this.#changes.at(-1);
     switch (change.kind) {
@@ -146,9 +149,9 @@ export class DeltaQueue {
   }
 
   /**
-   * Takes as many changes, or as much of one, as a message may hold; `undefined` when there are none.
+   * Takes as many changes, or as much of one, as a message may hold; `undefined` if there are none.
    *
-   * @param packFrom how many entries are sent as bytes; fewer are cloned
+   * @param packFrom number of entries from which on they are sent as bytes; fewer are cloned
    */
   take(packFrom: number = Infinity): Parcel | undefined {
     if (this.isEmpty) return undefined;
@@ -158,9 +161,9 @@ export class DeltaQueue {
     let characters = 0;
     let [isAppend, adds, isAnswered, results] = [true, false, false, 0];
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
-      const from = this.#drawn;
-      for (; this.#drawn < change.contents.length; this.#drawn += 1) {
-        const entry = change.contents[this.#drawn];
+      const from = this.#taken;
+      for (; this.#taken < change.contents.length; this.#taken += 1) {
+        const entry = change.contents[this.#taken];
         if (entry === undefined) continue;
         const length = entryCharacters(entry);
         const isFull =
@@ -170,26 +173,26 @@ export class DeltaQueue {
         characters += length;
         const has = resultsIn(entry);
         results += has;
-        if (this.#drawn < this.#seen) this.#seenResults -= has;
+        if (this.#taken < this.#seen) this.#seenResults -= has;
         isAnswered ||= entry.speaker === 'ai';
       }
-      const drawn = change.contents.slice(from, this.#drawn);
-      const isDone = this.#drawn === change.contents.length;
+      const taken = change.contents.slice(from, this.#taken);
+      const isDone = this.#taken === change.contents.length;
       const { edit } = change;
-      // In front of its entries: who knows where they are to stand need not keep them until then.
-      if (edit !== undefined && from === 0 && (isDone || drawn.length > 0)) steps.push(edit.step);
-      if (drawn.length > 0) steps.push(this.#stage(drawn, packFrom));
+      // In front of its entries: the receiver can put them in place as they arrive.
+      if (edit !== undefined && from === 0 && (isDone || taken.length > 0)) steps.push(edit.step);
+      if (taken.length > 0) steps.push(this.#stage(taken, packFrom));
       if (edit !== undefined) {
         isAppend = false;
         if (isDone) this.#base = edit.after;
-      } else if (drawn.length > 0) {
+      } else if (taken.length > 0) {
         adds = true;
         const { revision, length } = this.#base;
-        this.#base = { revision, length: length + drawn.length };
+        this.#base = { revision, length: length + taken.length };
       }
       if (!isDone) break;
       this.#changes.shift();
-      this.#drawn = 0;
+      this.#taken = 0;
       [this.#seen, this.#seenResults, this.#searched, this.#answer] = [0, 0, 0, -1];
     }
     this.#sequence += 1;
@@ -209,7 +212,7 @@ export class DeltaQueue {
       return entry.speaker === 'tool' && (sendsResults ??= this.#sendsResults());
     };
     if (contents.length >= packFrom) {
-      // What is packed of an entry is what is posted of it: of one that is read, no part has to be made for that.
+      // Packing copies only what is posted, so an entry that is sent in full needs no reduced copy.
       const parts = contents.map((entry, at) => (isRead(entry, at) ? entry : indexablePart(entry)));
       const packed = packEntries(parts);
       if (packed !== undefined) return { kind: 'stage-packed', packed, knownTokens };
@@ -226,4 +229,27 @@ function resultsIn(entry: IContent | undefined): number {
     if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
   }
   return results;
+}
+
+/** A list of entries described by another one. */
+interface RewriteSources {
+  /** By index in the new list, the index of the same entry in the former list, or -1. */
+  readonly sources: Int32Array;
+  /** The entries that the former list does not have, in order. */
+  readonly added: IContent[];
+}
+
+/** Compares two lists by the identity of their entries. Linear. */
+export function sourcesOfRewrite(
+  former: readonly IContent[],
+  contents: readonly IContent[],
+): RewriteSources {
+  const indices = new Map(former.map((entry, index) => [entry, index]));
+  const added: IContent[] = [];
+  const sources = Int32Array.from(contents, (entry) => {
+    const source = indices.get(entry);
+    if (source === undefined) added.push(entry);
+    return source ?? -1;
+  });
+  return { sources, added };
 }

@@ -1,41 +1,42 @@
-// Runs the work on the calling thread: what is chosen for small histories and left when workers fail.
-// Results are those of the worker, because both run the same functions.
+// Runs the work on the calling thread: chosen for small histories, and the fallback if workers fail. Results equal those of a
+// worker, since both run the same functions.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
-import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
-import { entryTexts } from '../../shared/tokens/count-tokens.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
-import { inTurns } from '../waiting/in-turns.js';
-import { GrowingIndex } from './growing-index.js';
-import { entriesOfBase, viewOfBase } from './history-base.js';
-import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
+import { HistoryIndex } from '../../shared/density/index/history-index.js';
+import type { IndexScope } from '../../shared/density/index/index-scope.js';
+import { planWithTexts, scopeOfPass } from '../../shared/density/plan/optimize.js';
+import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import { asError } from '../../shared/errors.js';
 import { runSlicesInTurns } from '../../shared/slices.js';
+import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
+import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
+import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { loadTextCounter } from '../../shared/tokens/o200k.js';
+import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
+import { OffloadMeter } from './offload-meter.js';
+import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
 
-/**
- * UTF-16 units counted before the event loop gets a turn: 2 ms of ordinary text, 25 ms of the worst.
- */
+/** UTF-16 units counted between turns of the event loop: 2 ms of ordinary text, 25 ms of the worst. */
 const SLICE_LENGTH = 65_536;
 
-/** As many entries are looked at in less than a millisecond or two. */
+/** This many entries are indexed within a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
 
 /**
- * An offload that offloads nothing, of one session. A density pass runs before `optimize` returns its promise, and the first one
- * over a long history takes turns with the event loop as it looks at that. Counting takes turns with the event loop, and so does loading
- * the encoding, which the first count does; it stays at 6 MB. Where it cannot be loaded, tokens are estimated.
+ * The offload of one session that offloads nothing. A density pass is synchronous, except that the first one over a long
+ * history yields to the event loop while indexing. Counting yields as well, as does loading the encoding on the first count; it
+ * occupies 6 MB. If it cannot be loaded, tokens are estimated.
  */
 export class InlineOffload implements Offload {
   readonly #meter: OffloadMeter;
   readonly #onFallback: (event: FallbackEvent) => void;
   readonly #index = new GrowingIndex();
 
-  /** @param onFallback told whenever tokens are estimated, because the encoding cannot be loaded. What it throws is not caught. */
+  /**
+   * @param onFallback called whenever tokens are estimated because the encoding cannot be loaded. Its errors are not caught.
+   */
   constructor(
     meter: OffloadMeter = new OffloadMeter(),
     onFallback: (event: FallbackEvent) => void = () => undefined,
@@ -73,7 +74,7 @@ export class InlineOffload implements Offload {
   ): Promise<readonly number[]> {
     signal?.throwIfAborted();
     if (contents.length === 0) return [];
-    // A copy, for the caller may go on with the array while we take turns.
+    // A copy: the caller may change the array while we yield.
     const entries = [...contents];
     const counter = await this.#loadTextCounter();
     signal?.throwIfAborted();
@@ -101,7 +102,7 @@ export class InlineOffload implements Offload {
   }
 }
 
-/** As `countEachEntry`, with a turn of the event loop after each slice, also within one huge entry. */
+/** Like `countEachEntry`, yielding to the event loop after each slice, even within one huge entry. */
 async function countInSlices(
   entries: readonly IContent[],
   counter: BytePairCounter,
@@ -121,4 +122,122 @@ async function countInSlices(
     counts.push(tokens);
   }
   return counts;
+}
+
+/** Entries indexed between yields. */
+const ENTRIES_PER_SLICE = 64;
+
+/** The index, and the state of the history it was made from. */
+interface Kept {
+  readonly index: HistoryIndex;
+  readonly scope: IndexScope;
+  readonly revision: number;
+  readonly lastEntry: IContent | undefined;
+}
+
+/**
+ * The index of one session's history, kept between density passes, so that no entry is indexed twice. Starts over after a
+ * rewrite, or if a pass has another scope. Plans are the same as from scratch.
+ */
+class GrowingIndex {
+  #kept: Kept | undefined;
+
+  /**
+   * Plans a density pass.
+   *
+   * @param history the entries of the base
+   * @throws what `planWithTexts` throws
+   */
+  plan(
+    history: readonly IContent[],
+    { revision }: DensityBase,
+    config: DensityConfig,
+  ): PlanWithTexts {
+    const scope = scopeOfPass(config);
+    const index = this.#take(history, revision, scope);
+    const planned = planWithTexts(history, config, index);
+    // Releases the texts of results that were sent.
+    index.unsentResults();
+    this.#kept = { index, scope, revision, lastEntry: history.at(-1) };
+    return planned;
+  }
+
+  /** Whether there is no index of this revision. */
+  isNew({ revision }: DensityBase): boolean {
+    return this.#kept?.revision !== revision;
+  }
+
+  /**
+   * Indexes most of the new entries ahead of a plan, yielding in between.
+   *
+   * @param history the entries of the base, which must not change meanwhile
+   */
+  *lookAhead(
+    history: readonly IContent[],
+    { revision }: DensityBase,
+    config: DensityConfig,
+  ): Generator<void, void, undefined> {
+    const scope = scopeOfPass(config);
+    const index = this.#take(history, revision, scope);
+    while (index.length + ENTRIES_PER_SLICE < history.length) {
+      const end = index.length + ENTRIES_PER_SLICE;
+      for (const entry of history.slice(index.length, end)) index.append(entry);
+      yield;
+    }
+    this.#kept = { index, scope, revision, lastEntry: history[index.length - 1] };
+  }
+
+  /** Takes the index if it fits the history, else a new one. After an error a half-made index is not put back. */
+  #take(history: readonly IContent[], revision: number, scope: IndexScope): HistoryIndex {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    const goesOn =
+      kept !== undefined &&
+      kept.revision === revision &&
+      kept.index.length <= history.length &&
+      kept.lastEntry === history[kept.index.length - 1] &&
+      isSameScope(kept.scope, scope);
+    return goesOn ? kept.index : new HistoryIndex(scope);
+  }
+}
+
+/** Compares lists by their items: they are created anew for each pass. */
+function isSameScope(a: IndexScope, b: IndexScope): boolean {
+  const { inclusionSyntaxes, ...rest } = a;
+  return (
+    Object.entries(rest).every(([name, value]) => b[name as keyof IndexScope] === value) &&
+    inclusionSyntaxes.length === b.inclusionSyntaxes.length &&
+    inclusionSyntaxes.every((syntax, at) => syntax === b.inclusionSyntaxes[at])
+  );
+}
+
+/**
+ * Returns a copy of the first `base.length` entries, which later edits of the history do not affect.
+ *
+ * @throws RangeError if the history is shorter than its base.
+ */
+export function entriesOfBase(
+  history: readonly IContent[],
+  base: DensityBase,
+): readonly IContent[] {
+  assertCovers(history, base);
+  return history.slice(0, base.length);
+}
+
+/**
+ * Returns the first `base.length` entries for synchronous use: the history itself if it is no longer, so that not every pass
+ * copies a long list.
+ *
+ * @throws RangeError if the history is shorter than its base.
+ */
+function viewOfBase(history: readonly IContent[], base: DensityBase): readonly IContent[] {
+  assertCovers(history, base);
+  return base.length === history.length ? history : history.slice(0, base.length);
+}
+
+function assertCovers(history: readonly IContent[], { length }: DensityBase): void {
+  if (Number.isInteger(length) && length >= 0 && length <= history.length) return;
+  throw new RangeError(
+    `Expected a base of 0 to ${history.length} entries, which the history has, got ${String(length)}.`,
+  );
 }

@@ -1,32 +1,35 @@
-// Adds up what the offload of a session does, for the session and for all of them, and tells whoever
-// monitors. A ledger only: it decides nothing.
+// What offloads did and how they failed: totals per session and compactor, telemetry, and one log warning per kind of failure.
+// Decides nothing.
 
 import { CtxfoldError } from '../../shared/errors.js';
+import type { Logger } from '../host/logger.js';
 import {
   failureCode,
   innermostFailure,
   publishFallback,
   publishPass,
 } from '../telemetry/channels.js';
-import type { PassMessage } from '../telemetry/channels.js';
+import type { PassMessage, FailureCode } from '../telemetry/channels.js';
 import type { FallbackEvent, OffloadStats } from './offload.js';
 
 /** The running totals of one session, or of all sessions of a compactor. */
 export class OffloadMeter {
   readonly #sessionId: string;
   readonly #all: OffloadMeter | undefined;
-  #residentPasses = 0;
-  #workerTasks = 0;
-  #inlineTasks = 0;
-  #fallbacks = 0;
-  #failures = 0;
-  #openings = 0;
-  #workerMs = 0;
-  #queueMs = 0;
-  #mainThreadMs = 0;
-  #bytesSent = 0;
+  readonly #totals: { -readonly [Total in keyof OffloadStats]: number } = {
+    residentPasses: 0,
+    workerTasks: 0,
+    inlineTasks: 0,
+    fallbacks: 0,
+    failures: 0,
+    openings: 0,
+    workerMs: 0,
+    queueMs: 0,
+    mainThreadMs: 0,
+    bytesSent: 0,
+  };
 
-  /** @param all where everything is added up that this one is told */
+  /** @param all the meter of the compactor, which gets everything as well */
   constructor(sessionId: string = '', all?: OffloadMeter) {
     this.#sessionId = sessionId;
     this.#all = all;
@@ -34,21 +37,10 @@ export class OffloadMeter {
 
   /** A copy of the totals. */
   get stats(): OffloadStats {
-    return {
-      residentPasses: this.#residentPasses,
-      workerTasks: this.#workerTasks,
-      inlineTasks: this.#inlineTasks,
-      fallbacks: this.#fallbacks,
-      failures: this.#failures,
-      openings: this.#openings,
-      workerMs: this.#workerMs,
-      queueMs: this.#queueMs,
-      mainThreadMs: this.#mainThreadMs,
-      bytesSent: this.#bytesSent,
-    };
+    return { ...this.#totals };
   }
 
-  /** Notes a piece of work that was done. */
+  /** Adds a completed piece of work. */
   addPass(pass: Omit<PassMessage, 'sessionId'>): void {
     this.#add(pass);
     if (this.#all !== undefined) this.#all.#add(pass);
@@ -56,10 +48,9 @@ export class OffloadMeter {
   }
 
   /**
-   * Notes a piece of work that was posted to a worker.
+   * Adds work that was posted to a worker and ends now.
    *
-   * @param times when it began and when it had been posted, on the clock of `performance.now`, and how
-   * long it waited and ran, in milliseconds; it ends now
+   * @param times start and end of posting, by `performance.now`, and the time it waited and ran, in milliseconds
    */
   addPosted(
     work: Pick<PassMessage, 'task' | 'ranOn' | 'entries' | 'bytesSent'>,
@@ -75,10 +66,10 @@ export class OffloadMeter {
     this.addPass({ ...work, queueMs, runMs, transferMs, mainThreadMs: postedAt - startedAt });
   }
 
-  /** Notes that workers failed and the calling thread took their place. */
+  /** Adds a fallback to the calling thread. */
   addFallback({ task, error, attempts }: FallbackEvent): void {
-    this.#fallbacks += 1;
-    if (this.#all !== undefined) this.#all.#fallbacks += 1;
+    this.#totals.fallbacks += 1;
+    if (this.#all !== undefined) this.#all.#totals.fallbacks += 1;
     publishFallback(() => {
       const cause = innermostFailure(error);
       return {
@@ -91,27 +82,86 @@ export class OffloadMeter {
     });
   }
 
-  /** Notes an attempt on a worker that failed. */
+  /** Adds a failed attempt on a worker. */
   addFailure(): void {
-    this.#failures += 1;
+    this.#totals.failures += 1;
     this.#all?.addFailure();
   }
 
-  #add({
-    task,
-    ranOn,
-    queueMs,
-    runMs,
-    mainThreadMs,
-    bytesSent,
-  }: Omit<PassMessage, 'sessionId'>): void {
-    if (task === 'open') this.#openings += 1;
-    else if (ranOn === 'inline') this.#inlineTasks += 1;
-    else this.#workerTasks += 1;
-    if (task === 'optimize' && ranOn === 'resident') this.#residentPasses += 1;
-    if (ranOn !== 'inline') this.#workerMs += runMs;
-    this.#queueMs += queueMs;
-    this.#mainThreadMs += mainThreadMs;
-    this.#bytesSent += bytesSent;
+  #add(pass: Omit<PassMessage, 'sessionId'>): void {
+    const { task, ranOn, queueMs, runMs, mainThreadMs, bytesSent } = pass;
+    const totals = this.#totals;
+    if (task === 'open') totals.openings += 1;
+    else if (ranOn === 'inline') totals.inlineTasks += 1;
+    else totals.workerTasks += 1;
+    if (task === 'optimize' && ranOn === 'resident') totals.residentPasses += 1;
+    if (ranOn !== 'inline') totals.workerMs += runMs;
+    totals.queueMs += queueMs;
+    totals.mainThreadMs += mainThreadMs;
+    totals.bytesSent += bytesSent;
   }
+}
+
+const INLINE = "or choose offload: 'inline'.";
+
+/** Advice, by a pattern in any message or code of the chain of causes. */
+const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
+  [/ERR_ACCESS_DENIED|NotCapable/, `Start Node with --allow-worker, ${INLINE}`],
+  [
+    /Cannot find (?:module|package)|MODULE_NOT_FOUND/,
+    `A file of the build is missing where it runs: deploy all of them, ${INLINE}`,
+  ],
+];
+
+/**
+ * Logs that workers cannot be used, why, and what to do: once per kind of failure, since a session then falls back in every
+ * turn.
+ */
+export class FallbackNotice {
+  readonly #logger: Logger;
+  readonly #warnedOf: Set<FailureCode> = new Set();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Whether it has warned that tokens are estimated because the encoding could not be loaded. */
+  get hasWarnedOfEstimates(): boolean {
+    return this.#warnedOf.has('TOKEN_COUNT_FAILED');
+  }
+
+  /** Warns of a failure, unless it has warned of the same code before: that of the innermost cause. */
+  warn({ task, error }: FallbackEvent): void {
+    const innermost = innermostFailure(error);
+    const code = failureCode(innermost);
+    if (this.#warnedOf.has(code)) return;
+    this.#warnedOf.add(code);
+    const message =
+      code === 'TOKEN_COUNT_FAILED'
+        ? `Tokens are estimated. ${firstLine(innermost.message)}`
+        : [
+            'Work for worker threads runs on the calling thread.',
+            code === 'UNKNOWN' ? innermost.name : firstLine(innermost.message),
+            REMEDIES.find(([pattern]) => pattern.test(chainOf(error)))?.[1],
+          ]
+            .filter((part) => part !== undefined)
+            .join(' ');
+    this.#logger.warn(message, { code, task });
+  }
+}
+
+/** The first line as a sentence. Node appends the path that required a missing module. */
+function firstLine(text: string): string {
+  return text.split('\n', 1).join('').replace(/\.?$/, '.');
+}
+
+const MAX_CAUSES = 8;
+
+function chainOf(error: Error): string {
+  const texts: string[] = [];
+  for (let link: unknown = error; link instanceof Error && texts.length < MAX_CAUSES;) {
+    texts.push('code' in link ? `${link.message} ${String(link.code)}` : link.message);
+    link = link.cause;
+  }
+  return texts.join(' ');
 }

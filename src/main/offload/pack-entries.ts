@@ -1,5 +1,5 @@
-// Writes what of entries a worker needs as bytes: no graph of objects is cloned, and the buffers are used again. Which
-// part of an entry crosses is said by `posted-entry.ts`; this names the same fields in the same order as their reader.
+// Serializes what a worker needs of entries into reusable byte buffers, instead of cloning object graphs. `posted-entry.ts`
+// defines which part of an entry is posted; the fields here follow the same order as in their reader.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import {
@@ -12,11 +12,14 @@ import {
 } from '../../shared/packed-entries.js';
 import type { PackedEntries } from '../../shared/packed-entries.js';
 
-/** Bytes of a buffer: as many entries as a batch may have fit in, of some 2 kB as agents have them. */
+/** Bytes of a buffer: fits a full batch of typical entries, about 2 kB each. */
 const BUFFER_BYTES = 2 ** 20;
-/** Buffers that wait to be used again at most. What is beyond them is no engine's to collect soon: it does not weigh shared memory. */
+/**
+ * Maximum free buffers to keep. Further ones are left to the garbage collector, which is slow to collect them: it does not
+ * account for shared memory.
+ */
 export const MAX_FREE_BUFFERS = 8;
-/** The most bytes that UTF-8 takes for one UTF-16 unit. */
+/** Maximum UTF-8 bytes per UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const FIRST_NUMBERS = 4_096;
 const MAX_INTEGER = 0x7fffffff;
@@ -32,15 +35,15 @@ let count = 0;
 let blockCount = 0;
 
 /**
- * Packs entries, each of which is one of `posted-entry.ts`, or of whose fields those are a part; `undefined` where one says
- * something that bytes do not: half of a surrogate pair, or a number beyond 32 bits.
+ * Packs entries, reduced by `posted-entry.ts` or in full; `undefined` if one contains what bytes cannot express: a lone
+ * surrogate, or a number beyond 32 bits.
  */
 export function packEntries(contents: readonly IContent[]): PackedEntries | undefined {
   bytes = free.pop() ?? newBuffer(BUFFER_BYTES);
   used = 0;
   count = 0;
   blockCount = 0;
-  const isPacked = areAllPacked(contents);
+  const isPacked = packAll(contents);
   const written = bytes;
   bytes = NO_BYTES;
   if (!isPacked) {
@@ -55,8 +58,8 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
   };
 }
 
-/** An entry that was changed behind the back of its history may throw; as a clone, it fails where failures are expected. */
-function areAllPacked(contents: readonly IContent[]): boolean {
+/** An entry that was mutated after it was added may throw; cloning it will then fail where failures are expected. */
+function packAll(contents: readonly IContent[]): boolean {
   try {
     return contents.every(packEntry);
   } catch {
@@ -64,12 +67,12 @@ function areAllPacked(contents: readonly IContent[]): boolean {
   }
 }
 
-/** Takes back the bytes of entries that nobody reads any more. */
+/** Takes back a buffer that is no longer read. */
 export function releasePacked({ bytes: view }: PackedEntries): void {
   if (isShared(view)) keep(new Uint8Array(view.buffer));
 }
 
-/** What strings have that Node knows, and its types do not yet. */
+/** Node has this method, its types do not yet. */
 type UnicodeString = string & { isWellFormed(): boolean };
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -78,7 +81,7 @@ function keep(buffer: Uint8Array): void {
   if (free.length < MAX_FREE_BUFFERS && buffer.length === BUFFER_BYTES) free.push(buffer);
 }
 
-/** Memory that threads share, or where there is none such that is copied with each message. */
+/** Shared memory, or ordinary memory where there is none; that is copied with each message. */
 function newBuffer(length: number): Uint8Array {
   return typeof SharedArrayBuffer === 'undefined'
     ? new Uint8Array(length)
@@ -110,7 +113,7 @@ function packBlock(block: ContentBlock): boolean {
       return pushText(code) && pushOptional(language);
     }
     case 'thinking':
-      // Whether there is any decides if the block carries content.
+      // Its presence decides whether the block carries content.
       push(bitIf(block.encryptedContent !== undefined, BLOCK_BIT.sealed));
       return pushText(block.thought);
     case 'tool_call': {
@@ -166,7 +169,7 @@ function pushInteger(number: number): boolean {
   return number <= MAX_INTEGER;
 }
 
-/** What stands for a long result and for an excerpt is no JSON. */
+/** Stand-ins for long results and excerpts are not JSON. */
 function pushPayload(payload: unknown): boolean {
   if (typeof payload === 'string') return pushKind(PAYLOAD.text) && pushText(payload);
   if (typeof payload === 'bigint') return pushKind(payload === 0n ? PAYLOAD.zero : PAYLOAD.one);
@@ -175,7 +178,7 @@ function pushPayload(payload: unknown): boolean {
   return pushKind(PAYLOAD.json) && pushText(json);
 }
 
-/** Beside the bits of the block, which stand behind its kind and in front of two texts by then. */
+/** In the upper bits of the block's flags, which were pushed before its two texts. */
 function pushKind(kind: number): boolean {
   const at = count - BITS_BEFORE_PAYLOAD;
   numbers[at] = (numbers[at] ?? 0) | (kind << PAYLOAD_SHIFT);
@@ -190,8 +193,8 @@ function pushOptional(text: string | undefined): boolean {
 
 function pushText(text: string): boolean {
   const { length } = text;
-  if (length <= SHORT_TEXT && isWrittenByUnit(text)) return true;
-  // Of one with a lone surrogate UTF-8 has another text.
+  if (length <= SHORT_TEXT && tryWriteAscii(text)) return true;
+  // UTF-8 cannot represent a lone surrogate.
   if (!(text as UnicodeString).isWellFormed()) return false;
   if (used + length > bytes.length) grow(length);
   let encoded = encoder.encodeInto(text, bytes.subarray(used));
@@ -204,8 +207,10 @@ function pushText(text: string): boolean {
   return true;
 }
 
-/** Writes a short text of ASCII, which is most ids and names, sooner than the encoder is called; else writes nothing. */
-function isWrittenByUnit(text: string): boolean {
+/**
+ * Writes a short ASCII text, such as most ids and names, faster than the encoder; returns `false` without effect for others.
+ */
+function tryWriteAscii(text: string): boolean {
   const { length } = text;
   if (used + length > bytes.length) return false;
   for (let at = 0; at < length; at += 1) {
@@ -218,7 +223,7 @@ function isWrittenByUnit(text: string): boolean {
   return true;
 }
 
-/** Makes room for a text, however many bytes it takes. */
+/** Makes room for a text of any encoding length. */
 function grow(length: number): void {
   const most = used + length * MAX_BYTES_PER_UNIT;
   const grown = newBuffer(Math.max(2 * bytes.length, most));

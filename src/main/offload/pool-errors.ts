@@ -1,10 +1,10 @@
-// Names what went wrong on a worker thread: maps what Node ends it with to WorkerPoolError.
+// Maps failures of worker threads to WorkerPoolError.
 
 import { WorkerPoolError } from '../../shared/errors.js';
 
 /**
- * Maps what ended a task. The original is the `cause`. Pure: recognizes the wordings of Node 20 to 24, and calls everything
- * unknown `WORKER_FAILED`.
+ * Maps the failure of a task; the original is the `cause`. Recognizes the messages of Node 20 to 24; everything else is
+ * `WORKER_FAILED`.
  */
 export function toPoolError(thrown: unknown): WorkerPoolError {
   const cause = { cause: thrown };
@@ -27,7 +27,7 @@ export function toPoolError(thrown: unknown): WorkerPoolError {
   return new WorkerPoolError(`A worker failed: ${detail}`, 'WORKER_FAILED', cause);
 }
 
-/** Whether the request itself could not be posted: no thread is to blame, and trying again is useless. */
+/** Whether the request itself could not be posted: no thread is at fault, and retrying is useless. */
 export function isRequestRefused(error: WorkerPoolError): boolean {
   return error.code === 'WORKER_FAILED' && isRefusal(error.cause);
 }
@@ -66,7 +66,7 @@ export function unavailableError(reason: string, cause: unknown): WorkerPoolErro
   );
 }
 
-/** A post that structured clone refused, or that overflowed the stack on the way; both throw here. */
+/** Structured clone refused the request, or overflowed the stack. */
 function isRefusal(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (thrown.name === 'DataCloneError') return true;

@@ -1,4 +1,4 @@
-// One task on its way through the pool: its request, its caller's promise, its caller's signal.
+// One task in the pool: its request, its caller's promise and signal.
 
 import type { Transferable } from 'node:worker_threads';
 import type { TaskRequest, TaskValue } from '../../shared/protocol.js';
@@ -7,26 +7,26 @@ import type { WorkPermit } from './circuit-breaker.js';
 import { readReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 
-/** What a task came to. */
+/** The result of a task. */
 export interface TaskOutcome<Request extends TaskRequest> extends ReadReply<TaskValue<Request>> {
-  /** Milliseconds that it waited for a free thread. */
+  /** Milliseconds spent waiting for a free thread. */
   readonly queueMs: number;
 }
 
-/** What the pool needs to know of a job, whatever its kind. */
+/** What the pool needs to know of a job of any kind. */
 export interface Job {
   readonly request: TaskRequest;
-  /** What of the request moves to the thread instead of being copied. */
+  /** What the request transfers to the thread instead of copying. */
   readonly transferList: readonly Transferable[];
   readonly timeoutMs: number;
   readonly permit: WorkPermit;
-  /** Whether the caller still waits: neither answered nor gone. */
+  /** Whether the caller still waits. */
   readonly isAwaited: boolean;
-  /** Notes that a thread has it now. */
+  /** Notes that a thread has taken it. */
   begin(): void;
-  /** Settles the caller's promise with a reply. @throws what `readReply` throws, which settles nothing. */
+  /** Settles the promise with a reply. @throws what `readReply` throws; the promise is not settled then. */
   accept(reply: unknown): void;
-  /** Rejects the caller's promise unless it is settled. */
+  /** Rejects the promise unless it is settled. */
   reject(reason: unknown): void;
 }
 
@@ -36,13 +36,13 @@ export interface PoolJobOptions {
   readonly transferList?: readonly Transferable[] | undefined;
   readonly signal: AbortSignal | undefined;
   readonly now: () => number;
-  /** Called after the signal has aborted and the promise was rejected. */
+  /** Called after an abort has rejected the promise. */
   readonly onAbort: (job: Job) => void;
 }
 
 /**
- * A job whose promise settles exactly once: by a reply, a failure or the signal's abort, whichever
- * comes first. What comes later is dropped, so that a thread may go on with a task nobody awaits.
+ * A job whose promise settles exactly once: by a reply, a failure or an abort, whichever comes first. Later outcomes are
+ * dropped, so that a thread may finish a task that nobody awaits.
  */
 export class PoolJob<Request extends TaskRequest> implements Job {
   readonly request: Request;
@@ -96,7 +96,7 @@ export class PoolJob<Request extends TaskRequest> implements Job {
     if (this.#settle()) this.#rejectPromise(reason);
   }
 
-  /** Returns whether this call is the one that settles. A signal that lives longer must not hold the job. */
+  /** Returns whether this call settles it. Detaches the job from a signal that may live longer. */
   #settle(): boolean {
     if (!this.#isAwaited) return false;
     this.#isAwaited = false;

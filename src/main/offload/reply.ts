@@ -1,33 +1,33 @@
-// Reads what a worker sent back. A thread that was hit by a fault may answer anything, so nothing of
-// a reply is used before its shape was checked; reading it is linear in edits, never in payloads.
+// Validates what a worker sent back. A faulty thread may answer anything, so no part of a reply is used before its shape was
+// checked; linear in edits, never in payloads.
 
 import type { DensityBase } from '../../shared/density.js';
 import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import { ACTION, ACTION_NAMES } from '../../shared/density/rules/marks.js';
-import { WorkerPoolError, reviveError } from '../../shared/errors.js';
-import type { WireError } from '../../shared/errors.js';
+import { isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import type { CountPackedRequest, TaskRequest, TaskValue } from '../../shared/protocol.js';
 import type {
-  CountPackedRequest,
-  OptimizeRequest,
-  TaskRequest,
-  TaskValue,
-} from '../../shared/protocol.js';
+  DeltaValue,
+  HistoryDelta,
+  PlannedCompression,
+  PlannedPass,
+} from '../../shared/resident-protocol.js';
 
-/** The value of a reply that says `ok`. */
+/** The value of a successful reply. */
 export interface ReadReply<Value> {
   readonly value: Value;
-  /** Milliseconds that it ran in the worker. */
+  /** Run time in the worker, in milliseconds. */
   readonly runMs: number;
 }
 
 /**
- * Checks the reply to `request` and returns its value.
+ * Validates the reply to `request` and returns its value.
  *
- * @throws WorkerPoolError `WORKER_INVALID_RESULT` for a reply that does not answer the request; the
- * revived error when the task itself failed, which is never a `WorkerPoolError`.
+ * @throws WorkerPoolError `WORKER_INVALID_RESULT` for an invalid reply; the revived error if the task itself failed, which is
+ *   never a `WorkerPoolError`.
  */
 export function readReply<Request extends TaskRequest>(
   request: Request,
@@ -36,19 +36,16 @@ export function readReply<Request extends TaskRequest>(
   const { value, runMs } = readEnvelope(reply, (problem) => invalid(request, problem));
   const problem = findProblem(request, value);
   if (problem !== undefined) throw invalid(request, problem);
-  // The one place where data from outside gets its type: `findProblem` has just checked it.
+  // The only cast of external data: `findProblem` has just validated it.
   return { value: value as unknown as TaskValue<Request>, runMs };
 }
 
 /**
  * Opens a reply of any kind.
  *
- * @throws the revived error of a reply that says what went wrong; what `invalid` makes of one that is none.
+ * @throws the revived error of a failure reply; what `invalid` creates for an invalid one.
  */
-export function readEnvelope(
-  reply: unknown,
-  invalid: (problem: string) => Error,
-): ReadReply<JsonRecord> {
+function readEnvelope(reply: unknown, invalid: (problem: string) => Error): ReadReply<JsonRecord> {
   if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');
   if (reply.ok === false && isWireError(reply.error)) throw reviveError(reply.error);
   if (reply.ok !== true || !isRecord(reply.value)) throw invalid('neither value nor error');
@@ -58,7 +55,7 @@ export function readEnvelope(
 function findProblem(request: TaskRequest, value: JsonRecord): string | undefined {
   switch (request.kind) {
     case 'optimize':
-      return findPlanProblem(request, value);
+      return findPlanOfBaseProblem(request.base, value);
     case 'count':
       return findCountProblem(request.contents.length, value);
     case 'count-packed':
@@ -69,23 +66,19 @@ function findProblem(request: TaskRequest, value: JsonRecord): string | undefine
   }
 }
 
-function findPlanProblem(request: OptimizeRequest, value: JsonRecord): string | undefined {
-  return findPlanOfBaseProblem(request.base, value);
-}
-
-/** What is wrong with a plan that should be one for `expected`, or `undefined`. */
-export function findPlanOfBaseProblem(
+/** Returns what is wrong with a plan for `expected`, or `undefined`. */
+function findPlanOfBaseProblem(
   expected: DensityBase,
   { base, plan, texts = [] }: JsonRecord,
 ): string | undefined {
   if (!isRecord(base) || !(plan instanceof Int32Array)) return 'no plan';
-  const { revision, length } = expected;
-  if (base.revision !== revision || base.length !== length) return 'a plan for another base';
+  if (!isBase(base, expected)) return 'a plan for another base';
+  const { length } = expected;
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return 'no texts';
   return isPlan(plan, length, texts.length) ? undefined : 'edits that are none of this history';
 }
 
-/** Whether all rows name an entry, a block, an action and a rule, and ascend. */
+/** Whether all rows have a valid entry, block, action and rule, and ascend. */
 function isPlan(plan: Int32Array, length: number, texts: number): boolean {
   if (!isEditList(plan, ROW_LENGTH, length)) return false;
   let [lastEntry, lastBlock] = [-1, -1];
@@ -115,8 +108,8 @@ function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): s
   return findCountProblem(packed.entries, value);
 }
 
-/** Whether a value is rows of `width` numbers that start with the index of an entry below `length`. */
-export function isEditList(value: unknown, width: number, length: number): boolean {
+/** Whether a value consists of rows of `width` numbers that start with an entry index below `length`. */
+function isEditList(value: unknown, width: number, length: number): boolean {
   if (!(value instanceof Int32Array) || value.length % width !== 0) return false;
   for (let at = 0; at < value.length; at += width) {
     const entry = value[at] ?? -1;
@@ -125,17 +118,90 @@ export function isEditList(value: unknown, width: number, length: number): boole
   return true;
 }
 
-function isWireError(value: unknown): value is WireError & JsonRecord {
-  return isRecord(value) && typeof value.name === 'string' && typeof value.message === 'string';
-}
-
-export function isDuration(value: unknown): value is number {
+function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
 }
 
 function invalid(request: TaskRequest, problem: string): WorkerPoolError {
   return new WorkerPoolError(
     `A worker answered a task of kind ${JSON.stringify(request.kind)} with ${problem}.`,
+    'WORKER_INVALID_RESULT',
+  );
+}
+
+/**
+ * Validates the reply to a delta.
+ *
+ * @throws WorkerPoolError `WORKER_INVALID_RESULT` for an invalid reply; the revived error if the delta was refused.
+ */
+export function readDeltaReply(
+  delta: HistoryDelta,
+  countsTokens: boolean,
+  reply: unknown,
+): ReadReply<DeltaValue> {
+  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const staged = delta.steps.reduce(
+    (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
+    0,
+  );
+  const { tokens, totalTokens, pass } = value;
+  if (!(tokens instanceof Int32Array) || tokens.length !== staged) {
+    throw invalidLineReply('not one count per entry');
+  }
+  if (countsTokens && tokens.some((count) => count < 0)) throw invalidLineReply('a negative count');
+  if (typeof totalTokens !== 'number') throw invalidLineReply('no total');
+  if (!isBase(value.base, delta.after)) throw invalidLineReply('another state');
+  if ((pass !== undefined) !== (delta.pass !== undefined))
+    throw invalidLineReply('a pass missing or unasked');
+  if (pass !== undefined) assertPass(delta.after, pass);
+  return { value: value as unknown as DeltaValue, runMs };
+}
+
+/** Validates the reply to a request for a pass on the state `base`. @throws as `readDeltaReply` does. */
+export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
+  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  assertPass(base, value);
+  return { value: value as unknown as PlannedPass, runMs };
+}
+
+/** Validates the reply to a compression request. @throws as `readDeltaReply` does. */
+export function readCompressionReply(reply: unknown): ReadReply<PlannedCompression | null> {
+  if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
+    return { value: null, runMs: reply.runMs };
+  }
+  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const { length, drops, summarized, lines, tokensAfter } = value;
+  if (typeof length !== 'number') throw invalidLineReply('no compression');
+  const areEdits =
+    isEditList(drops, 1, length) &&
+    isEditList(summarized, 2, length) &&
+    isEditList(tokensAfter, 2, length);
+  if (!areEdits) throw invalidLineReply('edits that are none of this history');
+  const areLines =
+    Array.isArray(lines) &&
+    lines.length * 2 === (summarized as Int32Array).length &&
+    lines.every((line) => typeof line === 'string');
+  if (!areLines) throw invalidLineReply('not one line per result');
+  return { value: value as unknown as PlannedCompression, runMs };
+}
+
+function assertPass(base: DensityBase, pass: unknown): void {
+  if (!isRecord(pass)) throw invalidLineReply('no pass');
+  const problem = findPlanOfBaseProblem(base, pass);
+  if (problem !== undefined) throw invalidLineReply(problem);
+  if (!isEditList(pass.tokensAfter, 3, base.length)) throw invalidLineReply('tokens of no entry');
+  if (!isDuration(pass.runMs)) throw invalidLineReply('no duration');
+}
+
+function isBase(value: unknown, expected: DensityBase): boolean {
+  return (
+    isRecord(value) && value.revision === expected.revision && value.length === expected.length
+  );
+}
+
+function invalidLineReply(problem: string): WorkerPoolError {
+  return new WorkerPoolError(
+    `A resident history answered with ${problem}.`,
     'WORKER_INVALID_RESULT',
   );
 }

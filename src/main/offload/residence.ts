@@ -1,5 +1,5 @@
-// One stay of a session's history in a worker: its line, what was posted on it, and what the worker
-// knows by now. Ends as a whole when anything about it fails; whether there is another one is not its business.
+// One stay of a session's history in a worker: its line, what was posted, and what the worker has answered. Ends as a whole if
+// any part fails; whether another one follows is decided elsewhere.
 
 import type { IContent } from '../../shared/content.js';
 import { isSameBase } from '../../shared/density.js';
@@ -15,14 +15,13 @@ import type {
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
-import { clearImmediate, setImmediate } from '../waiting/immediate.js';
-import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './count-batches.js';
+import { clearImmediate, setImmediate, nextTurn } from '../waiting/event-loop-turn.js';
 import { DeltaQueue } from './delta-queue.js';
-import { DrawnParcels } from './drawn-parcels.js';
-import type { CountingThreads, DrawnParcel } from './drawn-parcels.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
+import { InFlightParcels } from './in-flight-parcels.js';
+import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
+import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
 import type { ResidentLine } from './resident-line.js';
 
 /** A line as a session uses it. */
@@ -31,30 +30,30 @@ export type SessionLine = Pick<
   'receive' | 'plan' | 'compress' | 'isBusy' | 'isClosed' | 'close'
 >;
 
-/** What a history is kept resident for. */
+/** What a residence needs from its session. */
 export interface ResidenceOptions {
   readonly agent: IndexedAgent;
-  /** Whether the worker counts tokens, or the session does by a way of its own. */
+  /** Whether the worker counts tokens, or the session counts them otherwise. */
   readonly countsTokens: boolean;
-  /** The settings that the next pass will probably have. */
+  /** Returns the settings that the next pass will probably have. */
   readonly passSettings: () => PassSettings;
   readonly meter: OffloadMeter;
   /** Opens the line. */
   readonly open: (options: ResidentOptions) => Promise<SessionLine>;
   readonly counting: CountingThreads;
-  /** Told whenever something is posted. */
+  /** Called whenever something is posted. */
   readonly onPost: () => void;
-  /** Told whenever the worker has answered. */
+  /** Called whenever the worker has answered. */
   readonly onAnswer: () => void;
-  /** Told of the counts of entries that came in. */
+  /** Called with the counts of new entries. */
   readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
-  /** Told of a pass that is at hand now. */
+  /** Called with a pass that has arrived. */
   readonly onPass: (pass: PlannedPass, settings: PassSettings) => void;
-  /** Told once when the residence has failed. */
+  /** Called once if the residence has failed. */
   readonly onLoss: (error: Error) => void;
 }
 
-/** Text that is posted and not acknowledged: beyond it, the rest waits in the queue, where it costs no memory. */
+/** Maximum text posted and not acknowledged: the rest waits in the queue, where it takes no extra memory. */
 const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
 
 interface StandingPass {
@@ -62,7 +61,7 @@ interface StandingPass {
   readonly pass: PlannedPass;
 }
 
-/** A question for a pass that is under way. */
+/** A pending request for a pass. */
 interface Question {
   readonly base: DensityBase;
   readonly pass: PassSettings;
@@ -76,20 +75,20 @@ export class Residence {
   #line: SessionLine | undefined;
   #hasEnded = false;
   #unacknowledgedCharacters = 0;
-  readonly #drawn: DrawnParcels;
-  /** Who wait for a plan. */
+  readonly #inFlight: InFlightParcels;
+  /** Number of callers that wait for a plan. */
   #waiting = 0;
-  /** Ends when the newest delta is answered, or everything is lost. Never rejects. */
+  /** Settles when the newest delta is answered, or the residence has ended. Never rejects. */
   #newest: Promise<void>;
   #standing: StandingPass | undefined;
-  /** Whether entries were added since a pass was asked for. */
+  /** Whether entries were added since the last pass was requested. */
   #isUnplanned = false;
   #asked: Question | undefined;
   #scheduled: NodeJS.Immediate | undefined;
-  /** What is more urgent for the threads than what waits here. */
+  /** Number of running tasks that threads should do before queued changes. */
   #holds = 0;
 
-  /** @param length entries of the history that are told by the opening; others will be pushed */
+  /** @param length number of entries that belong to the opening; the others will be pushed */
   constructor(options: ResidenceOptions, state: HistoryState, length: number) {
     this.#options = options;
     const { countsTokens, passSettings, meter, counting, onArrival } = options;
@@ -99,8 +98,10 @@ export class Residence {
       countsTokens,
       () => shrinkSettingsOf(passSettings().shrink) !== undefined,
     );
-    this.#drawn = new DrawnParcels({
-      ...{ queue: this.#queue, meter, onArrival },
+    this.#inFlight = new InFlightParcels({
+      queue: this.#queue,
+      meter,
+      onArrival,
       threads: countsTokens ? counting : undefined,
       onChange: () => {
         this.#schedule();
@@ -109,37 +110,37 @@ export class Residence {
     this.#newest = this.#open(state.base.length);
   }
 
-  /** Whether nothing is under way, so that it could end now without loss. */
+  /** Whether nothing is pending, so that it could end without loss. */
   get isIdle(): boolean {
     return this.#line !== undefined && !this.#line.isBusy && this.#isAllPosted;
   }
 
-  /** Finds out whether the line died while nothing was under way, which nobody was told of then. */
+  /** Detects that the line died while idle, which triggers no failure by itself. */
   checkLine(): void {
     if (this.#line?.isClosed !== true) return;
-    this.#lose(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
+    this.#fail(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
   }
 
-  /** Queues a change, which leaves with all others of this macrotask. Returns the entries that come in. */
+  /** Queues a change; all changes of a macrotask are posted together. Returns the new entries. */
   push(change: HistoryChange, state: HistoryState): readonly IContent[] {
     const comingIn = this.#queue.push(change, state);
     this.#schedule();
     return comingIn;
   }
 
-  /** Posts what waits, a message at a time with a turn of the event loop between. */
+  /** Posts queued changes, one message per turn of the event loop. */
   postQueued(): void {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     if (this.#hasEnded) return;
-    const isDrawn = this.#drawn.draw(this.#mayPost);
+    const isDrawn = this.#inFlight.draw(this.#mayPost);
     const isPosted = this.#postNext();
     if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
   }
 
   /**
-   * Has threads do something first that a preflight waits for: an edit that is taken in meanwhile would have it wait for all rows
-   * to be renumbered. Whoever asks for what is posted has it posted all the same.
+   * Runs something that a preflight waits for before posting queued changes: applying an edit would keep the thread busy with
+   * renumbering all rows. Explicit `postQueued` calls are not held.
    */
   async holdFor<Value>(run: () => Promise<Value>): Promise<Value> {
     this.#holds += 1;
@@ -151,26 +152,23 @@ export class Residence {
     }
   }
 
-  /** The pass on the state of a base, if it is here. */
+  /** The pass on the state of a base, if it has arrived. */
   standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
     const standing = this.#standing;
     if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
     return isSamePass(standing.settings, settings) ? standing.pass : undefined;
   }
 
-  /**
-   * Waits for the pass on the state of a base, which has been pushed; `undefined` when that would
-   * take long, or the residence has ended.
-   */
-  async passOn(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
+  /** Waits for the pass on a state that was pushed; `undefined` if that would take long, or the residence has ended. */
+  async requestPass(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
-    await this.#whenDrawnArePosted();
+    await this.#whenTakenArePosted();
     await this.#newest;
     const found = this.standingPass(base, settings);
     if (found !== undefined) return found;
-    // The history is the one that is meant, only the settings are others. One question at a time: who
-    // asks the same as is being asked waits for the same answer, and anybody else for their turn.
+    // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
+    // answer, others wait for their turn.
     for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
       if (isSameBase(asked.base, base) && isSamePass(asked.pass, settings)) return asked.answer;
       await asked.answer;
@@ -179,13 +177,13 @@ export class Residence {
     return line === undefined ? undefined : this.#askForPass(line, base, passSettingsOf(settings));
   }
 
-  /** Has a compression planned on the state of a base; `undefined` when the worker cannot. */
+  /** Has a compression planned on the state of a base; `undefined` if the worker cannot. */
   async compress(
     base: DensityBase,
     request: CompressionRequest,
   ): Promise<PlannedCompression | undefined> {
     this.postQueued();
-    // With everything posted, the worker will be where the history is when it reads the question.
+    // Once everything is posted, the worker is at this state when it reads the request.
     if (this.#line === undefined || !this.#isAllPosted) return undefined;
     if (!this.#isPostedUpTo(base)) return undefined;
     const startedAt = performance.now();
@@ -196,15 +194,15 @@ export class Residence {
       this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
       return value ?? undefined;
     } catch (thrown) {
-      this.#lose(thrown);
+      this.#fail(thrown);
       return undefined;
     }
   }
 
-  /** Ends the stay; the worker lets go of what it holds. */
+  /** Ends the stay; the worker releases the history. */
   end(): void {
     this.#hasEnded = true;
-    this.#drawn.end();
+    this.#inFlight.end();
     clearImmediate(this.#scheduled);
     this.#line?.close();
     this.#line = undefined;
@@ -213,7 +211,7 @@ export class Residence {
 
   async #open(entries: number): Promise<void> {
     const { open, agent, countsTokens, meter } = this.#options;
-    // The first opening starts threads, which takes some milliseconds; so has the change that led here.
+    // The first opening starts threads, which takes milliseconds; do not add that to the change that led here.
     await nextTurn();
     const startedAt = performance.now();
     try {
@@ -226,18 +224,18 @@ export class Residence {
       const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
       meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
     } catch (thrown) {
-      this.#lose(thrown);
+      this.#fail(thrown);
       return;
     }
     const opening = this.#newest;
     this.postQueued();
-    // It is this promise itself until something was posted.
+    // `#newest` is this promise itself until something was posted.
     if (this.#newest !== opening) await this.#newest;
   }
 
-  /** The line, if what was posted on it leads to that state; asked for another one, the worker would fail. */
+  /** The line, if what was posted leads to this state; otherwise the worker would reject the request. */
   #lineAt(base: DensityBase): SessionLine | undefined {
-    return this.#drawn.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
+    return this.#inFlight.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
   }
 
   #isPostedUpTo(base: DensityBase): boolean {
@@ -246,7 +244,7 @@ export class Residence {
   }
 
   get #isAllPosted(): boolean {
-    return this.#queue.isEmpty && this.#drawn.first === undefined;
+    return this.#queue.isEmpty && this.#inFlight.first === undefined;
   }
 
   get #mayPost(): boolean {
@@ -254,26 +252,26 @@ export class Residence {
     return this.#line !== undefined && !isFull;
   }
 
-  /** Posts the parcel whose turn it is. Returns whether it did. */
+  /** Posts the next parcel. Returns whether there was one. */
   #postNext(): boolean {
     if (this.#line === undefined || !this.#mayPost) return false;
-    const next = this.#drawn.take(this.#waiting > 0);
+    const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
     this.#options.onPost();
     this.#newest = this.#post(this.#line, next);
     return true;
   }
 
-  /** Ends once the line has all that was drawn, or the residence has ended. */
-  async #whenDrawnArePosted(): Promise<void> {
+  /** Settles when everything taken from the queue was posted, or the residence has ended. */
+  async #whenTakenArePosted(): Promise<void> {
     this.#waiting += 1;
     for (
-      let { first } = this.#drawn;
+      let { first } = this.#inFlight;
       first !== undefined && !this.#hasEnded;
-      { first } = this.#drawn
+      { first } = this.#inFlight
     ) {
       this.postQueued();
-      if (this.#drawn.first === first) await (first.counting ?? this.#newest);
+      if (this.#inFlight.first === first) await (first.counting ?? this.#newest);
     }
     this.#waiting -= 1;
     this.postQueued();
@@ -286,14 +284,14 @@ export class Residence {
     });
   }
 
-  /** Posts before it returns its promise, which never rejects. */
-  async #post(line: SessionLine, parcel: DrawnParcel): Promise<void> {
+  /** Posts synchronously. The promise never rejects. */
+  async #post(line: SessionLine, parcel: InFlightParcel): Promise<void> {
     const { staged, characters, isCounted, isFar } = parcel;
     const delta = isFar === true ? { ...parcel.delta, isFar } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
     try {
       this.#isUnplanned ||= parcel.adds;
-      // A plan is of use only when nothing follows that would change it, and when there is something new to look at.
+      // Request a plan only if there are new entries, and nothing is queued that would invalidate it.
       const isAsked = this.#isUnplanned && this.#isAllPosted;
       const pass = isAsked ? passSettingsOf(this.#options.passSettings()) : undefined;
       if (isAsked) this.#isUnplanned = false;
@@ -307,7 +305,7 @@ export class Residence {
       const times = { startedAt, postedAt, queueMs: 0, runMs };
       this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
       this.#unacknowledgedCharacters -= characters;
-      this.#drawn.noteAnswer(parcel);
+      this.#inFlight.noteAnswer(parcel);
       this.#standing =
         pass === undefined || value.pass === undefined
           ? undefined
@@ -317,10 +315,10 @@ export class Residence {
         this.#options.onPass(this.#standing.pass, this.#standing.settings);
       }
       if (!isCounted) this.#options.onArrival(staged, value.tokens);
-      // Several answers may be read in one turn of the event loop; what they make room for takes turns.
+      // Several answers may be read in one turn of the event loop; post what they make room for in later ones.
       if (!this.#isAllPosted) this.#schedule();
     } catch (thrown) {
-      this.#lose(thrown);
+      this.#fail(thrown);
     }
   }
 
@@ -337,19 +335,19 @@ export class Residence {
         return value;
       },
       (thrown: unknown) => {
-        this.#lose(thrown);
+        this.#fail(thrown);
         return undefined;
       },
     );
     this.#asked = { base, pass, answer };
-    // Heard before anybody who waits for the answer.
+    // Registered first, so that it runs before whoever waits for the answer.
     void answer.then(() => {
       this.#asked = undefined;
     });
     return answer;
   }
 
-  #lose(thrown: unknown): void {
+  #fail(thrown: unknown): void {
     if (this.#hasEnded) return;
     this.end();
     this.#options.onLoss(asError(thrown));

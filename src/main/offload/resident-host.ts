@@ -1,5 +1,4 @@
-// The lines of all sessions of a compactor: opens them on the pool's threads, closes the least
-// recently used ones when there are too many, and knows which threads are alive.
+// The lines of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
 
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
@@ -10,28 +9,28 @@ import type { WorkerPool } from './worker-pool.js';
 
 /** A session as its host sees it. */
 export interface ResidentGuest {
-  /** Whether it could let its line go now: nothing is under way. */
+  /** Whether it could release its line now: nothing is pending. */
   readonly isIdle: boolean;
-  /** Lets its line go. It will ask for another one when it needs one. */
-  letGo(): void;
+  /** Releases its line. It opens another one when needed. */
+  release(): void;
 }
 
-/** What the lines of a compactor have been through. */
+/** Totals about a compactor's lines. */
 export interface ResidentHostStats {
   /** Sessions whose histories live on worker threads now. */
   readonly residentSessions: number;
   /** Lines opened so far. */
   readonly openings: number;
-  /** Lines that were let go because there were too many. */
+  /** Lines evicted because there were too many. */
   readonly evictions: number;
 }
 
-/** Opens lines and keeps their number in bounds. */
+/** Opens lines and bounds their number. */
 export class ResidentHost implements LineHost {
   readonly countsFrom: number = 128;
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
-  /** The least recently used first: a map keeps the order of insertion. */
+  /** In LRU order: a map keeps insertion order. */
   readonly #guests: Map<ResidentGuest, ResidentLine> = new Map();
   readonly #lastHeardAt: Map<number, number> = new Map();
   #openings = 0;
@@ -51,12 +50,12 @@ export class ResidentHost implements LineHost {
   }
 
   /**
-   * Opens a line on the free thread on which the fewest sessions live.
+   * Opens a line on the free thread with the fewest sessions.
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
   async open(guest: ResidentGuest, options: ResidentOptions): Promise<ResidentLine> {
-    // With Comlink, which nobody needs who has no line.
+    // Loaded lazily, with Comlink.
     const { ResidentLine: Line } = await import('./resident-line.js');
     const { port1, port2 } = new MessageChannel();
     try {
@@ -80,7 +79,7 @@ export class ResidentHost implements LineHost {
   }
 
   /**
-   * Has entries counted on whichever thread is free.
+   * Counts entries on any free thread.
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
@@ -93,7 +92,7 @@ export class ResidentHost implements LineHost {
     return this.#pool.run(request, { signal });
   }
 
-  /** Notes that a guest uses its line now. */
+  /** Marks a session's line as used. */
   touch(guest: ResidentGuest): void {
     const line = this.#guests.get(guest);
     if (line === undefined) return;
@@ -126,13 +125,13 @@ export class ResidentHost implements LineHost {
     return line;
   }
 
-  /** Sessions that are busy stay, even if there are too many for a while. */
+  /** Busy sessions are skipped, even if there are too many for a while. */
   #evict(): void {
     if (this.#guests.size <= this.#maxResidentSessions) return;
     for (const [guest] of this.#guests) {
       if (!guest.isIdle) continue;
       this.#evictions += 1;
-      guest.letGo();
+      guest.release();
       if (this.#guests.size <= this.#maxResidentSessions) return;
     }
   }

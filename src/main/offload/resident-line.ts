@@ -1,5 +1,5 @@
-// A session's line to its resident history, by Comlink over a port. Makes sure that every call ends:
-// with a checked reply, or with the loss of the line.
+// A session's line to its resident history, by Comlink over a port. Ensures that every call ends: with a validated reply, or
+// with the failure of the line.
 
 import type { MessagePort } from 'node:worker_threads';
 import { releaseProxy, wrap } from 'comlink';
@@ -15,47 +15,47 @@ import type {
   ResidentCalls,
 } from '../../shared/resident-protocol.js';
 import type { WireReply } from '../../shared/wire-reply.js';
-import { Deadline } from './deadline.js';
-import { readCompressionReply, readDeltaReply, readPassReply } from './line-reply.js';
+import { Deadline } from '../waiting/abortable.js';
+import { readCompressionReply, readDeltaReply, readPassReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 
-/** A call waits this many times its deadline at most, however alive its thread is. */
+/** However alive its thread is, a call waits at most this many times its deadline. */
 const MAX_EXTENSIONS = 12;
 
 export interface ResidentLineOptions {
-  /** Whether the worker counts the tokens of what comes in. */
+  /** Whether the worker counts the tokens of new entries. */
   readonly countsTokens: boolean;
-  /** How long a thread may be silent while it owes an answer. */
+  /** How long a thread may be silent while an answer is pending. */
   readonly timeoutMs: number;
-  /** When the thread last answered anybody, on the clock of `performance.now`. */
+  /** When the thread last answered anyone, by `performance.now`. */
   readonly lastHeardAt: () => number;
-  /** Told of every answer. */
+  /** Called for every answer. */
   readonly onHeard: () => void;
-  /** Told when the thread owes an answer for too long; it should be stopped. */
+  /** Called if the thread is silent for too long; it should be stopped. */
   readonly onStuck: () => void;
-  /** Told once when the line is gone, for whatever reason. */
+  /** Called once when the line is closed, for any reason. */
   readonly onEnd: () => void;
 }
 
 /**
- * An open line. A call's promise in Comlink hangs for ever once the thread is gone, so each is raced
- * with the port's `close` event, which comes within about a millisecond, and with a deadline. A line
- * that has failed once is closed: what the worker holds may not be what the session believes.
+ * An open line. In Comlink a call's promise hangs forever if the thread dies, so each call races with the port's `close` event,
+ * which comes within about a millisecond, and with a deadline. A line that failed once is closed: the worker's state may differ
+ * from what the session assumes.
  */
 export class ResidentLine {
   readonly #port: MessagePort;
   readonly #remote: Remote<ResidentCalls>;
-  /** Comlink makes a proxy of each method that is asked for: these are made once. */
+  /** Cached: Comlink creates a proxy on each property access. */
   readonly #calls: Pick<Remote<ResidentCalls>, keyof ResidentCalls>;
   readonly #options: ResidentLineOptions;
-  /** By open call, what rejects it. */
+  /** Rejects an open call. */
   readonly #openCalls: Set<(error: Error) => void> = new Set();
   #failure: Error | undefined;
 
   constructor(port: MessagePort, options: ResidentLineOptions) {
     this.#port = port;
     this.#options = options;
-    // A port of Node has the methods that Comlink asks for; its types know only those of browsers.
+    // Node's port has the methods that Comlink needs, but Comlink's types expect a browser's.
     this.#remote = wrap<ResidentCalls>(port);
     const { receive, plan, compress } = this.#remote;
     this.#calls = { receive, plan, compress };
@@ -69,7 +69,7 @@ export class ResidentLine {
         }),
       );
     });
-    // Somebody who waits keeps the process alive; a line that is only open must not.
+    // A pending call keeps the process alive; an idle line must not.
     port.unref();
   }
 
@@ -78,12 +78,12 @@ export class ResidentLine {
     return this.#failure !== undefined;
   }
 
-  /** Whether an answer is outstanding. */
+  /** Whether an answer is pending. */
   get isBusy(): boolean {
     return this.#openCalls.size > 0;
   }
 
-  /** Posts a delta, synchronously. @throws WorkerPoolError when the line fails; it is closed then. */
+  /** Posts a delta synchronously. @throws WorkerPoolError if the line fails, which closes it. */
   receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
     return this.#call(
       () => this.#calls.receive(delta),
@@ -91,7 +91,7 @@ export class ResidentLine {
     );
   }
 
-  /** Asks for a pass with settings of its own. @throws as `receive` does. */
+  /** Requests a pass with its own settings. @throws as `receive` does. */
   plan(base: DensityBase, pass: PassSettings): Promise<ReadReply<PlannedPass>> {
     return this.#call(
       () => this.#calls.plan(base, pass),
@@ -99,7 +99,7 @@ export class ResidentLine {
     );
   }
 
-  /** Asks for a compression; `null` when the worker cannot plan it. @throws as `receive` does. */
+  /** Requests a compression; `null` if the worker cannot plan it. @throws as `receive` does. */
   compress(
     base: DensityBase,
     request: CompressionRequest,
@@ -107,7 +107,7 @@ export class ResidentLine {
     return this.#call(() => this.#calls.compress(base, request), readCompressionReply);
   }
 
-  /** Closes the line; the worker lets go of what it holds for it. May be called again. */
+  /** Closes the line; the worker releases what it holds for it. Idempotent. */
   close(): void {
     this.#fail(new WorkerPoolError('The line to a resident history is closed.', 'CLOSED'));
   }
@@ -151,8 +151,8 @@ export class ResidentLine {
   }
 
   /**
-   * A thread serves many sessions. As long as it answers any of them it is not stuck, only busy, and a
-   * call gets another while, but not for ever.
+   * A thread serves many sessions. As long as it answers any of them it is busy, not stuck, and the call's deadline is
+   * extended, up to a limit.
    */
   #startDeadline(postedAt: number, waitMs: number, renew: (next: Deadline) => void): Deadline {
     return new Deadline(waitMs, () => {
@@ -172,8 +172,8 @@ export class ResidentLine {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     for (const fail of this.#openCalls) fail(error);
-    // Comlink registers the port with every proxy until that is collected, and the port's listeners hold this
-    // line and its session: unless each is let go of, they keep each other for good.
+    // Comlink registers the port for every proxy until that is collected, and the port's listeners reference this line and its
+    // session. Without releasing each, they would leak.
     for (const proxy of [this.#remote, ...Object.values(this.#calls)]) proxy[releaseProxy]();
     this.#port.removeAllListeners();
     this.#port.close();
@@ -181,7 +181,7 @@ export class ResidentLine {
   }
 }
 
-/** Posts at once. Whatever is thrown on the way is a rejection. */
+/** Posts synchronously; converts throws into rejections. */
 async function exchange<Value>(
   post: () => Promise<WireReply<Value>>,
   read: (reply: unknown) => ReadReply<Value>,

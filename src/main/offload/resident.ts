@@ -1,5 +1,5 @@
-// Keeps a session's history resident in a worker, so that counts and plans are ready when they are
-// asked for; decides when it moves in, and has done elsewhere what the worker cannot serve.
+// Keeps a session's history resident in a worker, so that counts and plans are ready when needed. Decides when it moves in, and
+// delegates what the worker cannot serve.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
@@ -11,24 +11,24 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../../shared/resident-protocol.js';
-import { abortable } from '../waiting/abortable.js';
 import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
+import { abortable } from '../waiting/abortable.js';
 import { Arrivals } from './arrivals.js';
+import { BlocksAhead } from './blocks-ahead.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import type { WorkPermit } from './circuit-breaker.js';
-import { BlocksAhead } from './blocks-ahead.js';
+import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
-import type { CountingThreads } from './drawn-parcels.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
 import type { ResidentGuest } from './resident-host.js';
 
-/** Where lines come from, and who counts what is to go over one. */
+/** Opens lines, and provides threads that count entries for them. */
 export interface LineHost extends CountingThreads {
   open(guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine>;
-  /** Notes that a guest uses its line now. */
+  /** Marks a session's line as used. */
   touch(guest: ResidentGuest): void;
 }
 
@@ -37,39 +37,36 @@ export interface ResidentOffloadOptions extends Pick<
   'agent' | 'countsTokens' | 'passSettings'
 > {
   readonly host: LineHost;
-  /** Counts what no line is there for. */
+  /** Counts entries when there is no line. */
   readonly pooled: Offload;
-  /** Entries from which on the history is kept resident. */
+  /** Minimum length of a history to be kept resident. */
   readonly minEntries: number;
-  /** Where to book what is done; best the one of `pooled`. @default one of its own */
+  /** Where work is booked; best shared with `pooled`. @default one of its own */
   readonly meter?: OffloadMeter | undefined;
-  /** Told when a resident history was lost or could not be opened. What it throws is not caught. */
+  /** Called if a resident history was lost or could not be opened. Its errors are not caught. */
   readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
 }
 
-/**
- * Entries from which on `auto` keeps a history resident. What is new crosses to be counted anyway, so
- * that a plan costs little more on the way: see bench/README.md.
- */
+/** Minimum length for `auto`. New entries are posted for counting anyway, so a plan costs little more: see bench/README.md. */
 export const MIN_RESIDENT_ENTRIES = 64;
 
-/** The same where workers count nothing: a pass inline costs less than a message until then. */
+/** Minimum length if workers count nothing: below it a pass inline is cheaper than a message. */
 export const MIN_RESIDENT_ENTRIES_UNCOUNTED = 1_024;
 
-/** Residences that fail in a row, without any answer, after which none is tried for a while. */
+/** Consecutive failed residences without any answer, after which none is tried for a while. */
 const FAILURE_THRESHOLD = 3;
 const COOL_DOWN_MS = 30_000;
 
 /**
- * One session's way to a worker that knows its history.
+ * A session's connection to a worker that keeps its history.
  *
- * Changes are gathered for the rest of the macrotask and leave as one message. The worker answers with
- * the tokens of what came in and with the plan of a pass on what the history is then. A pass that asks
- * for that finds it here; it waits only while the last message is under way.
+ * Changes are collected for the rest of the macrotask and sent as one message. The worker answers with the tokens of new
+ * entries and the plan of a pass on the new state. A pass that needs that plan finds it here; it only waits while the last
+ * message is pending.
  *
- * Nothing is ever assumed about a worker whose line has failed: the residence is given up as a whole
- * and another one begun with the next change, from the history itself. Until it is up to date, passes
- * run on the calling thread, and so they do while a long history moves in.
+ * Nothing is assumed about a worker whose line has failed: the residence ends as a whole, and the next change starts another
+ * one from the history itself. Until that is up to date, passes run on the calling thread, as they do while a long history
+ * moves in.
  */
 export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   readonly #options: ResidentOffloadOptions;
@@ -81,7 +78,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   #entries: readonly IContent[] = [];
   #revision: number | undefined;
   #residence: Residence | undefined;
-  /** The leave to have that residence. */
+  /** The permit of that residence. */
   #permit: WorkPermit | undefined;
   #isClosed = false;
 
@@ -106,20 +103,19 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   }
 
   noteChange(change: HistoryChange, state: HistoryState): void {
-    if (change.kind !== 'append') this.#blocksAhead.stop();
     this.#entries = state.entries;
     this.#revision = state.base.revision;
     this.#residence?.checkLine();
     if (this.#residence === undefined) {
       const { length } = state.base;
-      // What is appended just now is told as a change, so that its counts are known to be under way.
+      // Entries appended just now follow as a change, so that their counts are expected.
       const isAppend = change.kind === 'append';
       this.#moveIn(state, isAppend ? length - change.contents.length : length);
       if (!isAppend) return;
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
-    // What an edit leaves of an entry is counted by the pool: a preflight waits for that count, and the
-    // worker would give it only with its answer, once all rows are renumbered.
+    // What an edit leaves of an entry is counted by the pool: a preflight waits for that count, and the worker would deliver it
+    // only after renumbering all rows.
     if (!this.#options.countsTokens || change.kind === 'edit') return;
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
   }
@@ -135,12 +131,12 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     const residence = this.#residence;
     const pass =
       residence?.standingPass(base, config) ??
-      (await abortable(residence?.passOn(base, config) ?? NOTHING, signal));
+      (await abortable(residence?.requestPass(base, config) ?? NOTHING, signal));
     if (pass !== undefined) {
       this.#bookPass(pass, askedAt);
       return pass;
     }
-    // Rewritten meanwhile: no plan for that base can be of use any more.
+    // Rewritten meanwhile: no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
     return isGone
       ? { base, plan: EMPTY_PLAN }
@@ -171,7 +167,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     return contents.map((entry) => counted.get(entry) ?? 0);
   }
 
-  /** Counts that are here or under way; `undefined` when they got lost on it. */
+  /** Counts that have arrived or are on their way; `undefined` if they were lost. */
   async #takeKnown(
     known: readonly IContent[],
     signal: AbortSignal | undefined,
@@ -195,22 +191,21 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     return abortable(this.#residence?.compress(base, request) ?? NOTHING, signal);
   }
 
-  letGo(): void {
-    // Nothing was learned about the worker; a probe that is never reported would be the last one.
+  release(): void {
+    // Nothing was learned about the worker; an unreported probe would block all later ones.
     if (this.#permit !== undefined) this.#breaker.report(this.#permit, 'cancelled');
     this.#permit = undefined;
     this.#residence?.end();
     this.#residence = undefined;
-    this.#blocksAhead.stop();
-    this.#arrivals.fail(new WorkerPoolError('The resident history was let go.', 'CLOSED'));
+    this.#arrivals.fail(new WorkerPoolError('The resident history was released.', 'CLOSED'));
   }
 
   close(): void {
     this.#isClosed = true;
-    this.letGo();
+    this.release();
   }
 
-  /** Begins a residence, if the history is long enough and nothing speaks against it. */
+  /** Starts a residence, if the history is long enough and the breaker admits it. */
   #moveIn(state: HistoryState, length: number): void {
     if (this.#isClosed || state.base.length < this.#options.minEntries) return;
     const permit = this.#breaker.admit();
@@ -234,8 +229,10 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
         if (countsTokens) this.#arrivals.arrive(staged, tokens);
       },
       onPass: ({ base, plan }, settings) => {
-        if (!countsTokens || base.revision !== this.#revision) return;
-        void this.#blocksAhead.make(plan, settings, this.#entries);
+        const isCurrent = (): boolean =>
+          base.revision === this.#revision && this.#permit === permit;
+        if (!countsTokens || !isCurrent()) return;
+        void this.#blocksAhead.make(plan, settings, this.#entries, isCurrent);
       },
       onLoss: (error) => {
         this.#breaker.report(permit, 'failure');
@@ -269,7 +266,7 @@ function areNumbers(counts: readonly (number | undefined)[]): counts is readonly
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);
 
-/** Whatever the worker's trouble was, those who wait for counts only need to know that none will come. */
+/** Callers that wait for counts only need to know that none will come. */
 function toLoss(cause: Error): WorkerPoolError {
   return new WorkerPoolError('A resident history was lost.', 'WORKER_FAILED', { cause });
 }

@@ -1,5 +1,5 @@
-// Runs the work on the pool, each request with a snapshot of all that it is about; what fails there
-// is tried once more on another thread and then run on the calling one.
+// Runs the work on the pool, each request with a snapshot of its data. Failed work is retried once on another thread, then run
+// on the calling one.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
@@ -7,39 +7,37 @@ import { CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { CountRequest, OptimizeRequest, TaskValue } from '../../shared/protocol.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { PassMessage } from '../telemetry/channels.js';
-import { countBatches } from './count-batches.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
-import { entriesOfBase } from './history-base.js';
-import { InlineOffload } from './inline.js';
+import { entriesOfBase, InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
+import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
 
-/** A task on a worker that fails is tried this often. */
+/** Attempts per task on workers. */
 const MAX_ATTEMPTS = 2;
 
-/** How a `SnapshotOffload` reports and what it must not post. */
+/** Options of a `SnapshotOffload`. */
 export interface SnapshotOffloadOptions {
-  /** Where to book what is done. @default one of its own */
+  /** Where work is booked. @default one of its own */
   readonly meter?: OffloadMeter | undefined;
-  /** Told of every task that the pool could not do. What it throws is not caught. */
+  /** Called for every task that the pool could not do. Its errors are not caught. */
   readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
   /**
-   * Entries of the largest history to post; a pass on more runs inline, which blocks for less time
-   * than the post alone would. @default 100_000
+   * Maximum entries of a posted history; a pass on more runs inline, which blocks for less time than the post would. @default
+   * 100_000
    */
   readonly maxSnapshotEntries?: number | undefined;
 }
 
-/** The largest snapshot that was measured: some 300 MB in the default heap of a worker. */
+/** The largest snapshot that was measured: about 300 MB in a worker's default heap. */
 const DEFAULT_MAX_SNAPSHOT_ENTRIES = 100_000;
 
 /**
- * An offload to a pool. Failures of the pool never reach the caller: the task is tried again, then
- * run inline, and reported. Errors of the task itself do, at once, since they would come again.
- * After the pool was closed every call rejects with `CLOSED`. The pool may be shared; closing it is
- * its owner's business.
+ * An offload to a pool. Pool failures never reach the caller: the task is retried, then run inline, and reported. A task's own
+ * errors are thrown at once, since they would recur. After the pool was closed every call rejects with `CLOSED`. The pool may
+ * be shared; its owner closes it.
  */
 export class SnapshotOffload implements Offload {
   readonly #pool: WorkerPool;
@@ -66,7 +64,7 @@ export class SnapshotOffload implements Offload {
     config: DensityConfig,
     signal?: AbortSignal,
   ): Promise<BasedPlan> {
-    // Taken now: by the time that a thread is free or the fallback runs, the history has moved on.
+    // Copied now: the history will have changed by the time a thread is free or the fallback runs.
     const snapshot = entriesOfBase(history, base);
     if (snapshot.length > this.#maxSnapshotEntries) {
       return this.#inline.optimize(snapshot, base, config, signal);
@@ -78,7 +76,7 @@ export class SnapshotOffload implements Offload {
     return { ...value, base };
   }
 
-  /** Posts batch after batch with turns of the event loop between, and never more than one per thread. */
+  /** Posts the batches one per turn of the event loop, at most one per thread at a time. */
   async countTokens(
     contents: readonly IContent[],
     signal?: AbortSignal,
@@ -89,7 +87,7 @@ export class SnapshotOffload implements Offload {
     let offset = 0;
     let hasFailed = false;
     const countBatchAfterBatch = async (): Promise<void> => {
-      // The lanes draw from one generator; drawing is synchronous, so every batch goes to one of them.
+      // The lanes share a generator; drawing is synchronous, so each batch goes to one lane.
       for (let batch = batches.next(); batch.done !== true && !hasFailed; batch = batches.next()) {
         const start = offset;
         offset += batch.value.length;
@@ -126,7 +124,7 @@ export class SnapshotOffload implements Offload {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const startedAt = performance.now();
-        // Posts at once when a thread is free, and otherwise later on in a turn of its own.
+        // Posts synchronously if a thread is free, otherwise later.
         const running = this.#pool.run(request, { signal });
         const postedAt = performance.now();
         const { value, runMs, queueMs } = await running;
@@ -134,10 +132,10 @@ export class SnapshotOffload implements Offload {
         this.#meter.addPosted({ ...sizeOf(request), ranOn: 'snapshot' }, times);
         return value;
       } catch (error) {
-        // An abort rejects with any reason the caller likes, a WorkerPoolError even: ask the signal.
+        // An abort may reject with anything, even a WorkerPoolError, so check the signal first.
         signal?.throwIfAborted();
-        if (hasNoTokens(error)) {
-          // If the calling thread cannot load the encoding either, it estimates, and tells that itself.
+        if (couldNotLoadEncoding(error)) {
+          // If the calling thread cannot load the encoding either, it estimates and reports that itself.
           this.#meter.addFailure();
           return runInline();
         }
@@ -162,11 +160,11 @@ function sizeOf(
 }
 
 /** Whether a worker could not load the encoding. */
-function hasNoTokens(error: unknown): boolean {
+function couldNotLoadEncoding(error: unknown): boolean {
   return error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED';
 }
 
-/** A pool that refused will refuse again, and so will structured clone. */
+/** A refusal, by the pool or by structured clone, would recur. */
 function isWorthRetrying(error: WorkerPoolError): boolean {
   const isRefusal = error.code === 'POOL_QUEUE_FULL' || error.code === 'POOL_UNAVAILABLE';
   return !isRefusal && !isRequestRefused(error);

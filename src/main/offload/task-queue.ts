@@ -1,9 +1,9 @@
-// A bounded first-in-first-out queue from whose middle items can be removed: for tasks that wait for a thread.
+// A bounded FIFO queue with removal from the middle, for tasks that wait for a thread.
 
 /** Holds up to `capacity` distinct items. */
 export class TaskQueue<Item> {
   readonly #capacity: number;
-  /** A set keeps the order of insertion and removes anywhere in constant time. */
+  /** A set keeps insertion order and removes anywhere in constant time. */
   readonly #items: Set<Item> = new Set();
 
   constructor(capacity: number) {
@@ -18,7 +18,7 @@ export class TaskQueue<Item> {
     return this.#items.size >= this.#capacity;
   }
 
-  /** Appends an item. @throws RangeError when the queue is full; ask `isFull` first. */
+  /** Appends an item. @throws RangeError if the queue is full; check `isFull` first. */
   push(item: Item): void {
     if (this.isFull) throw new RangeError(`The queue is full: it holds ${this.#capacity} items.`);
     this.#items.add(item);
@@ -33,12 +33,12 @@ export class TaskQueue<Item> {
     return undefined;
   }
 
-  /** Removes an item wherever it stands; returns whether it was there. */
+  /** Removes an item wherever it is; returns whether it was there. */
   remove(item: Item): boolean {
     return this.#items.delete(item);
   }
 
-  /** Removes and returns all items, the oldest first. */
+  /** Removes and returns all items, oldest first. */
   drain(): readonly Item[] {
     const items = [...this.#items];
     this.#items.clear();

@@ -1,5 +1,5 @@
-// A fixed number of worker threads, each of which runs one task. Queueing, retrying and replacing threads for good are the
-// pool's, not done here.
+// A fixed number of worker threads, each of which runs one task at a time. Queueing, retrying and replacing the set are the
+// pool's job.
 
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { MessagePort, Transferable } from 'node:worker_threads';
@@ -7,27 +7,27 @@ import { asError, isWireError, reviveError, WorkerPoolError } from '../../shared
 import { asRecord } from '../../shared/json.js';
 import { LOADED } from '../../shared/protocol.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
-import { Deadline } from './deadline.js';
+import { Deadline } from '../waiting/abortable.js';
 import { diedError, timeoutError, toPoolError } from './pool-errors.js';
 
 export interface ThreadSetOptions {
-  /** What a thread runs, as text: a bundle has no files beside it that a thread could load. */
+  /** The code of a thread as text: a bundle has no separate files to load. */
   readonly code: string;
-  /** What the code is told. */
+  /** Data passed to the code. */
   readonly data: ThreadData;
   readonly threads: number;
   readonly maxHeapMb: number;
-  /** How many sessions live on a thread. */
+  /** Returns the number of sessions on a thread. */
   readonly residentsOn: (threadId: number) => number;
   /** Called, never synchronously, when a thread came or went. */
   readonly onChange: () => void;
-  /** Called with an error of a thread that no task owns. */
+  /** Called with an error of a thread that belongs to no task. */
   readonly onStrayError: (error: Error) => void;
-  /** Called when a thread has ended before its code was loaded; no other one is started in its place. */
+  /** Called if a thread ended before its code was loaded; it is not replaced. */
   readonly onNotLoaded: (reason: unknown) => void;
 }
 
-/** A request on its way to a thread. */
+/** A request for a thread. */
 export interface ThreadTask {
   readonly request: TaskRequest;
   readonly timeoutMs: number;
@@ -36,17 +36,17 @@ export interface ThreadTask {
 
 const MAX_YOUNG_GENERATION_MB = 12;
 
-/** Time that the code of a thread may take to load, in milliseconds: some 40, and a second on a machine that is busy. */
+/** Timeout for loading a thread's code, in milliseconds. It takes about 40, and a second on a busy machine. */
 const LOAD_LIMIT_MS = 10_000;
 
-/** A thread, and who waits for its answer. */
+/** A thread, and the caller that waits for its answer. */
 interface Thread {
   readonly worker: Worker;
   readonly port: MessagePort;
   waiting: { resolve: (reply: unknown) => void; reject: (reason: unknown) => void } | undefined;
   /** Whether its code has been loaded. */
   isLoaded: boolean;
-  /** Whether it is about to end: no task is given to it. */
+  /** Whether it is ending: it gets no more tasks. */
   isEnding: boolean;
   /** What ended it. */
   failure: unknown;
@@ -55,17 +55,17 @@ interface Thread {
 /**
  * Threads that run one task each. Why they are started as they are:
  *
- * - A heap limit: out of memory takes 76 ms instead of 15 s and 4 GB.
- * - A small young generation, of 4 MB at a time: what lives long here is in columns, and a larger one of 16 MB (Node 20) adds
- *   25 MB a thread and spares no time. What survives in a very large one (Node 24) can be more than the 16 MB that Node leaves
- *   a thread which runs out of memory, and the whole process ends then (one death in some 75; with 48 MB in all none of 175).
- * - An empty environment: whatever a dependency does in a worker, it sees no secrets.
- * - A port for tasks and answers: what any code on the thread posts to its parent is taken for none of them.
- * - Of free threads the one on which the fewest sessions live: what comes stays there.
- * - None ends when it is idle: it holds nothing but its loaded code, and starting one takes 40 ms.
+ * - A heap limit: running out of memory takes 76 ms instead of 15 s and 4 GB.
+ * - A small young generation, with semi-spaces of 4 MB: long-lived data is in columns, and a larger one of 16 MB (Node 20) adds 25 MB
+ *   per thread without saving time. In a very large one (Node 24) the survivors can exceed the 16 MB that Node leaves a thread
+ *   that runs out of memory, which ends the whole process (one death in about 75; none of 175 with 48 MB in all).
+ * - An empty environment: dependencies in a worker see no secrets.
+ * - A port for tasks and answers: messages that other code posts to the parent cannot be mistaken for them.
+ * - Of the free threads, the one with the fewest sessions is chosen: a session stays on its thread.
+ * - Idle threads are kept: one holds nothing but its loaded code, and starting one takes 40 ms.
  *
- * A thread that ends is started anew, unless its code was not loaded yet: whether that will ever be is for the pool to find out.
- * `run` must be called only while `freeThreads` is above 0.
+ * A thread that ends is replaced, unless its code was never loaded: whether it ever will be is for the pool to decide. `run`
+ * may only be called while `freeThreads` is above 0.
  */
 export class ThreadSet {
   readonly #options: ThreadSetOptions;
@@ -75,7 +75,7 @@ export class ThreadSet {
   #onIdle: () => void = () => undefined;
   #destruction: Promise<void> | undefined;
 
-  /** Starts the threads. @throws what `new Worker` throws where threads are forbidden. */
+  /** Starts the threads. @throws what `new Worker` throws if threads are forbidden. */
   constructor(options: ThreadSetOptions) {
     this.#options = options;
     for (let count = 0; count < options.threads; count += 1) this.#start();
@@ -86,30 +86,30 @@ export class ThreadSet {
     return this.#free().length;
   }
 
-  /** Tasks that run. */
+  /** Running tasks. */
   get running(): number {
     return this.#running;
   }
 
-  /** Whether the code of any thread has ever been loaded. */
+  /** Whether any thread has ever loaded its code. */
   get hasLoaded(): boolean {
     return this.#hasLoaded;
   }
 
-  /** Whether fewer threads work, could work or are being started than there should be: some died. */
+  /** Whether threads are missing: fewer are busy, free or starting than there should be. */
   get isShort(): boolean {
     const starting = [...this.#threads].filter(({ isLoaded, isEnding }) => !isLoaded && !isEnding);
     return this.#running + this.freeThreads + starting.length < this.#options.threads;
   }
 
   /**
-   * Posts a request, synchronously, to a free thread and resolves to whatever it answers.
+   * Posts a request synchronously to a free thread, and resolves to its answer.
    *
-   * @throws WorkerPoolError when no answer comes within `timeoutMs`, counted from now; the thread is
-   * stopped then and another one started, for nothing else ends a loop.
+   * @throws WorkerPoolError if there is no answer within `timeoutMs`; the thread is then stopped and replaced, the only way to
+   *   end an infinite loop.
    */
   async run({ request, timeoutMs, transferList }: ThreadTask): Promise<unknown> {
-    const thread = this.#leastLivedIn();
+    const thread = this.#leastOccupied();
     const answer = new Promise((resolve, reject) => {
       thread.waiting = { resolve, reject };
     });
@@ -133,14 +133,14 @@ export class ThreadSet {
     }
   }
 
-  /** Stops one thread now, whatever it does; another one is started. */
+  /** Stops a thread immediately; another one is started. */
   stopThread(threadId: number): void {
     for (const thread of this.#threads) {
       if (thread.worker.threadId === threadId) this.#stop(thread);
     }
   }
 
-  /** Stops the threads as soon as the tasks that run have ended; each has a deadline. Resolves when they are gone. */
+  /** Stops the threads once running tasks have ended; each has a deadline. Resolves when they are gone. */
   async retire(): Promise<void> {
     if (this.#running > 0) {
       await new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ export class ThreadSet {
     await this.destroy();
   }
 
-  /** Stops all threads now; tasks that run fail with `WORKER_DIED`. Resolves when they are gone. */
+  /** Stops all threads immediately; running tasks fail with `WORKER_DIED`. Resolves when they are gone. */
   destroy(): Promise<void> {
     const stopAll = async (): Promise<void> => {
       await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
@@ -165,7 +165,7 @@ export class ThreadSet {
     );
   }
 
-  #leastLivedIn(): Thread {
+  #leastOccupied(): Thread {
     const residents = ({ worker }: Thread): number => this.#options.residentsOn(worker.threadId);
     return this.#free().reduce((least, each) =>
       residents(each) < residents(least) ? each : least,
@@ -193,8 +193,12 @@ export class ThreadSet {
       },
     });
     const thread: Thread = {
-      ...{ worker, port, waiting: undefined },
-      ...{ isLoaded: false, isEnding: false, failure: undefined },
+      worker,
+      port,
+      waiting: undefined,
+      isLoaded: false,
+      isEnding: false,
+      failure: undefined,
     };
     this.#threads.add(thread);
     const loading = setTimeout(() => {
@@ -215,7 +219,7 @@ export class ThreadSet {
       if (isWireError(thrown)) thread.waiting?.reject(reviveError(thrown));
       else thread.waiting?.resolve(reply);
     });
-    // One nested thousands of levels deep cannot be read, for one.
+    // For example, an answer nested thousands of levels deep.
     port.on('messageerror', (cause) => {
       thread.waiting?.reject(new Error('its answer could not be read', { cause }));
     });
@@ -252,7 +256,7 @@ export class ThreadSet {
   }
 }
 
-/** The error that a thread reports. Any code on it can post anything else: that is told, and never thrown in here. */
+/** The error that a thread reports. Other code on it may post anything: that is reported, never thrown here. */
 function strayErrorOf(message: unknown): Error {
   const { strayError } = (message ?? {}) as { readonly strayError?: unknown };
   if (isWireError(strayError)) return reviveError(strayError);

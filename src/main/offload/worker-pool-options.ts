@@ -1,23 +1,25 @@
-// What a worker pool can be told, its defaults, and their check.
+// The options of a worker pool, their defaults and validation.
 
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { parseOptions } from '../host/parse-options.js';
+import { MAX_TIMER_MS } from '../waiting/abortable.js';
 
-/** How a `WorkerPool` is sized and how long it waits. Every option has a default. */
+/** Size and timeouts of a `WorkerPool`. Every option has a default. */
 export interface WorkerPoolOptions {
-  /** Worker threads. @default one less than the processor has, at least 1, at most 2 */
+  /** Worker threads. @default one less than the number of processors, at least 1, at most 2 */
   readonly threads?: number | undefined;
-  /** Tasks that may wait for a thread; one more is refused. @default 64 */
+  /** Maximum number of waiting tasks; further ones are refused. @default 64 */
   readonly maxQueuedTasks?: number | undefined;
-  /** Time a task may take once a thread has it, in milliseconds. @default 5_000 */
+  /** Timeout of a task once a thread has it, in milliseconds. @default 5_000 */
   readonly taskTimeoutMs?: number | undefined;
-  /** Time that `close` grants to tasks that run, in milliseconds. @default 1_000 */
+  /** Time that `close` grants to running tasks, in milliseconds. @default 1_000 */
   readonly closeTimeoutMs?: number | undefined;
   /** Heap of one thread, in megabytes. @default 512 */
   readonly maxHeapMb?: number | undefined;
-  /** Failures in a row after which the pool refuses work. @default 5 */
+  /** Consecutive failures after which the pool refuses work. @default 5 */
   readonly failureThreshold?: number | undefined;
-  /** How long it does, in milliseconds. @default 30_000 */
+  /** How long it refuses work, in milliseconds. @default 30_000 */
   readonly coolDownMs?: number | undefined;
 }
 
@@ -26,8 +28,6 @@ export type CompleteWorkerPoolOptions = {
   readonly [Key in keyof WorkerPoolOptions]-?: Exclude<WorkerPoolOptions[Key], undefined>;
 };
 
-/** A timer cannot wait longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
 
 const schema = z.strictObject({
@@ -44,9 +44,7 @@ const schema = z.strictObject({
   coolDownMs: milliseconds.default(30_000),
 });
 
-/** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
+/** Validates the options and fills in the defaults. @throws RangeError that names each invalid option. */
 export function completeWorkerPoolOptions(options: WorkerPoolOptions): CompleteWorkerPoolOptions {
-  const outcome = schema.safeParse(options);
-  if (outcome.success) return outcome.data;
-  throw new RangeError(`Invalid worker pool options.\n${z.prettifyError(outcome.error)}`);
+  return parseOptions('worker pool options', schema, options);
 }

@@ -1,12 +1,12 @@
-// Runs tasks on worker threads such that every promise settles: bounded queue, deadline per task,
-// circuit breaker, replacement of threads that are lost. Knows no fallback; that is the offload's.
+// Runs tasks on worker threads such that every promise settles: bounded queue, deadline per task, circuit breaker, replacement
+// of lost threads. Falling back is the offload's job.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
 import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
 import { loadTokenText } from '../../shared/tokens/o200k.js';
-import { CircuitBreaker } from './circuit-breaker.js';
+import { CircuitBreaker, RestartBackoff } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
 import {
   closedError,
@@ -17,38 +17,36 @@ import {
 } from './pool-errors.js';
 import { PoolJob } from './pool-job.js';
 import type { Job, TaskOutcome } from './pool-job.js';
-import { ResidentTally } from './resident-tally.js';
-import { RestartBackoff } from './restart-backoff.js';
 import { TaskQueue } from './task-queue.js';
 import type { ThreadSet } from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
 import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
 
-/** How one task is run. */
+/** Options of one task. */
 export interface RunTaskOptions {
   /** Rejects the task with its reason as soon as it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Replaces the pool's `taskTimeoutMs` for this task. */
+  /** Overrides the pool's `taskTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
-  /** What of the request moves to the thread instead of being copied. */
+  /** What the request transfers to the thread instead of copying. */
   readonly transferList?: readonly Transferable[] | undefined;
 }
 
-/** What a pool is doing and has been through. */
+/** The state and totals of a pool. */
 export interface WorkerPoolStats {
   readonly runningTasks: number;
   readonly queuedTasks: number;
   /** How often all threads were replaced because some were lost or never started. */
   readonly replacements: number;
-  /** Errors that threads reported which belonged to no task. */
+  /** Errors of threads that belonged to no task. */
   readonly strayErrors: number;
-  /** Whether the pool refuses work because of failures in a row. */
+  /** Whether the pool refuses work because of consecutive failures. */
   readonly isBroken: boolean;
 }
 
-/** What tests and special deployments replace. */
+/** Replaceable in tests and special deployments. */
 export interface WorkerPoolInternals {
-  /** The module that answers the tasks of each thread. @default none: the package's own code does */
+  /** The module that handles the tasks of each thread. @default the package's own code */
   readonly workerUrl?: URL | undefined;
   /** The current time in milliseconds, from any origin. @default performance.now */
   readonly now?: (() => number) | undefined;
@@ -56,7 +54,7 @@ export interface WorkerPoolInternals {
   readonly lossToleranceMs?: number | undefined;
 }
 
-/** What threads are made with; loaded with the first task of any pool. */
+/** What threads are created with; loaded with the first task of any pool. */
 interface ThreadParts {
   readonly ThreadSet: typeof ThreadSet;
   readonly code: string;
@@ -65,13 +63,13 @@ interface ThreadParts {
 
 let parts: ThreadParts | undefined;
 
-/** One by one, with turns of the event loop between: the tokens alone take 7 ms to load. */
+/** Sequentially, with turns of the event loop in between: the tokens alone take 7 ms to load. */
 async function loadParts(): Promise<ThreadParts> {
   const { ThreadSet } = await import('./thread-set.js');
   const { WORKER_CODE: code } = await import('./worker-code.js');
   const tokens = await loadTokenText().then(
     (text) => ({ text }),
-    // The thread tells it, when it is to count.
+    // The thread reports it if it has to count.
     (thrown: unknown) => ({ failure: asError(thrown).message }),
   );
   return { ThreadSet, code, tokens };
@@ -79,21 +77,18 @@ async function loadParts(): Promise<ThreadParts> {
 
 const NOT_STARTED = 'its threads did not start';
 
-/** How long `close` waits for threads that were told to stop, in milliseconds. */
+/** How long `close` waits for threads to stop, in milliseconds. */
 const STOP_TIMEOUT_MS = 2_000;
 
 /**
- * A pool of worker threads. Threads start with the first task and never keep the process alive when
- * they are idle.
+ * A pool of worker threads. Threads start with the first task and, when idle, do not keep the process alive.
  *
- * A task waits in the pool's own queue until a thread is free, then runs under a deadline. A caller
- * who aborts is answered at once; a task that runs already is left to finish on its thread unheard,
- * because stopping a healthy thread costs 40 ms and the code it has warmed up. Only its deadline
- * stops it. Until then such a task keeps the process alive.
+ * A task waits in the pool's queue until a thread is free, then runs under a deadline. An abort rejects the caller at once, but
+ * a running task continues unheard, since stopping a healthy thread would cost 40 ms and its warmed-up code; only the deadline
+ * stops it. Until then it keeps the process alive.
  *
- * Threads are watched: when fewer than there should be have been at work or ready for a second, or
- * when they fail to load at all, the whole set is replaced, with growing pauses: a thread that has died while it started is not
- * started again.
+ * Threads are watched: if some are missing for a second, or they fail to load, the whole set is replaced, with growing delays.
+ * A thread that died while starting is not replaced individually.
  */
 export class WorkerPool {
   readonly #options: CompleteWorkerPoolOptions;
@@ -102,22 +97,23 @@ export class WorkerPool {
   readonly #now: () => number;
   readonly #queue: TaskQueue<Job>;
   readonly #running: Set<Job> = new Set();
-  readonly #residents: ResidentTally = new ResidentTally();
+  /** Number of sessions by thread. */
+  readonly #residents = new Map<number, number>();
   readonly #breaker: CircuitBreaker;
   readonly #backoff: RestartBackoff;
-  /** Sets that were given up, as long as tasks run on them. */
+  /** Replaced sets that still run tasks. */
   readonly #retired: Set<ThreadSet> = new Set();
   #isLoading: boolean = false;
   #threads: ThreadSet | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
-  /** The latest failure, told as the cause when the pool refuses work. */
+  /** The latest failure: the cause when the pool refuses work. */
   #lastFailure: unknown;
   #replacements: number = 0;
   #strayErrors: number = 0;
   #closing: Promise<void> | undefined;
   #onJobEnd: () => void = () => undefined;
 
-  /** @throws RangeError for an option out of its range. */
+  /** @throws RangeError for an option out of range. */
   constructor(options: WorkerPoolOptions = {}, internals: WorkerPoolInternals = {}) {
     this.#options = completeWorkerPoolOptions(options);
     this.#workerUrl = internals.workerUrl;
@@ -129,7 +125,7 @@ export class WorkerPool {
     this.#breaker = new CircuitBreaker({ failureThreshold, coolDownMs, now: this.#now });
   }
 
-  /** The number of threads that the pool works with. */
+  /** The number of threads. */
   get threads(): number {
     return this.#options.threads;
   }
@@ -149,12 +145,11 @@ export class WorkerPool {
   }
 
   /**
-   * Runs a task on a free thread. The request is posted as soon as one is free, which may be later:
-   * what it refers to must not change until then.
+   * Runs a task on a free thread. The request is posted when one is free, possibly later: it must not change until then.
    *
-   * @throws the signal's reason; `WorkerPoolError` when the pool failed (`WORKER_TIMEOUT`,
-   * `WORKER_OUT_OF_MEMORY`, `WORKER_DIED`, `WORKER_FAILED`, `WORKER_INVALID_RESULT`) or refused
-   * (`POOL_QUEUE_FULL`, `POOL_UNAVAILABLE`, `CLOSED`); any other error is the task's own.
+   * @throws the signal's reason; `WorkerPoolError` if the pool failed (`WORKER_TIMEOUT`, `WORKER_OUT_OF_MEMORY`, `WORKER_DIED`,
+   *   `WORKER_FAILED`, `WORKER_INVALID_RESULT`) or refused (`POOL_QUEUE_FULL`, `POOL_UNAVAILABLE`, `CLOSED`); any other error
+   *   is the task's own.
    */
   async run<Request extends TaskRequest>(
     request: Request,
@@ -178,26 +173,27 @@ export class WorkerPool {
     return job.promise;
   }
 
-  /** Time that a task may take, in milliseconds; what speaks to threads past the pool keeps to it too. */
+  /** Timeout of a task, in milliseconds; lines use it as well. */
   get taskTimeoutMs(): number {
     return this.#options.taskTimeoutMs;
   }
 
-  /** Tells that a session lives on a thread from now on: the next one rather goes to another. */
+  /** Counts a session on a thread in or out, so that the next one goes to a less occupied thread. */
   noteResident(threadId: number, change: 1 | -1): void {
-    this.#residents.add(threadId, change);
+    const residents = (this.#residents.get(threadId) ?? 0) + change;
+    if (residents > 0) this.#residents.set(threadId, residents);
+    else this.#residents.delete(threadId);
   }
 
-  /** Stops a thread that no longer answers, with all that runs and lives on it; another one is started. */
+  /** Stops a thread that no longer answers, with everything on it; another one is started. */
   stopThread(threadId: number): void {
     this.#threads?.stopThread(threadId);
     for (const threads of this.#retired) threads.stopThread(threadId);
   }
 
   /**
-   * Ends the pool for good. Tasks that wait are rejected with `CLOSED` at once, tasks that run when
-   * they have not finished within `closeTimeoutMs`; then all threads are stopped, whatever they do.
-   * Further calls return the same promise, which never rejects.
+   * Closes the pool for good. Queued tasks are rejected with `CLOSED` at once, running ones after `closeTimeoutMs`; then all
+   * threads are stopped. Further calls return the same promise, which never rejects.
    */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
@@ -212,11 +208,13 @@ export class WorkerPool {
     return permit;
   }
 
-  /** Brings everything in line after anything has changed. Every event of the pool ends here. */
+  /** Reacts to any change of state. Every event of the pool ends here. */
   #update(): void {
     this.#onJobEnd();
     if (this.isClosed) return;
-    if (this.#breaker.isOpen) this.#refuseQueued('too many tasks failed in a row', isNoProbe);
+    if (this.#breaker.isOpen) {
+      this.#refuseQueued('too many tasks failed in a row', ({ permit }) => !permit.isProbe);
+    }
     this.#dispatch();
     this.#watchThreads();
   }
@@ -251,7 +249,7 @@ export class WorkerPool {
     this.#update();
   }
 
-  /** Where none has ever loaded, none will; any other one is missed by the clock that watches them. */
+  /** If no thread has ever loaded, none will; otherwise the loss timer notices the missing one. */
   #noteNotLoaded(reason: unknown, threads: ThreadSet): void {
     this.#lastFailure = toPoolError(reason);
     if (threads.hasLoaded) return;
@@ -271,7 +269,7 @@ export class WorkerPool {
         data: { tokens: parts.tokens, module: this.#workerUrl?.href },
         threads: this.#options.threads,
         maxHeapMb: this.#options.maxHeapMb,
-        residentsOn: (threadId) => this.#residents.on(threadId),
+        residentsOn: (threadId) => this.#residents.get(threadId) ?? 0,
         onChange: () => {
           this.#update();
         },
@@ -285,19 +283,19 @@ export class WorkerPool {
       });
       this.#threads = threads;
     } catch (thrown) {
-      // Where the process may start no threads (Node's permission model), it says so here.
-      this.#noteNoStart(thrown);
+      // Thrown if threads are forbidden (Node's permission model).
+      this.#noteStartFailure(thrown);
     }
     return this.#threads;
   }
 
-  /** Loads what threads are made with, which whoever wants no threads does without. */
+  /** Loads lazily what threads are created with. */
   async #load(): Promise<void> {
     this.#isLoading = true;
     try {
       parts = await loadParts();
     } catch (thrown) {
-      this.#noteNoStart(thrown);
+      this.#noteStartFailure(thrown);
       this.#refuseQueued(NOT_STARTED);
     } finally {
       this.#isLoading = false;
@@ -305,12 +303,12 @@ export class WorkerPool {
     this.#update();
   }
 
-  #noteNoStart(thrown: unknown): void {
+  #noteStartFailure(thrown: unknown): void {
     this.#lastFailure = toPoolError(thrown);
     this.#backoff.noteLoss();
   }
 
-  /** Parts with a set of threads; the next task starts another one when the backoff allows it. */
+  /** Gives up a set of threads; the next task starts another one when the backoff allows it. */
   #giveUp(threads: ThreadSet): void {
     if (this.#threads !== threads) return;
     this.#threads = undefined;
@@ -321,9 +319,8 @@ export class WorkerPool {
   }
 
   /**
-   * A thread that died is started anew, which brings us here to stop the clock. When it was not, or does not end though it was
-   * stopped, the clock runs out.
-   * While tasks wait, the clock keeps the process alive: the threads themselves do not.
+   * A thread that died is normally replaced, and then this stops the timer. If it was not, or a stopped one does not end, the
+   * timer runs out. While tasks wait, the timer keeps the process alive: the threads do not.
    */
   #watchThreads(): void {
     const threads = this.#threads;
@@ -359,19 +356,19 @@ export class WorkerPool {
   async #shutDown(): Promise<void> {
     clearTimeout(this.#lossTimer);
     for (const job of this.#queue.drain()) job.reject(closedError());
-    await this.#whenNoneIsAwaited(this.#options.closeTimeoutMs);
+    await this.#whenNoneAwaited(this.#options.closeTimeoutMs);
     for (const job of this.#running) job.reject(closedError());
     const sets = this.#threads === undefined ? [] : [this.#threads];
     const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
-    // Stopping a thread takes milliseconds whatever it does; should that ever fail, close still ends.
+    // Stopping a thread takes milliseconds; if that ever fails, `close` still ends.
     const controller = new AbortController();
     const { signal } = controller;
     await Promise.race([stopped, delay(STOP_TIMEOUT_MS, undefined, { signal })]);
     controller.abort();
   }
 
-  /** Resolves when no caller waits for a task any more, at the latest after `timeoutMs`. */
-  #whenNoneIsAwaited(timeoutMs: number): Promise<void> {
+  /** Resolves when no caller waits any more, at the latest after `timeoutMs`. */
+  #whenNoneAwaited(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       this.#onJobEnd = () => {
@@ -384,11 +381,7 @@ export class WorkerPool {
   }
 }
 
-function isNoProbe(job: Job): boolean {
-  return !job.permit.isProbe;
-}
-
-/** What the end of a task says about the pool: an error of the task itself proves that the thread works. */
+/** What the end of a task says about the pool: a task's own error proves that the thread works. */
 function outcomeOf(thrown: unknown): WorkOutcome {
   if (!(thrown instanceof WorkerPoolError)) return 'success';
   return isRequestRefused(thrown) ? 'cancelled' : 'failure';

@@ -1,18 +1,18 @@
-// Applies one edit of a preflight: what it takes away is kept first, then it lands whole. Tells nobody but `sent`.
+// Applies one edit of a preflight: records what it removes, then applies it atomically. Reports only to `sent`.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityBase, DensityResult } from '../../shared/density.js';
-import { abortable } from '../waiting/abortable.js';
-import type { EntryChange } from '../entry-change.js';
+import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
+import { abortable } from '../waiting/abortable.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
-import { tokensOf } from './cost-meter.js';
 import type { SessionParts } from './session-parts.js';
+import { tokensOf } from './token-tally.js';
 
-/** What a step came to. A failure beside an event came after the edit had landed, which stands all the same. */
+/** The result of a step. A failure next to an event happened after the edit had landed; the edit stands. */
 export interface StepOutcome<Event> {
   readonly event: Event;
   readonly failure?: Failure | undefined;
@@ -23,7 +23,7 @@ export interface Failure {
   readonly thrown: unknown;
 }
 
-/** Returns what a promise rejects with, or `undefined`. */
+/** Returns the promise's rejection, or `undefined`. */
 export function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
   return promise.then(
     () => undefined,
@@ -31,7 +31,7 @@ export function failureOf(promise: Promise<unknown>): Promise<Failure | undefine
   );
 }
 
-/** An edit that was applied. Token totals are those of the whole history. */
+/** An applied edit. Token totals are those of the whole history. */
 export interface AppliedEdit {
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;
@@ -39,13 +39,12 @@ export interface AppliedEdit {
 }
 
 /**
- * Records and applies an edit that was computed from `base`, together with what it does to the reasoning
- * behind it. Aborting before it lands leaves the history as it was; once it has landed, the wait for
- * its tokens is no longer called off.
+ * Records and applies an edit computed from `base`, together with its effect on later reasoning. An abort before it lands
+ * leaves the history unchanged; after that, waiting for its token counts is not aborted.
  *
- * @param records what the edit is made of, when all of that landed before
- * @returns the edit, with the failure of counting its tokens; or `null` when it has to be computed again, because the history was rewritten while
- * it was being recorded, or reasoning came in that would stand behind it
+ * @param records the journal records of the edit, if all of it landed before
+ * @returns the edit, and the failure if counting its tokens failed; `null` if it must be recomputed because, while it was
+ *   recorded, the history was rewritten or reasoning was added that it would have to strip
  */
 export async function applyEdit(
   parts: SessionParts,
@@ -60,7 +59,7 @@ export async function applyEdit(
   const changes = listChanges(history.getRawHistory(), result);
   if (recorder !== undefined) await abortable(recorder.record('pruned', changes, signal), signal);
   if (history.revision !== base.revision) return null;
-  if (strips(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
+  if (stripsReasoning(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const changedTokens = sumOf(changes, ({ before }) => before, history);
   const applied = history.applyDensityResult(result, base, records);
   const toRevision = history.revision;
@@ -75,8 +74,8 @@ export async function applyEdit(
 }
 
 /**
- * Takes the reasoning out of the entries that came in behind a rewrite while that was made; it stays
- * when it cannot be recorded, as the rewrite itself stands.
+ * Strips reasoning from entries added behind a rewrite while it was made. If that cannot be recorded, the reasoning stays: the
+ * rewrite has already landed.
  */
 export async function stripLateReasoning(
   parts: SessionParts,
@@ -86,7 +85,7 @@ export async function stripLateReasoning(
   const { history } = parts;
   const { revision } = history;
   const place = { entry: fromEntry, block: 0 };
-  while (strips(parts) && history.revision === revision) {
+  while (stripsReasoning(parts) && history.revision === revision) {
     const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
     if (isEmptyDensityResult(result)) return;
     const landed = await applyEdit(parts, result, history.base, signal).catch(
@@ -100,17 +99,17 @@ export async function stripLateReasoning(
   }
 }
 
-function strips({ edits }: SessionParts): boolean {
+function stripsReasoning({ edits }: SessionParts): boolean {
   return edits.reasoning !== 'keep';
 }
 
-/** What is stripped may stand behind the base that the edit was found on: the history has grown since. */
+/** Extends the edit to entries added after its base: their reasoning may have to be stripped as well. */
 function withReasoning(
   parts: SessionParts,
   result: DensityResult,
   base: DensityBase,
 ): { readonly result: DensityResult; readonly base: DensityBase } {
-  if (!strips(parts)) return { result, base };
+  if (!stripsReasoning(parts)) return { result, base };
   const entries = parts.history.getRawHistory();
   const { revision } = base;
   return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };

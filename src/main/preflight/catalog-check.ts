@@ -1,40 +1,39 @@
-// Holds a host's own catalog of tools against the calls that come, and names each tool once that it does not fit. What becomes
-// of such calls is not decided here: passes take their tool for one that is not known.
+// Compares a host's own tool catalog with the calls that arrive, and warns once per tool that does not fit. Passes treat such a
+// tool as unknown; that is not decided here.
 
 import type { IContent } from '../../shared/content.js';
 import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/call-use.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
 
-/** Checks the catalog of one session. */
 export class CatalogCheck {
   readonly #catalog: ToolCatalog;
   readonly #logger: Logger;
   readonly #seen = new WeakSet<IContent>();
-  readonly #named = new Set<string>();
+  readonly #warned = new Set<string>();
 
   constructor(catalog: ToolCatalog, logger: Logger) {
     this.#catalog = catalog;
     this.#logger = logger;
   }
 
-  /** Looks at the entries at the end of a history that it has not seen yet. */
-  look(entries: readonly IContent[]): void {
+  /** Checks the entries at the end of a history that it has not seen yet. */
+  check(entries: readonly IContent[]): void {
     for (let at = entries.length - 1; at >= 0; at -= 1) {
       const entry = entries[at];
       if (entry === undefined || this.#seen.has(entry)) return;
       this.#seen.add(entry);
       for (const block of entry.blocks) {
-        if (block.type === 'tool_call') this.#lookAt(block.name, block.parameters);
+        if (block.type === 'tool_call') this.#checkCall(block.name, block.parameters);
       }
     }
   }
 
-  #lookAt(tool: string, parameters: unknown): void {
-    if (this.#named.has(tool) || !Object.hasOwn(this.#catalog, tool)) return;
+  #checkCall(tool: string, parameters: unknown): void {
+    if (this.#warned.has(tool) || !Object.hasOwn(this.#catalog, tool)) return;
     const use = useOf(this.#catalog[tool] ?? [], parameters);
     if (use === undefined || !contradicts(use, parameters)) return;
-    this.#named.add(tool);
+    this.#warned.add(tool);
     this.#logger.warn(
       'the tool catalog does not fit the calls of a tool, which is taken for one that is not known; say in density.toolCatalog which parameters it has',
       { tool, access: use.access, expected: fileKeysOf(use) },

@@ -1,69 +1,44 @@
-// The second step of a preflight: a compression that was made is put in place, when it helps.
+// The second step of a preflight: applies a compression if it makes the history smaller.
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
+import type { DensityBase } from '../../shared/density.js';
+import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
-import type { EntryChange } from '../entry-change.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
+import type { StepOutcome } from './apply-edit.js';
 import type { MadeCompression } from './make-compression.js';
 import { firstDifference, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
-import type { StepOutcome } from './apply-edit.js';
 
 /**
- * Compresses the history and puts the result in place when it is smaller. What is added meanwhile
- * waits, and stands behind the result.
+ * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.
  *
- * @param make makes the compression of the history as it stands
- * @throws what `make` threw, or the signal's reason. The history is as before then.
+ * @param make compresses the present history
+ * @throws what `make` threw, or the signal's reason. The history is unchanged then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
   make: () => Promise<MadeCompression>,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<CompressedEvent>> {
-  const { history, recorder, sent } = parts;
+  const { history } = parts;
   const { base } = history;
   const tokensBefore = history.getTotalTokens();
   history.startCompression();
-  let made: MadeCompression;
-  let outcome: CompressedEvent['outcome'];
-  let newLength: number;
+  let landed: Landed;
   try {
-    made = await make();
-    const newHistory =
-      made.keepsReasoning === true
-        ? made.newHistory
-        : withoutStaleReasoning(parts, made.newHistory);
-    newLength = newHistory.length;
-    const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
-    if (tokensAfter >= tokensBefore) {
-      outcome = 'rejected';
-    } else {
-      if (recorder !== undefined) {
-        const changes = listRewritten(history.getRawHistory(), newHistory);
-        await abortable(recorder.record('compressed', changes, signal), signal);
-      }
-      const intactEntries = firstDifference(newHistory, history.getRawHistory());
-      outcome = history.replaceAll(newHistory, base) ? 'applied' : 'stale';
-      if (outcome === 'applied') {
-        const revisions = { fromRevision: base.revision, toRevision: history.revision };
-        // What the provider has compacted is nobody's saving: it would not have been sent whole without the session either.
-        const reclaimedTokens =
-          made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
-        sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
-      }
-    }
+    landed = await land(parts, await make(), { base, tokensBefore }, signal);
   } finally {
     history.endCompression();
   }
-  const isApplied = outcome === 'applied';
-  const failure =
-    (isApplied &&
-      made.keepsReasoning !== true &&
-      (await failureOf(stripLateReasoning(parts, newLength, signal)))) ||
-    (await failureOf(history.waitForTokenUpdates()));
+  const { made, outcome, newLength } = landed;
+  const lateFailure =
+    outcome === 'applied' && made.keepsReasoning !== true
+      ? await failureOf(stripLateReasoning(parts, newLength, signal))
+      : undefined;
+  const failure = lateFailure ?? (await failureOf(history.waitForTokenUpdates()));
   const { by, llmCallMade, fallbackFrom, isAhead } = made;
   const event = {
     strategy: by.name,
@@ -79,6 +54,45 @@ export async function runCompressionStep(
   return { event, failure };
 }
 
+/** The history when the compression began. */
+interface Before {
+  readonly base: DensityBase;
+  readonly tokensBefore: number;
+}
+
+interface Landed {
+  readonly made: MadeCompression;
+  readonly outcome: CompressedEvent['outcome'];
+  /** Length of the compressed history, without entries queued meanwhile. */
+  readonly newLength: number;
+}
+
+async function land(
+  parts: SessionParts,
+  made: MadeCompression,
+  { base, tokensBefore }: Before,
+  signal: AbortSignal | undefined,
+): Promise<Landed> {
+  const { history, recorder, sent } = parts;
+  const newHistory =
+    made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
+  const newLength = newHistory.length;
+  const tokensAfter = await abortable(history.estimateTokensForContents(newHistory), signal);
+  if (tokensAfter >= tokensBefore) return { made, outcome: 'rejected', newLength };
+  if (recorder !== undefined) {
+    const changes = listRewritten(history.getRawHistory(), newHistory);
+    await abortable(recorder.record('compressed', changes, signal), signal);
+  }
+  const intactEntries = firstDifference(newHistory, history.getRawHistory());
+  if (!history.replaceAll(newHistory, base)) return { made, outcome: 'stale', newLength };
+  // What the provider compacted is not a saving: it would not have been sent whole without the session either.
+  const reclaimedTokens =
+    made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
+  const revisions = { fromRevision: base.revision, toRevision: history.revision };
+  sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
+  return { made, outcome: 'applied', newLength };
+}
+
 function withoutStaleReasoning(
   { history, edits }: SessionParts,
   newHistory: readonly IContent[],
@@ -89,8 +103,8 @@ function withoutStaleReasoning(
 }
 
 /**
- * The entries that the new history does not hold as they are, those with tool responses together with
- * what answers the same calls now: a removal log has to tell such stand-ins from originals.
+ * The entries that the new history drops or replaces. Entries with tool responses come with the new entry that answers the same
+ * calls, so that the removal log can tell originals from stand-ins.
  */
 function listRewritten(
   history: readonly IContent[],
@@ -98,7 +112,7 @@ function listRewritten(
 ): readonly EntryChange[] {
   const former = new Set(history);
   const kept = new Set(newHistory);
-  /** By the calls that they answer, new entries, the first one last. */
+  /** New entries by the calls they answer, in reverse order. */
   const standIns = new Map<string, IContent[]>();
   for (const entry of [...newHistory].reverse()) {
     const calls = former.has(entry) ? '' : answeredCalls(entry);
@@ -114,7 +128,7 @@ function listRewritten(
   );
 }
 
-/** The ids of the calls that an entry answers, as a key; empty when it answers none. */
+/** A key of the call ids that an entry answers; empty if none. */
 function answeredCalls({ blocks }: IContent): string {
   const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
   return callIds.length === 0 ? '' : JSON.stringify(callIds);

@@ -1,68 +1,67 @@
-// How full the model's window is, in its own tokens: remembers what each preflight made ready,
-// compares it with what the provider reported for it, and says how sure a number is.
+// How full the model's window is, in the model's own tokens. Remembers the request of each preflight, calibrates by the usage
+// reported for it, and says how reliable a number is.
 
-import type { HistoryService } from '../history-service.js';
-import { TokenCalibration } from '../tokens/token-calibration.js';
-import type { RequestMemory } from '../state/session-memory.js';
-import type { ObservationOutcome } from '../tokens/token-calibration.js';
 import { assertTokens } from '../../shared/misuse.js';
+import type { HistoryService } from '../history-service.js';
+import type { RequestMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
+import { TokenCalibration } from '../tokens/token-calibration.js';
+import type { ObservationOutcome } from '../tokens/token-calibration.js';
 
 /**
- * Where a number of tokens comes from. `reported`: from the provider, for this very history.
- * `counted`: every entry was counted. `estimated`: some were not, or the tokenizer is an estimate.
+ * Where a token number comes from. `reported`: by the provider, for exactly this history. `counted`: every entry was counted.
+ * `estimated`: some were not, or the tokenizer is an estimate.
  */
 export type TokenSource = 'reported' | 'counted' | 'estimated';
 
 /** How full the model's window is. */
 export interface ContextUsage {
-  /** Tokens of history and overhead, in the model's own tokens as far as it is known. */
+  /** Tokens of history and overhead, in the model's own tokens as far as its ratio is known. */
   readonly tokens: number;
   readonly source: TokenSource;
 }
 
-/** What a provider reported for the last request. */
+/** The usage that a provider reported for the last request. */
 export interface UsageReport {
-  /** All tokens of the input, also those that came from or went into a cache. */
+  /** All input tokens, including those read from or written to a cache. */
   readonly inputTokens: number;
-  /** The model that answered, named as to `history.add`. @default the one that was named last */
+  /** The model that answered, named as in `history.add`. @default the most recently named one */
   readonly modelName?: string | undefined;
-  /** Those of the input that came from the provider's cache, for the event `cacheMissed`. @default nobody knows */
+  /** Input tokens read from the provider's cache, for the event `cacheMissed`. @default unknown */
   readonly cacheReadTokens?: number | undefined;
-  /** The provider's own word for why its cache was missed, 200 characters at most. @default it gave none */
+  /** The provider's reason for a cache miss, at most 200 characters. @default none */
   readonly cacheMissReason?: string | undefined;
 }
 
 /**
- * What a report of usage led to: `learned`, or why nothing could be learned from it. `no-preflight`:
- * there was no preflight to compare it with. `rewritten`: the history was edited since.
- * `uncounted`: entries came in during the preflight that were not counted at its end.
+ * The outcome of a usage report: `learned`, or why nothing was learned. `no-preflight`: there was no preflight to compare with.
+ * `rewritten`: the history was edited since. `uncounted`: not every entry was counted when the preflight ended.
  */
 export type UsageReportOutcome = ObservationOutcome | 'no-preflight' | 'rewritten' | 'uncounted';
 
 export interface ContextGaugeOptions {
   readonly history: HistoryService;
-  /** Says what the model accepts, and at which share of that a history is compressed. */
+  /** Provides the context limit and the compression threshold. */
   readonly runtimeContext: Pick<AgentRuntimeContext, 'ephemerals'>;
-  /** What is known of models, for sessions that share it. @default nothing, and shared with nobody */
+  /** What is known of models, possibly shared between sessions. @default a new one of its own */
   readonly calibration?: TokenCalibration | undefined;
   /** System text and tool schemas of every request, in the model's own tokens. @default 0 */
   readonly overheadTokens?: number | undefined;
-  /** Whether the tokenizer itself is an estimate, or has become one. @default false */
+  /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
   readonly countsAreEstimates?: (() => boolean) | undefined;
-  /** The last request of a former session of the history. @default there was none */
+  /** The last request of the session that had this history before. @default none */
   readonly formerRequest?: RequestMemory | null | undefined;
 }
 
-/** The state of a history. Whatever is added to it or done to it makes another one. */
+/** Identifies a state of a history: each addition and edit changes it. */
 interface HistoryVersion {
   readonly revision: number;
   readonly additions: number;
 }
 
-/** What a preflight made ready. */
+/** The request that a preflight prepared. */
 interface ReadyRequest extends HistoryVersion {
-  /** `undefined` when not all of it was counted. */
+  /** `undefined` if not every entry was counted. */
   readonly countedTokens: number | undefined;
   readonly pendingTokens: number;
 }
@@ -77,7 +76,7 @@ export class ContextGauge {
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
-  /** @throws TypeError or RangeError for an overhead that is no number of tokens. */
+  /** @throws TypeError or RangeError for an invalid overhead. */
   constructor(options: ContextGaugeOptions) {
     const { overheadTokens = 0, countsAreEstimates = () => false } = options;
     assertTokens('overheadTokens', overheadTokens);
@@ -94,7 +93,7 @@ export class ContextGauge {
     this.#sent = { ...version, countedTokens: countedTokens ?? undefined, pendingTokens };
   }
 
-  /** What the next session of the history has to know of the last request; `null` when no report can be for it. */
+  /** The last request, for a later session of this history; `null` if no report for it can be used. */
   get request(): RequestMemory | null {
     const { revision, additions } = this.#history;
     if (this.#sent?.revision !== revision) return null;
@@ -107,7 +106,7 @@ export class ContextGauge {
     return this.#runtimeContext.ephemerals.contextLimit();
   }
 
-  /** What the window leaves for the history, by what is known of the model now. */
+  /** The part of the window that the history may use, by the present calibration. */
   get budget(): TokenBudget {
     return new TokenBudget({
       contextLimit: this.contextLimit,
@@ -116,28 +115,30 @@ export class ContextGauge {
     });
   }
 
-  /** Whether the history fits the window beside the overhead and the model's `pendingTokens`. */
+  /** Whether the history fits the window beside overhead and `pendingTokens` (the model's own). */
   fits(pendingTokens: number): boolean {
     return this.#history.getTotalTokens() <= this.budget.roomTokens(pendingTokens);
   }
 
-  /** Counted tokens at which the history is to be compressed beside the overhead and the model's `pendingTokens`. */
+  /** Counted tokens at which the history is to be compressed, beside overhead and `pendingTokens` (the model's own). */
   thresholdTokens(pendingTokens: number): number {
     const share = this.#runtimeContext.ephemerals.compressionThreshold();
     return this.budget.thresholdTokens(share, pendingTokens);
   }
 
-  /** Whether the history reaches that threshold. What does not fit does: the threshold is a share of the window. */
+  /**
+   * Whether the history reaches the compression threshold. If it does not fit the window, it does: the threshold is a share of
+   * that.
+   */
   shouldCompress(pendingTokens: number): boolean {
     return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
   }
 
-  /** How the counter came by the history's total. */
   get countSource(): Exclude<TokenSource, 'reported'> {
     return this.#history.isCounted && !this.#countsAreEstimates() ? 'counted' : 'estimated';
   }
 
-  /** How full the window is. A report counts only until anything is added or edited. */
+  /** How full the window is. A report is valid until anything is added or edited. */
   get usage(): ContextUsage {
     if (this.#reported !== undefined && this.#isCurrent(this.#reported)) {
       return { tokens: this.#reported.tokens, source: 'reported' };
@@ -146,13 +147,13 @@ export class ContextGauge {
     return { tokens: historyTokens + this.#overheadTokens, source: this.countSource };
   }
 
-  /** Forgets what was sent last: a report that comes from here on cannot be told from one for the next request. */
-  preflightOpens(): void {
+  /** Forgets the last request: a report from here on could belong to the next one. */
+  beginPreflight(): void {
     this.#sent = undefined;
   }
 
-  /** Remembers the history as the request will hold it, beside that many tokens. */
-  preflightCloses(pendingTokens: number): void {
+  /** Remembers the history as it is about to be sent, beside `pendingTokens`. */
+  endPreflight(pendingTokens: number): void {
     const { revision, additions, isCounted } = this.#history;
     this.#sent = {
       revision,
@@ -165,13 +166,12 @@ export class ContextGauge {
   /** See `reportUsage` of the session. */
   report({ inputTokens, modelName }: UsageReport): UsageReportOutcome {
     assertTokens('inputTokens', inputTokens);
-    assertModelName(modelName);
     if (modelName !== undefined) this.#history.nameModel(modelName);
     const sent = this.#sent;
     if (sent === undefined) return 'no-preflight';
     if (sent.revision !== this.#history.revision) return 'rewritten';
     const outcome = this.#learn(sent, inputTokens);
-    // Without what nobody has counted a report may be high and true; one that is too low leaves things out.
+    // With uncounted content a high report may be right; one that is too low misses something.
     if (outcome !== 'too-low') {
       this.#reported = { ...sent, tokens: Math.max(0, inputTokens - sent.pendingTokens) };
     }
@@ -189,17 +189,16 @@ export class ContextGauge {
   }
 }
 
-/** What a budget is made of. */
 export interface TokenBudgetOptions {
   /** Tokens that the model accepts, in its own tokens. */
   readonly contextLimit: number;
-  /** What every request holds besides (system text, tool schemas), in the model's own tokens. */
+  /** What every request holds besides the history (system text, tool schemas), in the model's own tokens. */
   readonly overheadTokens: number;
   /** The model's own tokens per counted token. */
   readonly ratio: number;
 }
 
-/** Says in counted tokens how much of a model's window there is for a history. */
+/** Converts a model's window into counted tokens for the history. */
 export class TokenBudget {
   readonly contextLimit: number;
   readonly overheadTokens: number;
@@ -212,24 +211,27 @@ export class TokenBudget {
   }
 
   /**
-   * Counted tokens of a history that fills the window by itself: to strategies, the context limit.
-   * What they aim at is a share of this, so that an overhead of nearly everything leaves a target.
+   * Counted tokens of the whole window: the context limit as strategies see it. Their targets are shares of it, so that a
+   * target remains even if the overhead takes nearly everything.
    */
   get windowTokens(): number {
     return Math.max(1, Math.floor(this.#toCounted(this.contextLimit)));
   }
 
-  /** Counted tokens that a history may have beside the model's `pendingTokens`; below 0 when these do not fit. @param limit of the prompt, in the model's own tokens */
+  /**
+   * Counted tokens that the history may have beside `pendingTokens`; negative if those alone do not fit. @param limit of the
+   * prompt, in the model's own tokens
+   */
   roomTokens(pendingTokens: number, limit: number = this.contextLimit): number {
     return this.#toCounted(limit - pendingTokens);
   }
 
-  /** Counted tokens at which a history, overhead and `pendingTokens` together reach a share of the window. */
+  /** Counted tokens at which history, overhead and `pendingTokens` together reach a share of the window. */
   thresholdTokens(share: number, pendingTokens: number): number {
     return this.#toCounted(share * this.contextLimit - pendingTokens);
   }
 
-  /** What that many counted tokens are to the model, rounded up, without any overhead. */
+  /** Converts counted tokens into the model's own, rounded up, without overhead. */
   toModelTokens(countedTokens: number): number {
     return Math.ceil(countedTokens * this.#ratio);
   }
@@ -237,9 +239,4 @@ export class TokenBudget {
   #toCounted(windowTokens: number): number {
     return (windowTokens - this.overheadTokens) / this.#ratio;
   }
-}
-
-function assertModelName(modelName: unknown): void {
-  if (modelName === undefined || typeof modelName === 'string') return;
-  throw new TypeError(`Expected modelName to be a string, got ${typeof modelName}.`);
 }

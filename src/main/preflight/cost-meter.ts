@@ -1,46 +1,46 @@
-// What requests and edits come to in tokens and in money, as far as counts and prices are known: an estimate from what the
-// preflights made ready. Has no effect on what it measures, and counts nothing itself.
+// What a session's requests and edits cost in tokens and dollars, as far as counts and prices are known: an estimate from what
+// its preflights prepared. Has no effect on the session and counts no tokens.
 
-import type { HistoryService } from '../history-service.js';
-import type { SummaryCounts } from './compression-ahead.js';
-import type { CacheTerms } from '../models/cache-terms.js';
-import { inputCost, priceAt } from '../models/model-prices.js';
-import { RuleSavings } from './rule-savings.js';
-import type { PrunedEvent } from './session-events.js';
-import type { CostMemory, DollarMemory } from '../state/session-memory.js';
-import type { SentHistory } from './sent-history.js';
-import { spendable, TokenTally } from './token-tally.js';
-import type { RequestTokens } from './token-tally.js';
 import type { IContent } from '../../shared/content.js';
-import type { DensityResult } from '../../shared/density.js';
+import type { RuleEdit } from '../../shared/density/plan/plan.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
-import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import type { EntryChange } from '../history-change.js';
+import type { HistoryService } from '../history-service.js';
+import { inputCost, priceAt } from '../models/model-prices.js';
+import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
+import type { CostMemory, DollarMemory } from '../state/session-state.js';
+import type { SummaryCounts } from './compression-ahead.js';
+import type { SentHistory } from './prompt-cache.js';
+import type { PrunedEvent } from './session-events.js';
+import { PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
+import type { RequestTokens } from './token-tally.js';
 
-/** What the input of a session's requests costs, in dollars, by the prices of the models that they went to. */
+/** The input cost of a session's requests, in dollars, at the prices of their models. */
 export interface InputDollars {
   readonly with: number;
-  /** The same had no edit ever landed. */
+  /** The cost had no edit ever landed. */
   readonly without: number;
   /**
-   * What each rule has saved, the rewrites taken off that its edits cost; below 0 where these were dearer. `other` is all else that was
-   * saved: by compressing, by fitting, by staying below a step of the price. Together they are what lies between `without` and `with`.
+   * Dollars saved by each rule, minus the cache rewrites its edits cost; negative if those cost more. `other` is saved
+   * otherwise: by compressing, by fitting, by staying below a price step. The sum is `without` minus `with`.
    */
   readonly savedBy: Readonly<Partial<Record<RuleName | 'other', number>>>;
 }
 
-/** What a session's requests came to. Every preflight that ended counts as one request. */
+/** What a session's requests cost. Each completed preflight counts as one request. */
 export interface CostReport extends RequestTokens {
   readonly requests: number;
   /**
-   * The same had no edit ever landed: everything that was added is sent each time, and what was sent
-   * before is read from the cache while that is warm. A history that was cleared begins anew.
+   * The totals had no edit ever landed: everything added is sent each time, and what was sent before is read from the cache
+   * while it is warm. Clearing the history starts over.
    */
   readonly uncompacted: RequestTokens;
-  /** Requests that began otherwise than the one before, because an edit rewrote what had been sent. */
+  /** Requests whose prefix changed because an edit rewrote what had been sent. */
   readonly rewrites: number;
-  /** What became of summaries by models; absent when there were none. */
+  /** Outcomes of model summaries; absent if there were none. */
   readonly summaries?: SummaryCounts;
-  /** Absent unless the price of the model was known for each request. */
+  /** Absent unless the model's price was known for every request. */
   readonly dollars?: InputDollars;
 }
 
@@ -53,15 +53,14 @@ export interface CostMeterOptions {
     SentHistory,
     'intactEntries' | 'isRewritten' | 'isExpired' | 'reclaimedTokens'
   >;
-  /** What requests cost to the model that the session talks to. */
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** What the requests of a former session of the history came to. @default nothing */
+  /** The totals of an earlier session of this history. @default none */
   readonly former?: CostMemory | undefined;
 }
 
 const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
-/** Adds up the preflights of one session. */
+/** Adds up the requests of one session. */
 export class CostMeter {
   readonly #history: CostMeterOptions['history'];
   readonly #sent: CostMeterOptions['sent'];
@@ -89,7 +88,7 @@ export class CostMeter {
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
   }
 
-  /** What was added up so far. */
+  /** The totals so far. */
   get report(): CostReport {
     return {
       requests: this.#requests,
@@ -106,14 +105,14 @@ export class CostMeter {
     return { dollars: { ...this.#dollars, savedBy: this.#ruleSavings.shares(saved) } };
   }
 
-  /** Notes what rules took away in an edit that has landed. */
+  /** Notes what rules removed in an edit that landed. */
   noteEdits({ edits, changes }: Pick<PrunedEvent, 'edits' | 'changes'>): void {
     const tokens = (entry: IContent): number =>
       tokensOf(entry, (counted) => this.#history.countedTokens(counted));
     this.#ruleSavings.noteEdits(edits, changes, tokens);
   }
 
-  /** What the next session of the history has to know. */
+  /** The state for a later session of this history. */
   get memory(): CostMemory {
     const dollars = this.#dollars && { ...this.#dollars, rules: this.#ruleSavings.memory };
     return {
@@ -125,7 +124,7 @@ export class CostMeter {
     };
   }
 
-  /** What an edit of what was sent may cost more than it saves in the request that is about to be made. See `spendable`. */
+  /** How much more than it saves an edit of sent entries may cost in the next request. See `spendable`. */
   get spendable(): number {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
@@ -134,12 +133,12 @@ export class CostMeter {
   }
 
   /**
-   * Adds the request that the history makes as it stands; to be told before what was sent last is forgotten.
+   * Adds the request that the present history makes. Call before `SentHistory.endPreflight`.
    *
-   * @param tokensBelowStep those that the history may have below a step of the price
-   * @param toBeCached those that it has to have to be cached
+   * @param tokensBelowStep the largest history below the model's price step
+   * @param toBeCached minimum tokens of a prompt to be cached
    */
-  preflightCloses(tokensBelowStep: number, toBeCached: number = 0): void {
+  endPreflight(tokensBelowStep: number, toBeCached: number = 0): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
     this.#toBeCached = toBeCached;
     const totalTokens = this.#history.getTotalTokens();
@@ -160,7 +159,7 @@ export class CostMeter {
     if (known === undefined) {
       this.#dollars = null;
     } else if (this.#dollars !== null) {
-      // What a request holds besides counts towards the step as well.
+      // Overhead and pending tokens count towards the step as well.
       const { above } = known;
       const price = {
         ...known,
@@ -174,116 +173,108 @@ export class CostMeter {
       const unreadTokens = totalTokens - addedTokens - read;
       this.#ruleSavings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
     }
-    // What is estimated still will be something else once it is counted.
+    // Estimates change once entries are counted, so they are not remembered.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
   }
 }
 
-/** Entries between two sums, so that few are kept and few entries have to be added up. */
-const MARK_ENTRIES = 256;
+/**
+ * What each rule has saved, in dollars: removed tokens are not read by later requests, but the entries behind an edit had to be
+ * written to the cache again. Keeps sums, no entries.
+ */
+class RuleSavings {
+  /** Tokens removed by each rule since the history began. */
+  readonly #taken = new Map<RuleName, number>();
+  /** The part removed since the last request. */
+  readonly #landing = new Map<RuleName, number>();
+  /** The part of that which was never sent: it would have been written to the cache, not read. */
+  readonly #unsent = new Map<RuleName, number>();
+  readonly #dollars = new Map<RuleName, number>();
 
-interface Mark {
-  readonly entries: number;
-  readonly tokens: number;
-}
-
-/** Sums of one history. Rewrites are told by `keep`. */
-export class PrefixTokens {
-  readonly #countedTokens: CountedTokens;
-  /** Ascending. */
-  readonly #marks: Mark[] = [];
-
-  constructor(countedTokens: CountedTokens) {
-    this.#countedTokens = countedTokens;
+  /** @param former the sums of an earlier session */
+  constructor(former: DollarMemory['rules'] = []) {
+    for (const [name, tokens, dollars] of former) {
+      const rule = DENSITY_RULES.find((each) => each.name === name)?.name;
+      if (rule === undefined) continue;
+      this.#taken.set(rule, tokens);
+      this.#dollars.set(rule, dollars);
+    }
   }
 
-  /** Forgets all but the sums of these first entries: the others were rewritten. */
-  keep(entries: number): void {
-    while ((this.#marks.at(-1)?.entries ?? 0) > entries) this.#marks.pop();
+  /** The state for a later session of this history. */
+  get memory(): DollarMemory['rules'] {
+    const rules = new Set([...this.#taken.keys(), ...this.#dollars.keys()]);
+    return Array.from(rules, (rule) => [
+      rule,
+      this.#taken.get(rule) ?? 0,
+      this.#dollars.get(rule) ?? 0,
+    ]);
   }
 
-  /** Notes what the first entries hold. */
-  mark(entries: number, tokens: number): void {
-    const last = this.#marks.at(-1)?.entries ?? 0;
-    if (entries - last >= MARK_ENTRIES) this.#marks.push({ entries, tokens });
+  /** Notes an edit; an entry edited by several rules is split evenly among them. */
+  noteEdits(
+    edits: readonly RuleEdit[],
+    changes: readonly EntryChange[],
+    tokensOf: (entry: IContent) => number,
+  ): void {
+    const rulesOf = new Map<number, RuleEdit[]>();
+    for (const edit of edits) {
+      if (edit.action === 'ceded') continue;
+      const rules = rulesOf.get(edit.entry);
+      if (rules === undefined) rulesOf.set(edit.entry, [edit]);
+      else rules.push(edit);
+    }
+    for (const { index, before, after } of changes) {
+      const rules = rulesOf.get(index) ?? [];
+      const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
+      for (const { rule, action } of rules) {
+        add(this.#taken, rule, tokens / rules.length);
+        // Results are shrunk before they are first sent.
+        const since = action === 'shrink' ? this.#unsent : this.#landing;
+        add(since, rule, tokens / rules.length);
+      }
+    }
+  }
+
+  /** The history was cleared, or is complete again. */
+  startOver(): void {
+    this.#taken.clear();
+    this.#landing.clear();
+    this.#unsent.clear();
   }
 
   /**
-   * Adds up the first entries of a history, from the last sum before them or from the end.
+   * Adds a request.
    *
-   * @param entries no less than the last sum that is kept
-   * @param totalTokens of the whole history
+   * @param prices dollars per million tokens read from, and written to, the cache
+   * @param isWarm whether the cache still held the previous request
+   * @param unreadTokens tokens of the previous request that were not read from the cache, including those shrunk before sending
    */
-  sum(history: readonly IContent[], entries: number, totalTokens: number): number {
-    const from = this.#marks.at(-1) ?? { entries: 0, tokens: 0 };
-    if (history.length - entries < entries - from.entries) {
-      const tokens = totalTokens - this.#add(history, entries, history.length);
-      this.mark(entries, tokens);
-      return tokens;
+  addRequest({ cacheRead, cacheWrite }: TokenPrice, isWarm: boolean, unreadTokens: number): void {
+    const price = isWarm ? cacheRead : cacheWrite;
+    const more = isWarm ? cacheWrite - cacheRead : 0;
+    const unsent = sumOf(this.#unsent);
+    const rewrite = more * Math.max(0, unreadTokens + unsent);
+    for (const [rule, tokens] of this.#taken) add(this.#dollars, rule, (tokens * price) / 1e6);
+    for (const [rule, tokens] of this.#unsent) add(this.#dollars, rule, (tokens * more) / 1e6);
+    this.#unsent.clear();
+    const all = sumOf(this.#landing);
+    for (const [rule, tokens] of this.#landing) {
+      if (all > 0) add(this.#dollars, rule, -((tokens / all) * rewrite) / 1e6);
     }
-    let { tokens } = from;
-    for (let start = from.entries; start < entries; start += MARK_ENTRIES) {
-      const end = Math.min(entries, start + MARK_ENTRIES);
-      tokens += this.#add(history, start, end);
-      this.mark(end, tokens);
-    }
-    return tokens;
+    this.#landing.clear();
   }
 
-  #add(history: readonly IContent[], start: number, end: number): number {
-    let tokens = 0;
-    for (let index = start; index < end; index += 1) {
-      const entry = history[index];
-      if (entry !== undefined) tokens += tokensOf(entry, this.#countedTokens);
-    }
-    return tokens;
+  /** Savings by rule, with the rest of `saved` under `other`. */
+  shares(saved: number): Readonly<Partial<Record<RuleName | 'other', number>>> {
+    return { ...Object.fromEntries(this.#dollars), other: saved - sumOf(this.#dollars) };
   }
 }
 
-/** Returns the tokens of an entry, or `undefined` when nobody has counted it. */
-export type CountedTokens = (entry: IContent) => number | undefined;
-
-/** By entry: until they are counted, edits that do not pay yet are weighed again and again. */
-const ESTIMATES = new WeakMap<IContent, number>();
-
-/** Tokens of an entry of a history, counted or else estimated. */
-export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
-  return countedTokens(entry) ?? estimated(entry);
+function sumOf(sums: ReadonlyMap<RuleName, number>): number {
+  return [...sums.values()].reduce((sum, amount) => sum + amount, 0);
 }
 
-function estimated(entry: IContent): number {
-  let tokens = ESTIMATES.get(entry);
-  if (tokens === undefined) {
-    tokens = estimateEntryTokens(entry);
-    ESTIMATES.set(entry, tokens);
-  }
-  return tokens;
-}
-
-/**
- * About how many tokens a history loses by an edit. An entry that is put in place and was not counted
- * is taken to have as many per character as the one that it replaces.
- */
-export function reclaimedTokens(
-  { removals, replacements }: DensityResult,
-  history: readonly IContent[],
-  countedTokens: CountedTokens,
-): number {
-  let reclaimed = 0;
-  for (const index of removals) {
-    const before = history[index];
-    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
-  }
-  for (const [index, after] of replacements) {
-    const before = history[index];
-    if (before === undefined) continue;
-    const tokens = tokensOf(before, countedTokens);
-    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
-  }
-  return Math.round(reclaimed);
-}
-
-/** What an entry that takes the place of another has of its tokens, by characters: nobody has counted it. */
-export function shareOf(after: IContent, before: IContent): number {
-  return estimateEntryTokens(after) / Math.max(1, estimated(before));
+function add(sums: Map<RuleName, number>, rule: RuleName, amount: number): void {
+  sums.set(rule, (sums.get(rule) ?? 0) + amount);
 }

@@ -1,26 +1,24 @@
-// The first step of a preflight: one density pass, when there is something new to look at. Keeps what the last pass
-// has seen, and at which lengths of the history edits have landed. What may land of a pass, the gate decides.
+// The first step of a preflight: one density pass if there is new content. Keeps track of what the last pass has seen, and at
+// which history lengths batches may land. The gate decides what lands.
 
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import { abortable } from '../waiting/abortable.js';
 import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import { HighDensityStrategy } from '../strategies/high-density.js';
+import type { HistoryTrace, JournalRecords } from '../state/journal.js';
+import type { PassMemory } from '../state/session-state.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
+import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
-import { BatchPoints, EditGate } from './edit-policy.js';
+import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission, LandingPoint } from './edit-policy.js';
-import { findHere, PlannedEdit } from './found-edit.js';
+import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import type { HistoryTrace } from '../state/history-trace.js';
-import type { JournalRecords } from '../state/journal.js';
-import type { PassMemory } from '../state/session-memory.js';
 import {
   currentStrategy,
   currentDensityConfig,
@@ -29,59 +27,60 @@ import {
   tokensToBeCached,
 } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { isBatching } from './edit-options.js';
 
-/** After this many plans that came too late, the pass runs here, where nothing can come between. */
+/** After this many stale plans the pass runs on this thread, where nothing can come in between. */
 const MAX_STALE_PLANS = 2;
 
-/** How a pass ended: what changed, or `null`. */
+/** The outcome of a pass: what changed, or `null`. */
 interface PassOutcome extends StepOutcome<PrunedEvent | null> {
-  /** Whether nothing that it found was held. */
+  /** Whether nothing it found was held. */
   readonly isSettled: boolean;
 }
 
-/** Of a pass that was not made. */
-const UNSEEN: PassOutcome = { event: null, isSettled: false };
+/** The outcome of a pass that was skipped. */
+const SKIPPED: PassOutcome = { event: null, isSettled: false };
 
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
   readonly #parts: SessionParts;
   readonly #gate: EditGate;
-  /** Whether it has to be found out what landed before. */
-  #isTakenUp: boolean;
+  /** Whether earlier edits of this history have to be replayed first. */
+  #needsReplay: boolean;
   #points: BatchPoints;
-  /** Tells whether the history was cleared; keeps nothing of what it held, as its journal would. */
+  /** Detects `clear`. Unlike the journal it retains no entries. */
   #trace: HistoryTrace;
-  /** The history's additions that the last pass has settled: more of them make it dirty. */
+  /** The value of `history.additions` that the last pass covered: more make the history dirty. */
   #settledAdditions = -1;
 
-  /** @param costs what the requests of the session have come to */
+  /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable'>) {
-    const { edits, history, logger, sent, isTakenUp = false, former } = parts;
+    const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#gate = new EditGate({
       ...gateOptions(parts),
-      ...{ history, logger, sent },
+      history,
+      logger,
+      sent,
       spendable: costs && (() => costs.spendable),
     });
-    // By the policy of every turn, what is taken up lands as everything does.
-    this.#isTakenUp = isTakenUp && edits.edits !== 'every-turn';
+    // Under `every-turn` all edits land at once, so there is nothing to replay.
+    this.#needsReplay = wasSentBefore && edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
     this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
   }
 
-  /** What the next session of the history has to know. */
+  /** The state for a later session of this history. */
   get memory(): PassMemory {
     return { nextPoint: this.#points.next, isSettled: !this.isDirty };
   }
 
-  /** Whether there is content that no pass has settled. */
+  /** Whether content was added that no pass has covered. */
   get isDirty(): boolean {
     return this.#parts.history.additions !== this.#settledAdditions;
   }
 
-  /** Begins a preflight: returns the strategy that has to look at the history now, or `null`. */
+  /** Begins a preflight: returns the strategy whose pass is due, or `null`. */
   begin(): CompressionStrategy | null {
     this.#startOverWhenCleared();
     if (!this.isDirty) return null;
@@ -90,7 +89,7 @@ export class DensityPruner {
   }
 
   /**
-   * Runs a pass of the strategy that `begin` gave.
+   * Runs a pass of the strategy that `begin` returned.
    *
    * @throws what the pass threw, `REMOVAL_LOG_WRITE_FAILED`, or the signal's reason; nothing has changed then.
    */
@@ -99,13 +98,13 @@ export class DensityPruner {
     pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<StepOutcome<PrunedEvent | null>> {
-    // What is added from here on may not be seen by this pass, and leaves the history dirty.
+    // The pass may not see what is added from here on; that leaves the history dirty.
     const seen = this.#parts.history.additions;
     const at = this.#trace.length;
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
-        (await this.#takeUp(pendingTokens, signal)) ??
+        (await this.#replay(pendingTokens, signal)) ??
         (await this.#prune(strategy, at, pendingTokens, signal));
       isSettled = isAll;
       return outcome;
@@ -113,8 +112,7 @@ export class DensityPruner {
       isSettled = !isWriteFailure(thrown);
       throw thrown;
     } finally {
-      // A pass that was called off has settled nothing, nor one whose edits are held or could not be
-      // recorded; any other way out counts as done.
+      // Not settled: an aborted pass, and one whose edits are held or could not be recorded. Any other failure counts as done.
       if (isSettled && signal?.aborted !== true) this.#settledAdditions = seen;
     }
   }
@@ -129,8 +127,8 @@ export class DensityPruner {
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
-    // What it could only find to be held, nobody waits for: a fresh process has to index all of the history for it.
-    if (!isFree && !isBatchPoint && this.#holdsAll(strategy)) return UNSEEN;
+    // If everything would be held anyway, skip the pass: a fresh process would have to index the whole history.
+    if (!isFree && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
     const point = { isForced, isBatchPoint, toBeCached };
     const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
@@ -142,8 +140,8 @@ export class DensityPruner {
     return this.#pass(strategy, isFree, point, signal);
   }
 
-  /** Whether what a pass finds between two batches is sure to be held: of results alone some that is new may land. */
-  #holdsAll(strategy: CompressionStrategy): boolean {
+  /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */
+  #wouldHoldAll(strategy: CompressionStrategy): boolean {
     const { edits, history, sent } = this.#parts;
     if (!isBatching(edits.edits) || !isDocumented(strategy)) return false;
     const entries = history.getRawHistory();
@@ -153,7 +151,7 @@ export class DensityPruner {
     return true;
   }
 
-  /** @param isFree whether all may leave that is stale */
+  /** @param isFree whether all stale content may be removed */
   async #pass(
     strategy: CompressionStrategy,
     isFree: boolean,
@@ -169,7 +167,7 @@ export class DensityPruner {
         const { found, base } = edit;
         if (found.firstEntry === Infinity) return { event: null, isSettled: true };
         const admission = this.#gate.admit(found, point);
-        const editsOf = rowsBy(admission.result);
+        const editsOf = ruleEditsOf(admission.result);
         const outcome = await land(this.#parts, { ...admission, base, editsOf }, signal);
         if (outcome !== null) return outcome;
       }
@@ -177,22 +175,22 @@ export class DensityPruner {
     }
   }
 
-  /** Has the history of a session that was taken up edited as it was sent before; `null` when it need not be. */
-  async #takeUp(
+  /** Replays the edits that were landed before this session had the history; `null` if that is not needed. */
+  async #replay(
     pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome | null> {
     const parts = this.#parts;
     const { history, edits } = parts;
-    // What somebody has edited already is not what was sent.
-    if (!this.#isTakenUp || history.journal.length !== history.length) return null;
+    // If the history was edited already, it is not what was sent.
+    if (!this.#needsReplay || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
     const replay = await replayEdits({ parts, pendingTokens, points, signal });
-    // What the edits did to reasoning is part of the replay.
+    // The replay already includes the effect on reasoning.
     const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
     const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
-    this.#isTakenUp = false;
+    this.#needsReplay = false;
     this.#points = points;
     return outcome;
   }
@@ -202,20 +200,20 @@ export class DensityPruner {
     if (trace === this.#trace) return;
     this.#trace = trace;
     this.#points = new BatchPoints();
-    this.#isTakenUp = false;
+    this.#needsReplay = false;
   }
 }
 
-/** What may land of an edit of a history. */
+/** What may land of an edit. */
 interface Landing extends Admission {
   readonly base: DensityBase;
-  /** What it is made of, when all of that landed before. */
+  /** The journal records, if all of it landed before. */
   readonly records?: JournalRecords;
-  /** Which rule took what of the entries that changed. */
+  /** Returns which rule removed what, by changed entry. */
   readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
 }
 
-/** Returns `null` when the edit has to be found again. */
+/** Returns `null` if the edit must be recomputed. */
 async function land(
   parts: SessionParts,
   { result, reason, isWhole, base, records, editsOf }: Landing,
@@ -229,24 +227,19 @@ async function land(
   return { event, failure, isSettled: isWhole };
 }
 
-/** Whether a strategy has the pass of this library, and none of its own. */
-function isDocumented(strategy: CompressionStrategy): boolean {
-  return strategy.optimize === HighDensityStrategy.prototype.optimize;
-}
-
 interface BasedEdit {
   readonly found: FoundEdit;
   readonly base: DensityBase;
 }
 
-function rowsBy({ rows }: DensityResult): Landing['editsOf'] {
+function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
   return ({ changes }) => {
     const before = new Map(changes.map((change) => [change.index, change.before.blocks]));
     return listRuleEdits(rows ?? EMPTY_PLAN, (entry) => before.get(entry));
   };
 }
 
-/** Returns `null` when the history was rewritten while the plan was made: its indices mean nothing then. */
+/** Returns `null` if the history was rewritten meanwhile: the plan's indices are invalid then. */
 async function findEdit(
   parts: SessionParts,
   strategy: CompressionStrategy,
@@ -256,7 +249,7 @@ async function findEdit(
 ): Promise<BasedEdit | null> {
   const { history } = parts;
   const { base } = history;
-  // Only the documented pass is known to workers; a strategy with one of its own runs here.
+  // Workers know only this library's pass; a custom strategy runs here.
   if (!mayOffload || !isDocumented(strategy)) {
     return { found: findHere(strategy, history.getRawHistory(), config), base };
   }
@@ -264,7 +257,7 @@ async function findEdit(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),
     signal,
   );
-  // What was only appended meanwhile does no harm.
+  // Entries that were merely appended do no harm.
   if (history.revision !== base.revision) return null;
   const found = new PlannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
     if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
@@ -272,7 +265,7 @@ async function findEdit(
   return { found, base };
 }
 
-/** What the worker foretold need not be counted: of an entry with new texts in it, these alone. */
+/** Uses token counts that the worker predicted. Where an entry gets new texts, only those remain to be counted. */
 function weighReplacements(
   history: HistoryService,
   { replacements }: DensityResult,
@@ -289,7 +282,7 @@ function weighReplacements(
       continue;
     }
     const former = entries[index]?.blocks ?? [];
-    // What a call loses with its reasoning is not told apart.
+    // The prediction does not separate what a call loses with its reasoning.
     if (former.some(({ type }) => type === 'thinking')) continue;
     const blocks = replacement.blocks.filter((block) => !former.includes(block));
     history.weigh(replacement, tokens, { ...replacement, blocks });

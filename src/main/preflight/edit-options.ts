@@ -1,45 +1,64 @@
-// When the edits of a session may land, as its options say it, and their check.
+// The options that say when edits land, the policies and reasons there are, and the validation of these options.
 
 import { assertTokens } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
-import type { EditPolicy } from './edit-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 
-/** When the edits of a session may land, and what they do to reasoning. */
+/**
+ * When density edits land. `every-turn`: as soon as there are any. `auto`: once their savings are worth the cache they
+ * invalidate, by the model's prices; when the cache is cold anyway; or when the history would be compressed. `batched`: an
+ * alias of that. `append-only`: the same for models that bind reasoning to its prefix, which `auto` recognizes by name: nothing
+ * in front of reasoning is edited until the current turn is over or the history must be compressed, and then the reasoning
+ * behind it goes too if `reasoning` says so. `at-birth`: only in entries that were never sent, and elsewhere when the history
+ * would be compressed. Under every policy results are shrunk before they are first sent: that costs no cache.
+ */
+export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at-birth';
+
+/**
+ * Why a density edit landed. `every-turn`: the policy requires nothing else. `reclaims-enough`: it removes `minReclaimTokens`,
+ * or enough by cache prices. `cache-cold`: the provider's cache had expired, or nothing was sent. `threshold`: the history was
+ * over the threshold or the limit. `unsent`: it changes nothing that was sent. `sent-before`: an earlier session had already
+ * sent the history with it. `price-step`: it brings the request below a step of the model's price.
+ */
+export type LandingReason =
+  | 'every-turn'
+  | 'reclaims-enough'
+  | 'cache-cold'
+  | 'threshold'
+  | 'unsent'
+  | 'sent-before'
+  | 'price-step';
+
+/** When edits of a session land, and what they do to reasoning. */
 export interface EditOptions {
   /**
-   * When density edits land. An edit rewrites what was sent, and the provider's prompt cache with it.
-   * Compressing at the threshold and making the history fit are not put off by this. A session that is taken
-   * up with answers of a model has the edits of the sessions before it land once more, as far as its history tells
-   * of them, so that it sends what they sent. @default 'auto'; 'every-turn' with the preset `specification`
+   * When density edits land. An edit rewrites what was sent, and thereby invalidates the provider's prompt cache. Does not
+   * delay compressing at the threshold and fitting the window. When a session starts with a history that has answers of the
+   * model, edits of earlier sessions are replayed as far as the history shows them, so that it sends what they sent. @default
+   * 'auto'; 'every-turn' with the preset `specification`
    */
   readonly edits?: EditPolicy | undefined;
   /**
-   * Counted tokens that an edit by `auto` has to take away while the cache is warm. @default by the price of the cache: what stands
-   * behind the edit against what it saves in the calls to come
+   * Counted tokens that an edit under `auto` must remove while the cache is warm. @default by cache prices: the cost of
+   * rewriting what follows the edit against the savings in future calls
    */
   readonly minReclaimTokens?: number | undefined;
   /**
-   * How long the provider's prompt cache lasts after a request, in milliseconds. @default as the marks of the request say, else as the
-   * model has it; 300_000 where nobody knows
+   * Lifetime of the provider's prompt cache after a request, in milliseconds. @default from the request's cache marks, else the
+   * model's; 300_000 if unknown
    */
   readonly cacheTtlMs?: number | undefined;
-  /** What becomes of the reasoning that stands behind an edit. @default 'keep' */
+  /** What happens to the reasoning behind an edit. @default 'keep' */
   readonly reasoning?: ReasoningPolicy | undefined;
 }
 
-/** Without these, request and model decide. */
+/** Undefined values are decided per request and model. */
 type Decided = 'minReclaimTokens' | 'cacheTtlMs';
 
 /** The options with all defaults filled in. */
 export type CompleteEditOptions = Pick<EditOptions, Decided> & {
   readonly [Key in Exclude<keyof EditOptions, Decided>]-?: Exclude<EditOptions[Key], undefined>;
 };
-
-/** Whether edits wait until they are worth what they cost. */
-export function isBatching(edits: EditPolicy): boolean {
-  return edits === 'auto' || edits === 'batched' || edits === 'append-only';
-}
 
 const EDIT_POLICIES: readonly EditPolicy[] = [
   'every-turn',
@@ -55,9 +74,9 @@ const REASONING_POLICIES: readonly ReasoningPolicy[] = [
 ];
 
 /**
- * Checks options and fills in the defaults; what else an object holds is left out.
+ * Validates the options and fills in defaults; other properties are dropped.
  *
- * @throws TypeError for a value of another type; RangeError for one that is none of those there are.
+ * @throws TypeError for a value of a wrong type; RangeError for an unknown value.
  */
 export function completeEditOptions(options: EditOptions): CompleteEditOptions {
   const { edits = 'every-turn', reasoning = 'keep' } = options;
@@ -78,7 +97,7 @@ function assertOneOf(name: string, value: unknown, values: readonly string[]): v
   throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
 }
 
-/** Endless is allowed: a cache that lasts as long as the session. @throws TypeError or RangeError for what is no time. */
+/** Infinity is allowed: a cache that outlives the session. @throws TypeError or RangeError for an invalid duration. */
 export function assertTimeToLive(cacheTtlMs: number): void {
   if (typeof cacheTtlMs !== 'number') {
     throw new TypeError(`Expected cacheTtlMs to be a number, got ${typeof cacheTtlMs}.`);

@@ -1,74 +1,54 @@
-// When a density edit may land, and what of it: an edit rewrites what was sent, and the provider's cache with it. Goes
-// by what was sent and by the session's policy; makes no edits of its own and applies none.
+// When a density edit may land, and which part of it: landing one invalidates the provider's cache from there on. Decides by what
+// was sent, by the session's policy and by what the cache costs; makes and applies no edits. The price is a function of the
+// history alone, so that another process gets the same answer.
 
+import type { IContent } from '../../shared/content.js';
 import { NO_EDITS } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
+import { paybackCallsAt, staleTokensNeeded } from '../../shared/density/rules/rewrite-price.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
-import { isBatching } from './edit-options.js';
-import type { CompleteEditOptions } from './edit-options.js';
-import type { FoundEdit } from './found-edit.js';
-import { placeBehindReasoning } from './reasoning-policy.js';
-import type { CacheTerms } from '../models/cache-terms.js';
 import { cachePrices } from '../models/model-prices.js';
-import { belowStepFrom, worthwhileFrom } from './edit-price.js';
-import type { PricedEdit } from './edit-price.js';
-import { reclaimedTokens } from './cost-meter.js';
-import type { CountedTokens } from './cost-meter.js';
-import type { SentHistory } from './sent-history.js';
+import type { CacheTerms } from '../models/model-prices.js';
+import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
+import type { FoundEdit } from './found-edit.js';
+import type { SentHistory } from './prompt-cache.js';
+import { placeBehindReasoning } from './reasoning-policy.js';
+import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
+import type { CountedTokens } from './token-tally.js';
 
-/**
- * When density edits land. `every-turn`: as soon as there are any. `auto`: once they are worth the
- * cache that they cost by the prices of the model, when that is cold anyway, or when the history would be compressed. `batched`: another
- * name for that. `append-only`: the same, as for a model that binds reasoning to what stands before it, which `auto` tells by the model's name:
- * nothing ahead of reasoning is edited until the present turn is over or the history has to be compressed, and then the reasoning behind goes
- * along where `reasoning` says that. `at-birth`: in entries that were never sent, and elsewhere only when the history would be compressed. Each of them
- * has results shrunk before they are sent: that costs no cache.
- */
-export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at-birth';
+/** Whether edits wait until they are worth the cache they invalidate. */
+export function isBatching(edits: EditPolicy): boolean {
+  return edits === 'auto' || edits === 'batched' || edits === 'append-only';
+}
 
-/**
- * Why a density edit landed when it did. `every-turn`: the policy asks for nothing else.
- * `reclaims-enough`: it takes away `minReclaimTokens`, or what the price of the cache asks for. `cache-cold`: the provider
- * had forgotten what was sent, or nothing was. `threshold`: the history was over the threshold or the limit. `unsent`: it
- * touches nothing that was sent. `sent-before`: the history was taken up, and had been sent with it. `price-step`: the request would
- * have been above a step of the model's price, and is not.
- */
-export type LandingReason =
-  | 'every-turn'
-  | 'reclaims-enough'
-  | 'cache-cold'
-  | 'threshold'
-  | 'unsent'
-  | 'sent-before'
-  | 'price-step';
-
-/** What a decision goes by. */
+/** The facts that a decision is based on. */
 export interface EditFacts {
-  /** Whether history, overhead and pending tokens reach the threshold; what does not fit the window does. */
+  /** Whether history, overhead and pending tokens reach the threshold, or do not fit the window. */
   readonly isForced: boolean;
-  /** Whether no request is so recent that the provider still has it in its cache. */
+  /** Whether no request is recent enough to be in the provider's cache. */
   readonly isCacheCold: boolean;
-  /** Entries from the start of the history that stand as they were sent. */
+  /** Length of the history's prefix that is unchanged since it was sent. */
   readonly sentEntries: number;
-  /** About how many tokens the edit takes away; asked only when that decides. */
+  /** Estimates the tokens that the edit removes; called only if that decides. */
   readonly reclaimedTokens: () => number;
-  /** What it has to take away; `undefined` when the price of the cache decides. */
+  /** Tokens that it must remove; `undefined` if cache prices decide. */
   readonly minReclaimTokens: number | undefined;
-  /** From which entry on the edit is worth its price, `Infinity` for nowhere; asked only when that decides. */
+  /** The entry from which on the edit pays, `Infinity` for none; called only if that decides. */
   readonly worthwhileFrom: () => number;
 }
 
 /**
- * What may land now: all of an edit, what touches nothing before an entry, or, where it is to be held, of what was never sent
- * only what makes results smaller.
+ * What may land now: the whole edit, the part from an entry on, or, for an edit that is held otherwise, only shrunk results in
+ * unsent entries.
  */
 export type EditDecision =
   | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
   | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
   | { readonly verdict: 'hold' };
 
-/** Decides what of a density edit may land. */
+/** Decides which part of a density edit may land. */
 export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision {
   if (policy === 'every-turn') return { verdict: 'land', reason: 'every-turn' };
   if (facts.isForced) return { verdict: 'land', reason: 'threshold' };
@@ -90,29 +70,28 @@ export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision 
 /** What may land of an edit. */
 export interface Admission {
   readonly result: DensityResult;
-  /** `undefined` when nothing may land. */
+  /** `undefined` if nothing may land. */
   readonly reason?: LandingReason;
-  /** Whether that is the edit as it was found. */
+  /** Whether it is the whole edit. */
   readonly isWhole: boolean;
 }
 
 const HELD: Admission = { result: NO_EDITS, isWhole: false };
 
-/** The part of an edit that lands. */
 function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): Admission {
   if (landing.firstEntry === Infinity) return HELD;
   return { result: landing.result, reason, isWhole: landing === found };
 }
 
-/** The preflight in which an edit may land. */
+/** The circumstances of a preflight in which an edit may land. */
 export interface LandingPoint {
-  /** Whether the history would be compressed, or has to be. */
+  /** Whether the history has reached the compression threshold. */
   readonly isForced: boolean;
   /** Whether a batch may land here. */
   readonly isBatchPoint: boolean;
-  /** Counted tokens of the largest history below a step of the price, where nothing else is to land than what leads there. */
+  /** Counted tokens of the largest history below a price step, if only edits that get below it may land. */
   readonly tokensBelowStep?: number | undefined;
-  /** Counted tokens that a prefix has to have to be cached. @default 0 */
+  /** Minimum counted tokens of a prefix to be cached. @default 0 */
   readonly toBeCached?: number | undefined;
 }
 
@@ -120,17 +99,16 @@ export interface EditGateOptions extends CompleteEditOptions {
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
-  /** What requests to the model cost. */
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** What an edit may cost ahead of what it saves; see `PricedEdit`. @default anything */
+  /** How much an edit may cost ahead of its savings; see `PricedEdit`. @default unlimited */
   readonly spendable?: (() => number) | undefined;
-  /** Whether the model binds reasoning to all that stands before it. @default it does not */
+  /** Whether the model binds reasoning to its prefix. @default false */
   readonly bindsReasoning?: (() => boolean) | undefined;
-  /** Whether nobody has said what is to become of reasoning. @default false */
-  readonly isReasoningUnsaid?: boolean | undefined;
+  /** Whether the host left the `reasoning` option unset. @default false */
+  readonly isReasoningUnset?: boolean | undefined;
 }
 
-/** Admits the density edits of one session. */
+/** Decides which density edits of one session land. */
 export class EditGate {
   readonly #options: EditGateOptions;
 
@@ -138,7 +116,7 @@ export class EditGate {
     this.#options = options;
   }
 
-  /** Returns what may land of an edit of the history as it stands. */
+  /** Returns the part of an edit that may land now. */
   admit(found: FoundEdit, point: LandingPoint): Admission {
     const admission = this.#admit(found, point);
     if (!admission.isWhole) {
@@ -160,8 +138,12 @@ export class EditGate {
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
     const shrinking = bound.shrinkingFrom(sentEntries);
     const priced = (): PricedEdit => ({
-      ...{ result: bound.result, history: history.getRawHistory() },
-      ...{ sentEntries, countedTokens, prices: cache.prices, toBeCached },
+      result: bound.result,
+      history: history.getRawHistory(),
+      sentEntries,
+      countedTokens,
+      prices: cache.prices,
+      toBeCached,
     });
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);
@@ -174,9 +156,9 @@ export class EditGate {
       isForced,
       isCacheCold: sent.isCacheCold,
       sentEntries,
-      // What is free is no reason to pay for the rest.
+      // Shrinking unsent results is free, so it must not help to pay for the rest.
       reclaimedTokens: () =>
-        // Where no batch may land, nobody need know: the entries of a held edit are not made.
+        // Between batches the sum is not needed, and held edits are not materialized.
         isBatchPoint ? tokensOf(bound.result) - tokensOf(shrinking.result) : 0,
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
       worthwhileFrom: () => worthwhileFrom({ ...priced(), spendable: this.#options.spendable?.() }),
@@ -194,46 +176,167 @@ export class EditGate {
     return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
   }
 
-  /** Whether an edit ahead of reasoning would have the provider refuse the request, or drop what nobody has given up. */
+  /**
+   * Whether an edit in front of reasoning would make the provider refuse the request, or drop reasoning that the host did not
+   * give up.
+   */
   get #holdsForReasoning(): boolean {
-    const { edits, reasoning, history, bindsReasoning, isReasoningUnsaid = false } = this.#options;
+    const { edits, reasoning, history, bindsReasoning, isReasoningUnset = false } = this.#options;
     if (edits !== 'append-only' && !(isBatching(edits) && bindsReasoning?.() === true))
       return false;
-    if (reasoning === 'keep') return isReasoningUnsaid;
-    // While a call is open, its turn has to be sent with the thinking that led to it.
+    if (reasoning === 'keep') return isReasoningUnset;
+    // While a call is open, its turn must be sent with the thinking that led to it.
     return history.getRawHistory().at(-1)?.speaker === 'tool';
   }
 }
 
-/** A point comes once the history has grown by this share, so that there are few of them however long it gets. */
+/** The history grows by this share between batch points, so that there are few of them however long it gets. */
 const GROWTH_PER_POINT = 1 / 64;
 
 /**
- * The lengths of one history at which a batch of edits may land: told by content alone, so that a process which finds the
- * history later comes to the same ones.
+ * The history lengths at which a batch of edits may land. They depend on content only, so that another process that gets the
+ * history later finds the same ones.
  */
 export class BatchPoints {
   #next: number;
 
-  /** @param next the length at which there is the next one */
+  /** @param next the length of the next batch point */
   constructor(next: number = 0) {
     this.#next = next;
   }
 
-  /** The length from which on there is the next one. */
+  /** The length of the next batch point. */
   get next(): number {
     return this.#next;
   }
 
   /**
-   * Whether a preflight on so many entries is at a point. To be asked at each preflight, in their order; the first ones all
-   * are.
+   * Whether a preflight at this length is a batch point. Must be called for every preflight, in order; the first ones all are.
    *
-   * @param entries that were ever added to the history
+   * @param entries number of entries ever added to the history
    */
   reaches(entries: number): boolean {
     if (entries < this.#next) return false;
     this.#next = entries + Math.floor(entries * GROWTH_PER_POINT);
     return true;
+  }
+}
+
+/** Calls of a typical recorded agent session, from a few dozen of them. */
+const USUAL_CALLS = 40;
+
+/** A session that outlasts most is expected to go on for this share of its calls so far. */
+const SHARE_OF_CALLS = 0.25;
+
+/** What an edit is judged by. */
+export interface PricedEdit {
+  readonly result: DensityResult;
+  /** The history before the edit. */
+  readonly history: readonly IContent[];
+  /** Length of the prefix that a cache may hold. */
+  readonly sentEntries: number;
+  readonly countedTokens: CountedTokens;
+  readonly prices: CachePrices;
+  /** How much more than it saves it may cost in the next request, in price units per token. @default Infinity */
+  readonly spendable?: number | undefined;
+  /** Minimum tokens of a prefix to be cached. @default 0 */
+  readonly toBeCached?: number | undefined;
+}
+
+/**
+ * Returns the entry from which on an edit pays best, or `Infinity` if no part of it pays.
+ *
+ * Keeping stale content is like paying rent: each call reads it from the cache. Removing it is like buying: everything behind
+ * it must be written to the cache once more. The number of future calls is unknown; a typical session length is assumed, and
+ * more for a session that has gone on for longer. Of all entries the one with the highest gain wins: results near the end leave
+ * early, since little follows them; those far ahead wait until enough has accumulated. If the best place costs more than
+ * `spendable`, nothing lands: a smaller edit would only delay it.
+ */
+export function worthwhileFrom(edit: PricedEdit): number {
+  const { prices, spendable = Infinity } = edit;
+  const expectedCalls = paybackCallsAt(usualCalls(edit.history), prices);
+  let [gain, from, cost] = [0, Infinity, 0];
+  for (const { at, reclaimed, behind } of placesOf(edit)) {
+    const net = reclaimed - (behind === 0 ? 0 : staleTokensNeeded(behind, expectedCalls));
+    if (net <= gain) continue;
+    [gain, from] = [net, at];
+    cost = (prices.write - prices.read) * behind - prices.read * reclaimed;
+  }
+  return cost > spendable ? Infinity : from;
+}
+
+/**
+ * Returns the entry from which on an edit pays best among those that bring the history below a price step, or `Infinity` if
+ * none does. Above the step each call pays more for everything; below it, savings last until the history has grown back.
+ *
+ * @param tokensBelowStep counted tokens of the largest history below the step
+ * @param above cache prices above the step
+ */
+export function belowStepFrom(
+  edit: PricedEdit,
+  tokensBelowStep: number,
+  above: CachePrices,
+): number {
+  const { history, prices, countedTokens } = edit;
+  const tokens = sum(history, countedTokens);
+  const growth = Math.max(1, tokens / Math.max(1, callsIn(history)));
+  let [gain, from] = [0, Infinity];
+  for (const { at, reclaimed, behind } of placesOf(edit)) {
+    const left = tokens - reclaimed;
+    if (left > tokensBelowStep) continue;
+    const calls = Math.min(usualCalls(history), 1 + (tokensBelowStep - left) / growth);
+    const saved = calls * (above.read * tokens - prices.read * left);
+    const net = saved - (prices.write - prices.read) * behind;
+    if (net > gain) [gain, from] = [net, at];
+  }
+  return from;
+}
+
+function sum(history: readonly IContent[], countedTokens: CountedTokens): number {
+  return history.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
+}
+
+/** The number of calls to expect of a session. */
+function usualCalls(history: readonly IContent[]): number {
+  return Math.max(USUAL_CALLS, SHARE_OF_CALLS * callsIn(history));
+}
+
+function callsIn(history: readonly IContent[]): number {
+  return history.reduce((sum, { speaker }) => sum + (speaker === 'ai' ? 1 : 0), 0);
+}
+
+interface EditedPlace {
+  /** An edited entry. */
+  readonly at: number;
+  /** Tokens removed from this entry on, and tokens that stay there and may be cached. */
+  readonly reclaimed: number;
+  readonly behind: number;
+}
+
+/** The edited entries, from the end. */
+function* placesOf({
+  result,
+  history,
+  sentEntries,
+  countedTokens,
+  toBeCached = 0,
+}: PricedEdit): Generator<EditedPlace> {
+  const removed = new Set(result.removals);
+  let [reclaimed, behind] = [0, 0];
+  // A prefix that is too short to be cached is written anew as well.
+  let before = toBeCached > 0 ? sum(history, countedTokens) : 0;
+  for (let at = history.length - 1; at >= 0; at -= 1) {
+    const entry = history[at];
+    if (entry === undefined) continue;
+    const after = result.replacements.get(at);
+    const tokens = tokensOf(entry, countedTokens);
+    const kept = after === undefined ? tokens : tokens * shareOf(after, entry);
+    const left = removed.has(at) ? 0 : kept;
+    reclaimed += tokens - left;
+    if (at < sentEntries) behind += left;
+    before -= tokens;
+    if (!removed.has(at) && after === undefined) continue;
+    const isShort = toBeCached > 0 && behind > 0 && before < toBeCached;
+    yield { at, reclaimed, behind: isShort ? behind + before : behind };
   }
 }

@@ -1,9 +1,9 @@
-// A history on which edits are tried one after the other: a list of its own that grows, and at the end the one edit
-// of the history itself that makes the same of it.
+// A growing copy of a history on which edits are tried one after the other, and the single edit of the original with the same
+// result.
 
+import type { ContentBlock, IContent } from '../../shared/content.js';
 import { applyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityResult, DensityResultMetadata } from '../../shared/density.js';
-import type { ContentBlock, IContent } from '../../shared/content.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
@@ -13,27 +13,27 @@ import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
 import { firstEditedIndex, stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
-import { tokensOf } from './cost-meter.js';
+import { tokensOf } from './token-tally.js';
 
-/** A list that begins empty, takes in entries of a history in their order, and is edited. */
+/** A list that starts empty, takes in the entries of a history in order, and is edited on the way. */
 export class EditedCopy {
   readonly #given: readonly IContent[];
   readonly #history: Pick<HistoryService, 'countedTokens' | 'countEach'>;
   readonly #entries: IContent[] = [];
-  /** By entry of the list, its index among those that were given. */
+  /** By index in the list, the index in the original. */
   #origins: number[] = [];
   #taken = 0;
   #tokens = 0;
   #takenTokens = 0;
   #intactTokens = Infinity;
   #metadata = NO_EDITS.metadata;
-  /** Notes what lands in the list as it would have been noted then. */
+  /** Records the edits as they would have been recorded at the time. */
   readonly #journal = new Journal();
   readonly #ruleEdits: RuleEdit[] = [];
-  /** Of entries that edits have put in, the places that their blocks had when they were given. */
+  /** For entries that edits put in, the original indices of their blocks. */
   readonly #places = new Map<IContent, readonly number[]>();
 
-  /** @param history counts what edits put in */
+  /** @param history counts the tokens of replacements */
   constructor(
     given: readonly IContent[],
     history: Pick<HistoryService, 'countedTokens' | 'countEach'>,
@@ -46,17 +46,17 @@ export class EditedCopy {
     return this.#entries.length;
   }
 
-  /** Tokens of the list, counted ones as far as they are known. */
+  /** Tokens of the list, counted as far as known. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** Tokens that edits have taken away. */
+  /** Tokens removed by edits. */
   get reclaimedTokens(): number {
     return this.#takenTokens - this.#tokens;
   }
 
-  /** Tokens of the list before the first edit since this was asked last; `Infinity` when there was none. */
+  /** Tokens of the list in front of the first edit since the last call; `Infinity` if there was none. */
   takeIntactTokens(): number {
     const tokens = this.#intactTokens;
     this.#intactTokens = Infinity;
@@ -71,7 +71,7 @@ export class EditedCopy {
     return this.#history.countedTokens(entry);
   }
 
-  /** Takes in what was given, up to an index. */
+  /** Takes in original entries, up to an index. */
   extend(end: number): void {
     for (; this.#taken < end; this.#taken += 1) {
       const entry = this.#given[this.#taken];
@@ -84,7 +84,7 @@ export class EditedCopy {
     }
   }
 
-  /** Makes an edit of the list, and what it does to reasoning; counts what it puts in. Returns the whole of it. */
+  /** Applies an edit and its effect on reasoning, and counts replacements. Returns the complete edit. */
   async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<DensityResult> {
     const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
     await this.#history.countEach([...result.replacements.values()]);
@@ -106,12 +106,12 @@ export class EditedCopy {
     return result;
   }
 
-  /** What has landed, as a journal has it. */
+  /** The journal records of all edits so far. */
   get records(): JournalRecords {
     return this.#journal.records;
   }
 
-  /** The edit of what was given and taken in that leaves the list as it is. */
+  /** The edit of the original that gives this list. */
   get edit(): DensityResult {
     const removals: number[] = [];
     const replacements = new Map<number, IContent>();
@@ -128,7 +128,7 @@ export class EditedCopy {
     return { removals, replacements, metadata: this.#metadata };
   }
 
-  /** Which rule took what of it, ascending; what was taken for good later was ceded before. */
+  /** Which rule removed what, ascending; edits superseded by a later one are marked `ceded`. */
   get ruleEdits(): readonly RuleEdit[] {
     const edits = this.#ruleEdits.toSorted((a, b) => a.entry - b.entry || a.block - b.block);
     return edits.map((edit, at) => {
@@ -160,7 +160,7 @@ export class EditedCopy {
   }
 }
 
-/** The places that the blocks of an edited entry had before. None of them changes its order. */
+/** The original indices of an edited entry's blocks. Edits keep their order. */
 function placesBefore(
   before: readonly ContentBlock[],
   after: readonly ContentBlock[],
@@ -179,7 +179,7 @@ function placesBefore(
   });
 }
 
-/** What an edit leaves of a block as it is. */
+/** What identifies a block across an edit. */
 function identityOf(block: ContentBlock): string {
   return block.type === 'tool_response' ? `response ${block.callId}` : block.type;
 }

@@ -1,4 +1,4 @@
-// The last step of a preflight: a history that still does not fit is made to, without a model.
+// The last step of a preflight: makes a history that still does not fit do so, without a model.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -15,10 +15,10 @@ import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
 /**
- * Summarizes the largest tool results, then drops oldest turns, until the history fits the model's window beside the
- * overhead and the model's `pendingTokens`.
+ * Summarizes the largest tool results, then drops the oldest turns, until the history fits the model's window beside overhead
+ * and `pendingTokens`.
  *
- * @returns what changed, or `null` when nothing had to
+ * @returns what changed, or `null` if it fit already
  * @throws ContextWindowExceededError that says which part cannot fit; nothing has changed then.
  */
 export async function fitHistory(
@@ -60,7 +60,7 @@ async function tryFit(
     const leftTokens = tokens.map((count, index) =>
       summarized.has(index) ? (summarizedTokens[index] ?? count) : count,
     );
-    throw exceeded(entries, leftTokens, fit, budget, pendingTokens);
+    throw windowExceeded(entries, leftTokens, fit, budget, pendingTokens);
   }
   const replacements = fit.summarized.flatMap((index) => {
     const summary = summaries[index];
@@ -75,10 +75,9 @@ async function tryFit(
 }
 
 /**
- * `tokens` are the counted ones of each entry when all that can be summarized is. The message speaks
- * of the model's own tokens throughout.
+ * @param tokens counted tokens of each entry after everything possible is summarized; the message is in the model's own tokens
  */
-function exceeded(
+function windowExceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
   { dropped, tokens: leftTokens }: WindowFit,

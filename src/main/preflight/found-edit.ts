@@ -1,32 +1,41 @@
-// An edit that a preflight has found and that may land in part: the plan of a pass, of which entries are made only when
-// somebody asks for them, or what a strategy of the user's own has returned. Decides nothing.
+// An edit found by a preflight, of which a part may land: either a pass's plan, materialized only on demand, or the result of a
+// custom strategy. Limiting an edit keeps calls and responses together (both go or neither does), and looks only at the entries
+// that the edit names.
 
-import type { IContent } from '../../shared/content.js';
+import type { IContent, ContentBlock } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
-import { materializeDensityPlan } from '../../shared/density/plan/materialize.js';
-import { PlanCursor } from '../../shared/density/plan/plan.js';
+import {
+  materializeDensityPlan,
+  madeBy,
+  madeResult,
+} from '../../shared/density/plan/materialize.js';
+import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import { ACTION } from '../../shared/density/rules/marks.js';
+import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { limitPlan, limitResult, shrinkingPart, shrinkingPartOfResult } from './limit-edits.js';
-import type { Place } from './limit-edits.js';
 import { firstEditedIndex } from './reasoning-policy.js';
 
-/** An edit of the history as it stands. Void once that is rewritten. */
+/** An edit of the present history; invalid once that is rewritten. */
 export interface FoundEdit {
-  /** The first entry that it edits; `Infinity` when it edits none. */
+  /** The first entry that it edits; `Infinity` if it edits none. */
   readonly firstEntry: number;
-  /** How many entries it edits. */
+  /** Number of entries that it edits. */
   readonly size: number;
-  /** What it does. */
   readonly result: DensityResult;
-  /** The part of it that changes nothing before a place; the same object when that is all of it. */
+  /** The part that changes nothing in front of a place; the same object if that is all of it. */
   limitedTo(place: Place): FoundEdit;
-  /** The part of it that makes results smaller, in entries from this one on; the same object when that is all of it. */
+  /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
   shrinkingFrom(entry: number): FoundEdit;
 }
 
-/** Has a strategy look for edits on the calling thread. */
+/** Whether a strategy uses this library's own pass, which workers and replays know. */
+export function isDocumented(strategy: CompressionStrategy): boolean {
+  return strategy.optimize === HighDensityStrategy.prototype.optimize;
+}
+
+/** Runs a strategy's `optimize` on the calling thread. */
 export function findHere(
   strategy: CompressionStrategy,
   history: readonly IContent[],
@@ -36,7 +45,7 @@ export function findHere(
   return new ReturnedEdit(result, history, config);
 }
 
-/** The edit that a pass has planned. */
+/** An edit given by a plan. */
 export class PlannedEdit implements FoundEdit {
   readonly #plan: DensityPlan;
   readonly #history: readonly IContent[];
@@ -46,8 +55,8 @@ export class PlannedEdit implements FoundEdit {
   #result: DensityResult | undefined;
 
   /**
-   * @param texts those that the plan comes with
-   * @param onMade told of the result when it is made
+   * @param texts the texts that the plan refers to
+   * @param onMade called with the result once it is materialized
    */
   constructor(
     plan: DensityPlan,
@@ -95,8 +104,8 @@ export class PlannedEdit implements FoundEdit {
   }
 }
 
-/** The edit that a strategy has returned. */
-export class ReturnedEdit implements FoundEdit {
+/** An edit that a strategy returned as a result. */
+class ReturnedEdit implements FoundEdit {
   readonly result: DensityResult;
   readonly #history: readonly IContent[];
   readonly #settings: PassSettings;
@@ -125,5 +134,198 @@ export class ReturnedEdit implements FoundEdit {
     const result = shrinkingPartOfResult(this.result, entry, this.#settings);
     const part = new ReturnedEdit(result, this.#history, this.#settings);
     return part.size === this.size ? this : part;
+  }
+}
+
+/** A place in a history: in front of this block of this entry. */
+export interface Place {
+  readonly entry: number;
+  readonly block: number;
+}
+
+interface EntryEdit {
+  readonly index: number;
+  /** Ids of the calls of which it removes anything: the call, its response, or blocks tied to them. */
+  readonly lostCallIds: readonly string[];
+}
+
+/**
+ * Returns the part of a plan that changes nothing in front of a place; the same object if that is all of it. Entries are edited
+ * as a whole or not at all: one that would lose a call whose response must stay is left alone, and vice versa.
+ *
+ * @param history the history that the plan was made for
+ * @param settings the settings it was made with
+ * @param texts the texts it refers to
+ */
+export function limitPlan(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  place: Place,
+  settings: PassSettings,
+  texts: readonly string[] = [],
+): DensityPlan {
+  const held = heldEntries(editsOfPlan(plan, history), history, place, () => {
+    const rows = rowsOf(plan, (entry) => entry === place.entry);
+    return materializeDensityPlan(rows, history, settings, texts).replacements.get(place.entry);
+  });
+  return held.size === 0 ? plan : rowsOf(plan, (entry) => !held.has(entry));
+}
+
+/**
+ * Like `limitPlan`, for a strategy's result. Without rows the metadata stay unchanged: only the strategy knows what they count.
+ */
+export function limitResult(
+  result: DensityResult,
+  history: readonly IContent[],
+  place: Place,
+  settings: PassSettings,
+): DensityResult {
+  const { replacements } = result;
+  const edits = editedIndices(result).map((index) => {
+    return { index, lostCallIds: lostCallIds(history[index], replacements.get(index)) };
+  });
+  const held = heldEntries(edits, history, place, () => replacements.get(place.entry));
+  if (held.size === 0) return result;
+  return partOfResult(result, (entry) => !held.has(entry), settings);
+}
+
+/** Returns the part of a plan that only shrinks results, from an entry on. Entries with other edits are left out. */
+function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
+  const shrunk = shrunkEntries(plan, fromEntry);
+  return rowsOf(plan, (entry) => shrunk.has(entry));
+}
+
+/** Like `shrinkingPart`, for a strategy's result; empty if that has no rows. */
+function shrinkingPartOfResult(
+  result: DensityResult,
+  fromEntry: number,
+  settings: PassSettings,
+): DensityResult {
+  const shrunk = shrunkEntries(result.rows ?? EMPTY_PLAN, fromEntry);
+  return partOfResult(result, (entry) => shrunk.has(entry), settings);
+}
+
+function shrunkEntries(plan: DensityPlan, fromEntry: number): ReadonlySet<number> {
+  const shrunk = new Set<number>();
+  const others = new Set<number>();
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    if (row.entry < fromEntry) continue;
+    (row.action === ACTION.shrink ? shrunk : others).add(row.entry);
+  }
+  for (const entry of others) shrunk.delete(entry);
+  return shrunk;
+}
+
+function partOfResult(
+  result: DensityResult,
+  isWanted: (entry: number) => boolean,
+  settings: PassSettings,
+): DensityResult {
+  const { metadata, rows } = result;
+  const removals = result.removals.filter(isWanted);
+  const replacements = new Map([...result.replacements].filter(([index]) => isWanted(index)));
+  if (rows === undefined) return { removals, replacements, metadata };
+  const { texts } = madeBy(result) ?? { texts: [] };
+  return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
+}
+
+/** The rows of the wanted entries. */
+function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): DensityPlan {
+  const rows = new Int32Array(plan.length);
+  let length = 0;
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    if (!isWanted(row.entry)) continue;
+    rows.set(plan.subarray(row.offset, row.offset + ROW_LENGTH), length);
+    length += ROW_LENGTH;
+  }
+  return rows.slice(0, length);
+}
+
+/** The indices of all edited entries, ascending. */
+function editedIndices({ removals, replacements }: DensityResult): readonly number[] {
+  return [...removals, ...replacements.keys()].sort((a, b) => a - b);
+}
+
+function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly EntryEdit[] {
+  const edits: EntryEdit[] = [];
+  const row = new PlanCursor(plan);
+  while (!row.isAtEnd) {
+    const { entry: index } = row;
+    const lost: string[] = [];
+    for (; row.entry === index; row.next()) {
+      const isDropped = row.action === ACTION.drop || row.action === ACTION.companion;
+      const block = isDropped ? history[index]?.blocks[row.block] : undefined;
+      const callId = block && callIdOf(block);
+      if (callId !== undefined) lost.push(callId);
+    }
+    edits.push({ index, lostCallIds: lost });
+  }
+  return edits;
+}
+
+/**
+ * The entries whose edits would change something in front of the place, and those that share a call with one of them.
+ *
+ * @param afterAtPlace returns the edited entry at the place; `undefined` if it is removed
+ */
+function heldEntries(
+  edits: readonly EntryEdit[],
+  history: readonly IContent[],
+  place: Place,
+  afterAtPlace: () => IContent | undefined,
+): ReadonlySet<number> {
+  const isBehind = ({ index }: EntryEdit): boolean => {
+    if (index !== place.entry) return index > place.entry;
+    if (place.block === 0) return true;
+    const after = afterAtPlace();
+    const kept = history[index]?.blocks.slice(0, place.block);
+    return after !== undefined && kept?.every((block, at) => block === after.blocks[at]) === true;
+  };
+  const closed = edits.filter((edit) => !isBehind(edit));
+  if (closed.length === 0) return new Set();
+  const byCall = new Map<string, EntryEdit[]>();
+  for (const edit of edits) {
+    for (const callId of edit.lostCallIds) {
+      const sharing = byCall.get(callId);
+      if (sharing === undefined) byCall.set(callId, [edit]);
+      else sharing.push(edit);
+    }
+  }
+  // The list grows while it is walked.
+  for (const { lostCallIds: callIds } of closed) {
+    for (const callId of callIds) {
+      closed.push(...(byCall.get(callId) ?? []));
+      byCall.delete(callId);
+    }
+  }
+  return new Set(closed.map(({ index }) => index));
+}
+
+/** One id may occur several times in an entry: it is lost if it occurs less often than before. */
+function lostCallIds(before: IContent | undefined, after: IContent | undefined): readonly string[] {
+  const lost = new Map<string, number>();
+  const count = (blocks: readonly ContentBlock[], by: number): void => {
+    for (const block of blocks) {
+      const callId = callIdOf(block);
+      if (callId !== undefined) lost.set(callId, (lost.get(callId) ?? 0) + by);
+    }
+  };
+  count(before?.blocks ?? [], 1);
+  count(after?.blocks ?? [], -1);
+  return [...lost].flatMap(([callId, times]) => (times > 0 ? [callId] : []));
+}
+
+function callIdOf(block: ContentBlock): string | undefined {
+  switch (block.type) {
+    case 'tool_call':
+      return block.id;
+    case 'tool_response':
+    case 'opaque':
+      return block.callId;
+    case 'text':
+    case 'code':
+    case 'thinking':
+    case 'media':
+      return undefined;
   }
 }

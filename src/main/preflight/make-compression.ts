@@ -1,37 +1,38 @@
-// Has a strategy make a compression of a session's history, and adds what has to survive any. Changes no history.
+// Makes compressions of a session's history, by a strategy or by dropping what the provider has compacted itself, and adds the
+// work note that survives any of them. Changes no history.
 
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
-import { withContextLimit } from '../settings/runtime-context.js';
+import { withContextLimit } from '../settings/settings.js';
 import type {
   CompressionContext,
   CompressionStrategy,
   OwnStrategyName,
 } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
-import { withWork } from './carry-work.js';
+import { addWorkNote, wholeBoundary } from './add-work-note.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
-/** A compression that was made, and is in no history yet. */
+/** A compression that is not applied yet. */
 export interface MadeCompression {
-  /** The strategy whose result it is. */
+  /** The strategy that made it. */
   readonly by: CompressionStrategy;
   readonly newHistory: readonly IContent[];
   readonly llmCallMade: boolean;
   /** See the event. */
   readonly fallbackFrom?: NonNullable<CompressedEvent['fallbackFrom']>;
-  /** Made in the background, of the history as it stood then. @default false */
+  /** Whether it was made in the background, of an earlier snapshot. @default false */
   readonly isAhead?: boolean;
-  /** See the result of a strategy. */
+  /** See `CompressionResult`. */
   readonly keepsReasoning?: boolean;
-  /** What leaves is of no use to the provider any more, which has compacted by itself. @default false */
+  /** Whether the provider had already compacted the removed entries itself. @default false */
   readonly isProvidersOwn?: boolean;
 }
 
 /**
- * Makes a compression of the history as it stands. Its new entries are weighed.
+ * Compresses the present history, and counts the new entries.
  *
  * @throws what the strategy threw; or the signal's reason.
  */
@@ -53,19 +54,19 @@ export async function makeCompression(
   } = await abortable(strategy.compress(context), signal);
   for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
   const left = await abortable(history.estimateTokensForContents(newHistory), signal);
-  const carried = withWork(parts, former, newHistory, tokensBefore - left, keepsReasoning);
-  // Counted now, so that whoever puts it in place need not wait for that.
+  const carried = addWorkNote(parts, former, newHistory, tokensBefore - left, keepsReasoning);
+  // Counted now, so that applying it need not wait.
   await abortable(history.countEach(carried.filter(isWorkNote)), signal);
   return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
 }
 
 /**
- * As `makeCompression`; where the provider fails, the strategy that the settings name takes its place, and where another one
- * with a model does, truncation, when the settings say so.
+ * Like `makeCompression`, with fallbacks: if the provider fails, the strategy named in the settings; if another strategy with a
+ * model fails, truncation, if the settings allow it.
  *
- * @throws what the strategy threw, unless another may take its place; or the signal's reason.
+ * @throws what the strategy threw, if there is no fallback; or the signal's reason.
  */
-export async function makeCompressionAtAnyRate(
+export async function makeCompressionWithFallback(
   parts: SessionParts,
   strategy: CompressionStrategy,
   promptId: string,
@@ -80,7 +81,7 @@ export async function makeCompressionAtAnyRate(
     const error = asError(thrown);
     parts.logger.warn(`${strategy.name} failed, compressing by ${name} instead`, { error });
     const fallback = parts.resolveStrategy(name);
-    const made = await makeCompressionAtAnyRate(parts, fallback, promptId, signal);
+    const made = await makeCompressionWithFallback(parts, fallback, promptId, signal);
     return { ...made, fallbackFrom: { strategy: strategy.name, error } };
   }
 }
@@ -93,26 +94,13 @@ function fallbackOf(
   return requiresLLM && ephemerals.fallbackToTruncation() ? 'top-down-truncation' : undefined;
 }
 
-/** The part of a compression's context that comes from the history and the call. */
-type HistoryContext = Pick<
+/** The part of a compression's context that the host provides. */
+export type CompressionInputs = Pick<
   CompressionContext,
-  | 'history'
-  | 'runtimeContext'
-  | 'estimateTokens'
-  | 'countEach'
-  | 'currentTokenCount'
-  | 'logger'
-  | 'planCompression'
-  | 'promptId'
-  | 'version'
-  | 'compactByProvider'
-  | 'signal'
+  'summarizer' | 'compressionPrompt' | 'activeTodos' | 'transcriptPath'
 >;
 
-/** The part that the host knows. */
-export type CompressionInputs = Omit<CompressionContext, keyof HistoryContext>;
-
-/** What a strategy is given to compress the history as it stands. */
+/** Returns what a strategy is given to compress the present history. */
 export function compressionContext(
   parts: SessionParts,
   { requiresLLM }: CompressionStrategy,
@@ -122,11 +110,11 @@ export function compressionContext(
   const { history, offload, logger, gauge, compressionInputs, compactByProvider } = parts;
   const { base, journal } = history;
   return {
-    // The host is not asked for what a strategy without a model has no use for.
+    // Only strategies with a model need the host's inputs.
     ...(requiresLLM && compressionInputs?.()),
     ...(requiresLLM && compactByProvider !== undefined && { compactByProvider }),
     history: history.getCurated(),
-    // To a strategy the window is as large as it is in the tokens that are counted.
+    // Strategies see the window in counted tokens.
     runtimeContext: withContextLimit(parts.runtimeContext, gauge.budget.windowTokens),
     estimateTokens: (contents) => history.estimateTokensForContents(contents),
     countEach: (contents) => history.countEach(contents),
@@ -137,5 +125,35 @@ export function compressionContext(
     promptId,
     version: JSON.stringify([parts.sessionId, journal.length, journal.count]),
     ...(signal !== undefined && { signal }),
+  };
+}
+
+/**
+ * Returns how many entries at the start a provider's compaction replaces: all before it, except that no call among them may be
+ * open or answered behind it. 0 when only the user has spoken before it: those words came back with a compaction that was
+ * asked for, and belong to it.
+ *
+ * @param compaction index of the entry that holds it
+ */
+export function replacedEntries(history: readonly IContent[], compaction: number): number {
+  const hasAnswers = history.slice(0, compaction).some(({ speaker }) => speaker !== 'human');
+  return hasAnswers ? wholeBoundary(history, compaction) : 0;
+}
+
+/** Drops the first entries of the history, and keeps a note of the requests and work in them. */
+export async function dropReplaced(
+  parts: SessionParts,
+  replaced: number,
+): Promise<MadeCompression> {
+  const { history } = parts;
+  const former = [...history.getRawHistory()];
+  const kept = former.slice(replaced);
+  const left = await history.estimateTokensForContents(kept);
+  return {
+    by: parts.resolveStrategy('provider'),
+    newHistory: addWorkNote(parts, former, kept, history.getTotalTokens() - left, true),
+    llmCallMade: false,
+    keepsReasoning: true,
+    isProvidersOwn: true,
   };
 }

@@ -1,70 +1,35 @@
-// What happens to a history before each send, and in which order. Yields a report of each step, and tells nobody itself.
+// What happens to a history before each send, and in which order. Yields a report of each step; emits nothing itself.
 
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
-import type { IContent } from '../../shared/content.js';
-import { abortable } from '../waiting/abortable.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
-import type {
-  CompressionContext,
-  CompressionStrategy,
-  CompressionStrategyName,
-} from '../strategies/strategy.js';
-import type { Failure, StepOutcome } from './apply-edit.js';
+import type { SessionMemory } from '../state/session-state.js';
+import { newestCompaction } from '../strategies/provider-compaction.js';
+import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
+import { abortable } from '../waiting/abortable.js';
+import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
 import { runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { fitHistory } from './fit-step.js';
-import { compressionContext, makeCompressionAtAnyRate } from './make-compression.js';
+import {
+  compressionContext,
+  makeCompressionWithFallback,
+  dropReplaced,
+  replacedEntries,
+} from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
-import { dropReplaced, replacedEntries } from './provider-drop.js';
 import type { HoldReason } from './progress-guard.js';
 import type {
   CompressedEvent,
   FittedEvent,
   PreflightResult,
   PrunedEvent,
+  StepEnd,
+  Steps,
 } from './session-events.js';
-import type { SessionMemory } from '../state/session-memory.js';
 import { currentStrategy, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
-
-/** How a step ended. */
-interface StepEnd<Event> {
-  /** When it began, in milliseconds since the epoch. */
-  readonly startTimeMs: number;
-  readonly durationMs: number;
-  /** Whether the caller's signal had aborted. */
-  readonly isAborted: boolean;
-  /** With what recording began to fail in this step. */
-  readonly recordingFailure?: Error | undefined;
-  /** Absent when the step failed and nothing has landed. */
-  readonly event?: Event | undefined;
-  /** Beside an event, what failed after the edit had landed. */
-  readonly failure?: Failure | undefined;
-}
-
-/** What there is to tell of a step. */
-export type StepReport =
-  | ({
-      readonly step: 'pruned';
-      readonly strategy: CompressionStrategyName;
-    } & StepEnd<PrunedEvent | null>)
-  | ({
-      readonly step: 'compressed';
-      /** The strategy that was asked; absent when the compression was held. */
-      readonly strategy?: CompressionStrategyName;
-      /** The entries before. */
-      readonly former: readonly IContent[];
-      /** Of a compression that nobody asked for, and that ran: whether the history is under the threshold now. */
-      readonly isUnderThreshold?: boolean;
-    } & StepEnd<CompressedEvent>)
-  | ({ readonly step: 'fitted' } & StepEnd<FittedEvent | null>)
-  /** A compression failed, and the preflight goes on. */
-  | { readonly step: 'none'; readonly compressionFailure: Error };
-
-/** Steps that are being run: whoever asks for the next report has them go on. */
-export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;
 
 /** Makes one session's history ready to be sent. */
 export class Preflight {
@@ -72,7 +37,7 @@ export class Preflight {
   readonly ahead: CompressionAhead;
   readonly #parts: SessionParts;
   readonly #pruner: DensityPruner;
-  #hasLookedForDrops = false;
+  #hasScannedForDrops = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -81,12 +46,12 @@ export class Preflight {
     this.ahead = new CompressionAhead(parts);
   }
 
-  /** Whether content was added that no density pass has settled. */
+  /** Whether content was added that no density pass has covered. */
   get isDirty(): boolean {
     return this.#pruner.isDirty;
   }
 
-  /** What the next session of the history has to know besides that. */
+  /** The state for a later session of this history. */
   get memory(): SessionMemory {
     const { sent, guard, gauge } = this.#parts;
     return {
@@ -98,38 +63,37 @@ export class Preflight {
     };
   }
 
-  /** What a strategy is given to compress the history as it stands. */
   contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
     return compressionContext(this.#parts, currentStrategy(this.#parts), promptId, signal);
   }
 
-  /** All of it. */
+  /** Runs all steps. */
   async *run(
     promptId: string,
     pendingTokens: number,
     options: RequestOptions,
   ): Steps<PreflightResult> {
     const { history, gauge, sent, cache, cacheMisses } = this.#parts;
-    cache.requestOpens(options.cacheTtlMs);
-    gauge.preflightOpens();
-    cacheMisses.preflightOpens();
+    cache.beginRequest(options.cacheTtlMs);
+    gauge.beginPreflight();
+    cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), options.signal);
     const dropped = yield* this.#dropReplaced(options);
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
-    // Also after a compression that began under the limit: what was added meanwhile may be too much.
+    // Needed even after a compression started below the limit: what was added meanwhile may be too much.
     const fitted = yield* this.#fit(pendingTokens, options);
     if (this.ahead.isWorthwhile(pendingTokens)) {
       this.ahead.begin(currentStrategy(this.#parts), promptId);
     }
-    gauge.preflightCloses(pendingTokens);
+    gauge.endPreflight(pendingTokens);
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
-    this.costs.preflightCloses(tokensBelowStep(this.#parts, pendingTokens), toBeCached);
-    cacheMisses.preflightCloses();
-    sent.preflightCloses(history.getTotalTokens() >= toBeCached);
-    cache.requestCloses();
-    this.#hasLookedForDrops = true;
+    this.costs.endPreflight(tokensBelowStep(this.#parts, pendingTokens), toBeCached);
+    cacheMisses.endPreflight();
+    sent.endPreflight(history.getTotalTokens() >= toBeCached);
+    cache.endRequest();
+    this.#hasScannedForDrops = true;
     return {
       pruned,
       compressed: compressed?.outcome === 'applied' ? compressed : (dropped ?? compressed),
@@ -139,11 +103,13 @@ export class Preflight {
     };
   }
 
-  /** Takes away what a provider has compacted by itself. Looks at what was never sent alone, but for the first time. */
+  /** Drops what a provider has compacted by itself. Scans only unsent entries, except for the first time. */
   async *#dropReplaced({ signal }: AbortOptions): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
-    const from = this.#hasLookedForDrops ? sent.intactEntries : 0;
-    const replaced = replacedEntries(history.getRawHistory(), from);
+    const from = this.#hasScannedForDrops ? sent.intactEntries : 0;
+    const compaction = newestCompaction(history.getRawHistory(), from);
+    if (compaction === -1) return null;
+    const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;
     const strategy = this.#parts.resolveStrategy('provider');
     const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
@@ -151,27 +117,33 @@ export class Preflight {
       return yield* this.#land(strategy, make, undefined, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
-      // What cannot be recorded stays: the provider leaves it aside itself.
+      // If it cannot be recorded, it stays: the provider ignores it anyway.
       if (!isWriteFailure(thrown)) throw thrown;
       return null;
     }
   }
 
-  /** Prunes a history that is dirty. What cannot be recorded stays, as long as the history fits. */
+  /** Prunes a dirty history. Edits that cannot be recorded do not land, as long as the history fits. */
   async *prune(pendingTokens: number, { signal }: AbortOptions): Steps<PrunedEvent | null> {
     const strategy = this.#pruner.begin();
     if (strategy === null) return null;
     const end = await this.#end(() => this.#pruner.run(strategy, pendingTokens, signal), signal);
     if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: strategy.name, ...end };
-    if (isWriteFailure(end.failure?.thrown) && this.#parts.gauge.fits(pendingTokens)) return null;
+    const { failure } = end;
+    if (
+      failure !== undefined &&
+      isWriteFailure(failure.thrown) &&
+      this.#parts.gauge.fits(pendingTokens)
+    )
+      return null;
     return eventOf(end);
   }
 
   /**
    * Compresses the history.
    *
-   * @param pendingTokens given when nobody asked for that but the preflight itself
+   * @param pendingTokens given for automatic compressions only
    */
   async *compress(
     promptId: string,
@@ -180,14 +152,14 @@ export class Preflight {
   ): Steps<CompressedEvent> {
     const strategy = currentStrategy(this.#parts);
     const make = (): Promise<MadeCompression> =>
-      makeCompressionAtAnyRate(this.#parts, strategy, promptId, signal);
+      makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
     const { gauge } = this.#parts;
     const isEnough =
       pendingTokens === undefined ? undefined : () => !gauge.shouldCompress(pendingTokens);
     return yield* this.#land(strategy, make, isEnough, signal);
   }
 
-  /** Sees to it that the history fits, and does nothing else. */
+  /** Only makes the history fit the window. */
   async *enforceLimit(
     promptId: string,
     pendingTokens: number,
@@ -206,8 +178,8 @@ export class Preflight {
   }
 
   /**
-   * Compresses a history over the threshold or the limit. Returns `null` when it was not due, could not be recorded,
-   * failed over the limit, or the model's summary was unfit.
+   * Compresses a history over the threshold or the limit. Returns `null` if it was not due, could not be recorded, failed over
+   * the limit, or the model's summary was rejected.
    */
   async *#compressWhenDue(
     promptId: string,
@@ -224,7 +196,7 @@ export class Preflight {
       return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
     } catch (thrown) {
       if (isWriteFailure(thrown) && gauge.fits(pendingTokens)) return null;
-      // What a model wrote must not fail a turn whose history fits.
+      // A bad summary must not fail a turn whose history fits.
       if (!(thrown instanceof SummaryRejectedError)) throw thrown;
       yield { step: 'none', compressionFailure: thrown };
       return null;
@@ -232,8 +204,8 @@ export class Preflight {
   }
 
   /**
-   * Lands what was made ahead of time, once it is there; waits for it only when the history does not fit. Returns `null` when
-   * there is nothing to land.
+   * Applies a finished background compression; waits for a running one only if the history does not fit. Returns `null` if
+   * there is none.
    */
   async *#landAhead(
     pendingTokens: number,
@@ -256,7 +228,7 @@ export class Preflight {
       return yield* this.#land(strategy, () => Promise.resolve(made), isEnough, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
-      // What cannot be recorded stays, as long as the history fits.
+      // If it cannot be recorded, the entries stay, as long as the history fits.
       if (!isWriteFailure(thrown) || !gauge.fits(pendingTokens)) {
         yield { step: 'none', compressionFailure: asError(thrown) };
       }
@@ -264,7 +236,7 @@ export class Preflight {
     }
   }
 
-  /** Puts a compression in place. @param isEnough whether it was, of one that nobody asked for */
+  /** Applies a compression. @param isEnough whether an automatic one has achieved its goal */
   async *#land(
     strategy: CompressionStrategy,
     make: () => Promise<MadeCompression>,
@@ -279,7 +251,7 @@ export class Preflight {
     return eventOf(end);
   }
 
-  /** What a strategy throws must not keep a history from being made to fit: it is reported, and that is all. */
+  /** A failing strategy must not keep the history from being fitted, so its error is only reported. */
   async *#compressOverLimit(
     promptId: string,
     pendingTokens: number,
@@ -294,7 +266,7 @@ export class Preflight {
     }
   }
 
-  /** Compresses unless that would lead nowhere. */
+  /** Compresses, unless the guard or a background summary holds it. */
   async *#compressUnlessHeld(
     promptId: string,
     pendingTokens: number,
@@ -305,13 +277,17 @@ export class Preflight {
     if (reason === null) return yield* this.compress(promptId, options, pendingTokens);
     const event = heldCompression(this.#parts, reason);
     yield {
-      ...{ step: 'compressed', event, former: [], isAborted: false },
-      ...{ startTimeMs: Date.now(), durationMs: 0 },
+      step: 'compressed',
+      event,
+      former: [],
+      isAborted: false,
+      startTimeMs: Date.now(),
+      durationMs: 0,
     };
     return event;
   }
 
-  /** A history that fits does not wait for a model: the summary of it is under way, or begins once this preflight has ended. */
+  /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
   #holdReason(pendingTokens: number): HoldReason | null {
     const { ahead } = this;
     const isMade = ahead.isUnderWay || ahead.makes(currentStrategy(this.#parts));
@@ -326,7 +302,7 @@ export class Preflight {
     return eventOf(end);
   }
 
-  /** Runs a step to its end, whichever that is. */
+  /** Runs a step, and describes how it ended. */
   async #end<Event>(
     run: () => Promise<StepOutcome<Event>>,
     signal: AbortSignal | undefined,
@@ -349,7 +325,7 @@ function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
   return event;
 }
 
-/** The event of a compression that was due and did not run: the history is as it was. */
+/** The event of a compression that was due but did not run. */
 function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEvent {
   const { history } = parts;
   const tokens = history.getTotalTokens();

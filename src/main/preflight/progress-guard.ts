@@ -1,38 +1,39 @@
-// Keeps automatic compressions from going round in circles: bookkeeping about how the last ones
-// ended, with the clock handed in.
+// Stops automatic compressions from running in circles, by the outcome of the last ones. The clock is injected.
 
-import type { StepReport } from './preflight.js';
+import type { StepReport } from './session-events.js';
 
 /** Why no automatic compression may run now. */
 export type HoldReason =
-  /** The last one did not get under the threshold, and the history has not grown much since. */
+  /** The last one did not get below the threshold, and the history has not grown much since. */
   | 'no-growth'
-  /** The last ones failed; the next one is tried after a while. */
+  /** The last ones failed; the next attempt comes after a pause. */
   | 'cooling-down'
-  /** A model is asked for a summary in the background, and the history fits without it. */
+  /** A summary is being made in the background, and the history fits without it. */
   | 'under-way';
 
 export interface ProgressGuardOptions {
-  /** Tokens by which the history must grow after a compression that did not get under the threshold, or what returns them. */
+  /**
+   * Tokens by which the history must grow after a compression that did not get below the threshold, or a function that returns
+   * them.
+   */
   readonly minGrowthTokens: number | (() => number);
-  /** Failures in a row after which automatic compressions pause. @default 3 */
+  /** Consecutive failures after which automatic compressions pause. @default 3 */
   readonly failureThreshold?: number;
-  /** How long they pause, in milliseconds. @default 60_000 */
+  /** Length of the pause, in milliseconds. @default 60_000 */
   readonly coolDownMs?: number;
-  /** Milliseconds that only grow. @default performance.now */
+  /** A monotonic clock in milliseconds. @default performance.now */
   readonly now?: () => number;
-  /** Tokens that a former session of the history was to have. @default 0 */
+  /** The floor of an earlier session of this history. @default 0 */
   readonly floorTokens?: number | undefined;
 }
 
 /** Decides whether an automatic compression may run. */
 export class ProgressGuard {
-  /** Asked when it counts: a model may be named after its session began. */
+  /** Evaluated when needed: the model may be named after the session began. */
   readonly #minGrowthTokens: () => number;
   readonly #failureThreshold: number;
   readonly #coolDownMs: number;
   readonly #now: () => number;
-  /** The history must hold this many tokens. */
   #floorTokens: number;
   #failures = 0;
   #pausedUntilMs = -Infinity;
@@ -47,18 +48,18 @@ export class ProgressGuard {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Tokens that the history must hold for the next compression. */
+  /** Tokens that the history must have for the next compression. */
   get floorTokens(): number {
     return this.#floorTokens;
   }
 
-  /** Returns what speaks against compressing a history of that size now, or `null`. */
+  /** Returns why a history of this size must not be compressed now, or `null`. */
   holdReason(totalTokens: number): HoldReason | null {
     if (this.#now() < this.#pausedUntilMs) return 'cooling-down';
     return totalTokens < this.#floorTokens ? 'no-growth' : null;
   }
 
-  /** Notes how a step of a preflight ended. A compression that somebody asked for says nothing of automatic ones. */
+  /** Notes the outcome of a preflight step. A compression on request says nothing about automatic ones. */
   noteStep(report: StepReport): void {
     switch (report.step) {
       case 'pruned':
@@ -76,27 +77,27 @@ export class ProgressGuard {
     }
   }
 
-  /** Notes a compression that ran to its end, whether its result was taken or not. */
+  /** Notes a completed compression, whether its result was applied or not. */
   noteEnd(totalTokens: number, isUnderThreshold: boolean): void {
     this.#failures = 0;
     this.#floorTokens = isUnderThreshold ? 0 : totalTokens + this.#minGrowthTokens();
   }
 
-  /** Notes that something else made the history smaller: growth is counted from there. */
+  /** Notes that something else made the history smaller: growth is measured from there. */
   noteShrunk(totalTokens: number): void {
     this.#floorTokens = Math.min(this.#floorTokens, totalTokens + this.#minGrowthTokens());
   }
 
   /**
-   * Notes that what did not fit was cut off. That counts as growth still: a history that is cut back
-   * to the limit every time would never grow, and never be compressed again.
+   * Notes that a history that did not fit was cut. The cut part still counts as growth: otherwise a history that is cut to the
+   * limit each time would never grow, and never be compressed again.
    */
   noteCut(tokensBefore: number, tokensAfter: number): void {
     this.#floorTokens -= tokensBefore - tokensAfter;
     this.noteShrunk(tokensAfter);
   }
 
-  /** Notes a compression that failed. After a pause one is tried; should that fail too, the next pause begins. */
+  /** Notes a failed compression. After the pause one attempt is made; if it fails too, the next pause begins. */
   noteFailure(): void {
     this.#failures += 1;
     if (this.#failures >= this.#failureThreshold) {

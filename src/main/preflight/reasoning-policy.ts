@@ -1,21 +1,20 @@
-// What becomes of reasoning when an edit lands before it: providers bind a thinking block to all that
-// stands before it, and refuse it once that was edited. Pure: makes edits, and applies none.
+// What happens to reasoning when an edit lands in front of it: providers bind a thinking block to its prefix, and refuse it
+// after an edit there. Pure: makes edits, applies none.
 
 import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
-import type { Place } from './limit-edits.js';
+import type { Place } from './found-edit.js';
 
 /**
- * What becomes of reasoning. `keep`: it stays, whatever is edited before it. `strip-after-first-edit`:
- * an edit takes away the thinking blocks behind the first place that it changes. `forbid-edits`:
- * density edits land behind the last thinking block only; compressing and fitting cannot be put off,
- * and strip.
+ * What happens to reasoning. `keep`: it stays, whatever is edited in front of it. `strip-after-first-edit`: an edit removes the
+ * thinking blocks behind the first place it changes. `forbid-edits`: density edits land only behind the last thinking block;
+ * compressing and fitting cannot be delayed, and strip.
  */
 export type ReasoningPolicy = 'keep' | 'strip-after-first-edit' | 'forbid-edits';
 
-/** Returns the lowest index that a result edits; `Infinity` when it edits nothing. */
+/** Returns the lowest index that a result edits; `Infinity` if it is empty. */
 export function firstEditedIndex({ removals, replacements }: DensityResult): number {
   let first = Infinity;
   for (const index of removals) first = Math.min(first, index);
@@ -23,14 +22,14 @@ export function firstEditedIndex({ removals, replacements }: DensityResult): num
   return first;
 }
 
-/** Returns the index at which two lists begin to differ: the length of both when they do not. */
+/** Returns the first index at which two lists differ; their common length if one is a prefix of the other. */
 export function firstDifference<Item>(a: readonly Item[], b: readonly Item[]): number {
   let at = 0;
   while (at < a.length && at < b.length && a[at] === b[at]) at += 1;
   return at;
 }
 
-/** Whether any of the entries from an index on holds a thinking block. */
+/** Whether any entry from an index on holds a thinking block. */
 export function holdsReasoning(history: readonly IContent[], from: number): boolean {
   for (let index = from; index < history.length; index += 1) {
     if (history[index]?.blocks.some(isThinking) === true) return true;
@@ -38,7 +37,7 @@ export function holdsReasoning(history: readonly IContent[], from: number): bool
   return false;
 }
 
-/** Returns the place behind the last thinking block of the entries from an index on, or that index. */
+/** Returns the place behind the last thinking block from an index on, or the start of that entry. */
 export function placeBehindReasoning(history: readonly IContent[], from: number): Place {
   for (let entry = history.length - 1; entry >= from; entry -= 1) {
     const block = history[entry]?.blocks.findLastIndex(isThinking) ?? -1;
@@ -48,8 +47,8 @@ export function placeBehindReasoning(history: readonly IContent[], from: number)
 }
 
 /**
- * Returns the edit of a history that also takes away all thinking blocks behind the first place which it
- * changes; the same object when there are none. An entry that keeps nothing of substance is removed.
+ * Adds to an edit the removal of all thinking blocks behind the first place it changes; the same object if there are none. An
+ * entry without substance left is removed.
  */
 export function stripReasoning(result: DensityResult, history: readonly IContent[]): DensityResult {
   if (isEmptyDensityResult(result)) return result;
@@ -59,7 +58,7 @@ export function stripReasoning(result: DensityResult, history: readonly IContent
   return stripBehind(result, history, { entry, block: firstDifference(after, before) });
 }
 
-/** As `stripReasoning`, of an edit that changes what stands before a place. */
+/** Like `stripReasoning`, for an edit that changes something in front of a place. */
 export function stripBehind(
   result: DensityResult,
   history: readonly IContent[],
@@ -83,8 +82,8 @@ export function stripBehind(
 }
 
 /**
- * Returns what a compression makes of a history without the thinking blocks behind the first entry
- * which that changes, found by identity from the start; the same list when there are none.
+ * Removes from a compressed history the thinking blocks behind the first changed entry, which is found by identity; the same
+ * list if there are none.
  */
 export function stripRewritten(
   rewritten: readonly IContent[],
@@ -96,7 +95,7 @@ export function stripRewritten(
   return [...rewritten.slice(0, first), ...behind.filter((entry) => entry !== null)];
 }
 
-/** Returns `null` when nothing of substance is left; the entry itself when it has no thinking there. */
+/** Returns `null` if nothing of substance is left; the same entry if it has no thinking there. */
 function withoutReasoning(entry: IContent, fromBlock: number): IContent | null {
   const blocks = entry.blocks.filter((block, at) => at < fromBlock || !isThinking(block));
   if (blocks.length === entry.blocks.length) return entry;

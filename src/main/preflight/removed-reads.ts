@@ -1,5 +1,5 @@
-// Finds out what an edit took of tool results and of the files that the model has read. Looks at what
-// changed; of what stays, only at calls that a response belongs to. Decides and changes nothing.
+// Finds which tool results and file contents an edit removed. Looks only at changed entries, and at the calls that their
+// responses belong to.
 
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,28 +10,27 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { findInclusions } from '../../shared/density/index/file-inclusions.js';
-import { fileAccess } from '../../shared/density/index/call-use.js';
 import { signatureOf } from '../../shared/density/index/call-signature.js';
+import { fileAccess } from '../../shared/density/index/call-use.js';
+import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
-import type { EntryChange } from '../entry-change.js';
-import type { StepReport } from './preflight.js';
-import type { RemovedEvent } from './session-events.js';
+import type { EntryChange } from '../history-change.js';
+import type { StepReport, RemovedEvent } from './session-events.js';
 import type { DensityOptions } from './session-parts.js';
 
-/** What one edit took. */
+/** What one edit removed. */
 export type RemovedContent = Omit<RemovedEvent, 'step'>;
 
 /** An entry of the history before an edit. */
 interface FormerEntry {
   readonly entry: IContent;
   readonly isLost: boolean;
-  /** Finds a call in front of it that is none of the former entries looked at. */
+  /** Finds a call in front of it that is not among the given entries. */
   readonly findCall?: (callId: string) => ToolCallBlock | undefined;
 }
 
-/** Follows the edits of one session: what took the place of a result is no loss when it goes as well. */
+/** Tracks the edits of one session: a stand-in for a result is no loss when it is removed in turn. */
 export class RemovedReads {
   readonly #options: DensityOptions;
   readonly #standIns = new WeakSet<ToolResponseBlock>();
@@ -41,7 +40,7 @@ export class RemovedReads {
   }
 
   /**
-   * Returns what went with a step, or `null` when nothing did. To be asked once per step, in their order.
+   * Returns what a step removed, or `null` if nothing. Must be called once per step, in order.
    *
    * @param entries the history after it
    */
@@ -52,8 +51,8 @@ export class RemovedReads {
   }
 
   /**
-   * Returns what went with an edit by index, or `null` when nothing did. Takes time in proportion to the
-   * changes; where a response stands far from its call, to the history.
+   * Returns what an edit by index removed, or `null` if nothing. Linear in the changes; in the history if a response is far
+   * from its call.
    *
    * @param changes ascending
    * @param entries the history after the edit
@@ -72,11 +71,10 @@ export class RemovedReads {
   }
 
   /**
-   * Returns what went when another list took the place of a history, or `null` when nothing did. Linear
-   * in both.
+   * Returns what was removed when the list was replaced, or `null` if nothing. Linear in both lists.
    *
-   * @param before the entries of the history then
-   * @param entries those now; what both have are the same objects
+   * @param before the entries before
+   * @param entries the entries after; those in both are the same objects
    */
   ofRewrite(before: readonly IContent[], entries: readonly IContent[]): RemovedContent | null {
     const kept = new Set(entries);
@@ -87,7 +85,7 @@ export class RemovedReads {
     );
   }
 
-  /** @param present the entries that the history did not have */
+  /** @param present the new entries */
   #compare(former: readonly FormerEntry[], present: readonly IContent[]): RemovedContent | null {
     const paths = new Set<string>();
     const callIds = new Set<string>();
@@ -143,15 +141,15 @@ export class RemovedReads {
   }
 }
 
-/** A file's inclusion; its text names the path as well. */
+/** A file inclusion; its text includes the path. */
 interface Inclusion {
   readonly path: string;
   readonly text: string;
 }
 
-/** What stands in new entries, each of it there once to be found again. */
+/** The contents of new entries, each of which can be matched once. */
 class PresentContent {
-  /** By `keyOf`: an id may stand for any number of calls. */
+  /** By `keyOf`: one id may stand for several calls. */
   readonly #responses = new Map<string, ToolResponseBlock[]>();
   readonly #inclusions = new Map<string, number>();
 
@@ -173,48 +171,48 @@ class PresentContent {
     }
   }
 
-  /** Takes out the response to the same call that says the same; strategies may copy what they keep. */
+  /** Takes out an equal response to the same call; strategies may copy what they keep. */
   takeEqual(response: ToolResponseBlock): ToolResponseBlock | undefined {
     const known = this.#responses.get(keyOf(response)) ?? [];
     const at = known.findLastIndex((block) => isDeepStrictEqual(block.result, response.result));
     return at === -1 ? undefined : known.splice(at, 1)[0];
   }
 
-  /** Takes out an inclusion; returns whether it was there. */
+  /** Takes out an inclusion; returns whether there was one. */
   takeInclusion(text: string): boolean {
     const count = this.#inclusions.get(text) ?? 0;
     if (count > 0) this.#inclusions.set(text, count - 1);
     return count > 0;
   }
 
-  /** The responses that were not taken out. */
+  /** The responses that are left. */
   *responses(): Generator<ToolResponseBlock> {
     for (const blocks of this.#responses.values()) yield* blocks;
   }
 }
 
-/** The same for responses to one call that say the same. */
+/** Equal for equal responses to the same call. */
 function keyOf({ callId, result }: ToolResponseBlock): string {
   return JSON.stringify([callId, typeof result === 'string' ? result : signatureOf('', result)]);
 }
 
-/** So many blocks are looked at before all of them are. */
+/** Blocks searched backwards before an index of all calls is built. */
 const SEARCHED_BLOCKS = 128;
 
 /** A call, and the index of its entry. */
 type PlacedCall = readonly [entry: number, call: ToolCallBlock];
 
-/** Finds calls by their ids. Responses stand close behind them, so that this looks at few of them. */
+/** Finds calls by id. A response usually follows its call closely, so a short backward search finds most. */
 class EarlierCalls {
   readonly #entries: readonly IContent[];
-  /** By id, ascending; made when a call is far away. */
+  /** By id, ascending; built for the first call that is far away. */
   #byId: Map<string, PlacedCall[]> | undefined;
 
   constructor(entries: readonly IContent[]) {
     this.#entries = entries;
   }
 
-  /** Returns the newest call of an id in front of an entry. */
+  /** Returns the newest call with an id in front of an entry. */
   find(callId: string, place: number): ToolCallBlock | undefined {
     let left = SEARCHED_BLOCKS;
     for (let at = Math.min(place, this.#entries.length) - 1; at >= 0; at -= 1) {

@@ -1,52 +1,55 @@
-// What a session tells whoever listens to it, and whoever asked for a preflight.
+// The events of a session, and what a preflight reports of its steps. Types only.
 
+import type { IContent } from '../../shared/content.js';
 import type { DensityResultMetadata } from '../../shared/density.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
-import type { EntryChange } from '../entry-change.js';
-import type { FallbackEvent } from '../offload/offload.js';
 import type { CtxfoldError } from '../../shared/errors.js';
+import type { EntryChange } from '../history-change.js';
+import type { FallbackEvent } from '../offload/offload.js';
 import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
-import type { CacheMissedEvent } from './cache-misses.js';
+import type { Failure } from './apply-edit.js';
 import type { TokenSource } from './context-gauge.js';
-import type { LandingReason } from './edit-policy.js';
+import type { LandingReason } from './edit-options.js';
 import type { HoldReason } from './progress-guard.js';
+import type { CacheMissedEvent } from './prompt-cache.js';
 
 /** A density pass that changed something. Token totals are those of the whole history. */
 export interface PrunedEvent {
   readonly metadata: DensityResultMetadata;
-  /** Why it landed now and was not held any longer. */
+  /** Why it landed now. */
   readonly reason: LandingReason;
   /**
-   * Which rule took what: entries and blocks as they were before. Empty when a strategy of your own found the edit, for
-   * nobody knows its rules.
+   * Which rule removed what, by entry and block before the edit. Empty for edits of a custom strategy, whose rules are unknown.
    */
   readonly edits: readonly RuleEdit[];
-  /** Every entry that is not what it was, also those that only lost reasoning. */
+  /** All changed entries, including those that only lost reasoning. */
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
 /**
- * How a compression ended. Unless it was applied, the history is as it was.
- * `applied`: another list has taken its place, and no entry of it need be where it was.
- * `rejected`: the result was not smaller. `stale`: the history was rewritten meanwhile.
- * `held`: it was due, but did not run; `reason` says why.
+ * The outcome of a compression. Unless `applied`, the history is unchanged. `applied`: the list was replaced, and any entry may
+ * have moved. `rejected`: the result was not smaller. `stale`: the history was rewritten meanwhile. `held`: it was due but did
+ * not run; see `reason`.
  */
 export type CompressionOutcome = 'applied' | 'rejected' | 'stale' | 'held';
 
 /** A compression that was due. Token totals are those of the whole history. */
 export interface CompressedEvent {
-  /** The strategy whose result this is. */
+  /** The strategy that produced the result. */
   readonly strategy: CompressionStrategyName;
   readonly outcome: CompressionOutcome;
   readonly reason?: HoldReason;
-  /** The configured strategy's failure, when another took its place. */
+  /** The configured strategy and its failure, if another was used instead. */
   readonly fallbackFrom?: { readonly strategy: CompressionStrategyName; readonly error: Error };
-  /** Whether it was made in the background, and has landed now. @default false */
+  /** Whether it was made in the background. @default false */
   readonly isAhead?: boolean;
-  /** By `provider` without a call: it has compacted at a threshold of its own, and what stands before its block was dropped. */
+  /**
+   * `false` with strategy `provider`: the provider had compacted at its own threshold, and the entries in front of its block
+   * were dropped.
+   */
   readonly llmCallMade: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -54,38 +57,37 @@ export interface CompressedEvent {
   readonly entriesAfter: number;
 }
 
-/** The last resort of a history that did not fit the context window. */
+/** The last resort for a history that did not fit the context window. */
 export interface FittedEvent {
   /** Entries whose tool results were summarized. */
   readonly summarizedEntries: number;
   readonly droppedEntries: number;
-  /** Every entry that is not what it was, also those that only lost reasoning. */
+  /** All changed entries, including those that only lost reasoning. */
   readonly changes: readonly EntryChange[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
 /**
- * An edit took results of tools or the text of files, and stands. For hosts that keep account of what the
- * model has read, as to answer a second read with a hint: what is named here has to be forgotten there.
+ * An edit that landed removed tool results or file contents. For hosts that track what the model has read, for instance to
+ * answer a repeated read with a hint: they must forget what is listed here.
  */
 export interface RemovedEvent {
   readonly step: 'pruned' | 'compressed' | 'fitted';
   /**
-   * Files whose text went with a read or an inclusion, absolute, each once. Another read, inclusion or
-   * write of the same file may still stand, and often does when a newer one made this one superfluous:
-   * to forget a file costs one more read, to remember one that is gone costs an edit made blindly. Reads
-   * whose parameters do not name their files are in `callIds` only.
+   * Absolute paths of files whose text was removed with a read or an inclusion, without duplicates. Another read, inclusion or
+   * write of a file may still be present, and often is, if it made this one obsolete: forgetting a file costs one more read,
+   * remembering a removed one causes a blind edit. Reads whose parameters do not name their files are in `callIds` only.
    */
   readonly paths: readonly string[];
   /**
-   * Calls of any tool whose result left, or gave way to something shorter, each once. No call is told of
-   * again when what took that place goes as well.
+   * Calls whose result was removed or replaced by something shorter, without duplicates. A call is not listed again when its
+   * stand-in is removed.
    */
   readonly callIds: readonly string[];
 }
 
-/** What a provider has reported of the input of a request, and cannot be: below 0, no number, or more from the cache than was sent. */
+/** Usage numbers reported by a provider that cannot be right: negative, not a number, or more cache reads than input. */
 export interface OddUsage {
   readonly inputTokens: unknown;
   readonly cacheReadTokens: unknown;
@@ -98,41 +100,78 @@ export interface SessionEvents {
   /** A compression failed over the hard limit; the history is made to fit without it. */
   compressionFailed: [{ readonly error: Error }];
   /**
-   * The removal log cannot be written: what edits would take away stays, as long as the history fits the
-   * window. Told once, and again when writing fails after it has worked.
+   * The removal log cannot be written: what edits would remove stays, as long as the history fits the window. Emitted once, and
+   * again if writing fails after it has worked.
    */
   recordingFailed: [{ readonly error: Error }];
   fitted: [FittedEvent];
-  /** Follows one of the above; nothing is looked for unless somebody listens. */
+  /** Follows one of the above; computed only if there is a listener. */
   removed: [RemovedEvent];
   /**
-   * By what the provider reported, a request read much less from its cache than it could have. Told of models that cache by
-   * themselves only after two such requests in a row, or with the provider's reason.
+   * According to the provider's report, a request read much less from its cache than it could have. For models that cache
+   * implicitly, emitted only after two such requests in a row, or with the provider's reason.
    */
   cacheMissed: [CacheMissedEvent];
-  /** A provider has reported usage that cannot be; nothing was learned from it. */
+  /** A provider reported usage that cannot be right; nothing was learned from it. */
   oddUsage: [OddUsage];
   /**
-   * The history is not the one that the state is of, or not all of what landed in it can be done again: the session goes on from
-   * the longest beginning that is the same.
+   * The history differs from the one that the state is of, or not all of its edits could be repeated: the session continues
+   * from the longest common prefix.
    */
   stateDiverged: [StateDivergence];
-  /** A state was not taken, with the code `STATE_TOO_NEW` or `STATE_BROKEN`: the session has started without it. */
+  /** A state was refused, with the code `STATE_TOO_NEW` or `STATE_BROKEN`: the session started without it. */
   stateRefused: [{ readonly error: CtxfoldError }];
-  /** Work meant for a worker ran on the calling thread, because workers failed; or an adapter sends messages as they were given. */
+  /** Work meant for a worker ran on the calling thread because workers failed; or an adapter sends messages unchanged. */
   fallback: [FallbackEvent];
 }
 
-/** What a preflight did. */
+/** The result of a preflight. */
 export interface PreflightResult {
-  /** The density pass, or `null` when it found nothing or was not needed. */
+  /** The density pass, or `null` if it found nothing or was not needed. */
   readonly pruned: PrunedEvent | null;
   /** The compression that was due, or `null`. */
   readonly compressed: CompressedEvent | null;
-  /** The last resort, or `null` when the history fits without it. */
+  /** The last resort, or `null` if the history fits without it. */
   readonly fitted: FittedEvent | null;
-  /** Tokens of the history that can be sent now, as the session's tokenizer counts them. */
+  /** Tokens of the history as it can be sent now, counted by the session's tokenizer. */
   readonly totalTokens: number;
-  /** How these were found; `session.contextUsage()` has them in the model's own tokens. */
+  /** How they were determined; `session.contextUsage()` gives the model's own tokens. */
   readonly tokenSource: Exclude<TokenSource, 'reported'>;
 }
+
+/** How a step ended. */
+export interface StepEnd<Event> {
+  /** When it began, in milliseconds since the epoch. */
+  readonly startTimeMs: number;
+  readonly durationMs: number;
+  /** Whether the caller's signal had aborted. */
+  readonly isAborted: boolean;
+  /** The error with which recording began to fail in this step. */
+  readonly recordingFailure?: Error | undefined;
+  /** Absent if the step failed and nothing has landed. */
+  readonly event?: Event | undefined;
+  /** Next to an event, what failed after the edit had landed. */
+  readonly failure?: Failure | undefined;
+}
+
+/** The report of one step. */
+export type StepReport =
+  | ({
+      readonly step: 'pruned';
+      readonly strategy: CompressionStrategyName;
+    } & StepEnd<PrunedEvent | null>)
+  | ({
+      readonly step: 'compressed';
+      /** The configured strategy; absent if the compression was held. */
+      readonly strategy?: CompressionStrategyName;
+      /** The entries before it. */
+      readonly former: readonly IContent[];
+      /** For an automatic compression that ran: whether the history is below the threshold now. */
+      readonly isUnderThreshold?: boolean;
+    } & StepEnd<CompressedEvent>)
+  | ({ readonly step: 'fitted' } & StepEnd<FittedEvent | null>)
+  /** A compression failed, and the preflight continues. */
+  | { readonly step: 'none'; readonly compressionFailure: Error };
+
+/** A running sequence of steps: pulling the next report resumes it. */
+export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;

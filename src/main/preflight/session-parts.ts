@@ -1,42 +1,40 @@
-// What a session is made of: what its maker gives it, and the parts that the steps of a preflight work with.
+// What a session is made of: its inputs, and the parts that the steps of a preflight share.
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
-import { explainDensity } from '../../shared/density/explain/explain-density.js';
-import type { EntryExplanation } from '../../shared/density/explain/explanation.js';
-import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
+import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
+import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
-import { CacheTerms } from '../models/cache-terms.js';
-import { bindsReasoning } from '../models/reasoning-binding.js';
+import { bindsReasoning } from '../models/model-limits.js';
+import { CacheTerms } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
-import { ruleSettings } from '../settings/density-settings.js';
+import { ruleSettings } from '../settings/settings.js';
 import type { Settings } from '../settings/settings.js';
+import type { SessionMemory } from '../state/session-state.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import type {
   AgentRuntimeContext,
   CompressionStrategy,
   CompressionStrategyName,
 } from '../strategies/strategy.js';
-import { CacheMisses } from './cache-misses.js';
-import type { CompressionInputs } from './make-compression.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import { assertTimeToLive, completeEditOptions, isBatching } from './edit-options.js';
+import { assertTimeToLive, completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
+import { isBatching } from './edit-policy.js';
 import type { EditGateOptions } from './edit-policy.js';
-import type { SessionMemory } from '../state/session-memory.js';
-import type { StateKeeper } from '../state/state-keeper.js';
+import type { CompressionInputs } from './make-compression.js';
 import { ProgressGuard } from './progress-guard.js';
-import { SentHistory } from './sent-history.js';
+import { CacheMisses, SentHistory } from './prompt-cache.js';
 
-/** Share of the context window by which a history must grow before a compression that did not help is tried again. */
+/** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;
 
-/** The part of `DensityConfig` that comes from the agent and not from settings. */
+/** The part of `DensityConfig` that comes from the agent rather than from settings. */
 export type DensityOptions = Pick<
   DensityConfig,
   | 'workspaceRoot'
@@ -47,39 +45,42 @@ export type DensityOptions = Pick<
   | 'shrink'
 >;
 
-/** What the maker of a session gives it. */
+/** The inputs of a session. */
 export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly sessionId: string;
   readonly offload: Offload;
   readonly runtimeContext: AgentRuntimeContext;
-  /** What `runtimeContext` reads. */
+  /** The settings that `runtimeContext` reads. */
   readonly settings: Settings;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   readonly densityOptions: DensityOptions;
-  /** Whether what was asked and done in entries that a compaction takes away is kept in a note. @default false */
-  readonly carriesWork?: boolean | undefined;
-  /** A catalog of the host's own, to be held against the calls that come. @default nothing is */
+  /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
+  readonly addsWorkNote?: boolean | undefined;
+  /** The host's own catalog, to be checked against the calls that arrive. @default none */
   readonly ownCatalog?: ToolCatalog | undefined;
-  /** What strategies are given beside the history. @default nothing */
+  /** What strategies are given besides the history. @default nothing */
   readonly compressionInputs?: (() => CompressionInputs) | undefined;
-  /** Asks the provider to compact. @default nobody can */
+  /** Asks the provider to compact. @default none */
   readonly compactByProvider?: CompactByProvider | undefined;
-  /** Keeps what edits take away. The session closes it. @default nothing is kept */
+  /** Records what edits remove. The session closes it. @default nothing is recorded */
   readonly removalLog?: RemovalLog | undefined;
   readonly logger: Logger;
-  /** Milliseconds that only grow. @default performance.now */
+  /** A monotonic clock in milliseconds. @default performance.now */
   readonly now?: (() => number) | undefined;
-  /** How long the provider keeps what was sent, and what that costs. @default nothing is known of the model */
+  /** Cache lifetime and prices. @default those of an unknown model */
   readonly cache?: CacheTerms | undefined;
-  /** Whether nobody has said what is to become of reasoning. @default false */
-  readonly isReasoningUnsaid?: boolean | undefined;
-  /** Whether the history holds answers of a model, and so was sent before, by nobody knows whom. @default false */
-  readonly isTakenUp?: boolean | undefined;
-  /** What the session remembered that had the history before. @default there was none, or nothing is known of it */
+  /** Whether the host left the `reasoning` option unset. @default false */
+  readonly isReasoningUnset?: boolean | undefined;
+  /**
+   * Whether the initial history has answers of a model but no saved state, so that an unknown session has sent it. @default
+   * false
+   */
+  readonly wasSentBefore?: boolean | undefined;
+  /** The state of an earlier session of this history. @default none */
   readonly former?: SessionMemory | undefined;
-  /** Keeps the state of the session for other processes. @default nobody does */
+  /** Saves the session's state for other processes. @default none */
   readonly keeper?: StateKeeper | undefined;
-  /** Called once when the session was closed. */
+  /** Called once after the session was closed. */
   readonly onClose?: (() => Promise<void>) | undefined;
 }
 
@@ -91,21 +92,21 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
   readonly cacheMisses: CacheMisses;
-  /** Absent when nothing is kept of what edits take away. */
+  /** Absent if removed content is not recorded. */
   readonly recorder?: RemovalRecorder | undefined;
 }
 
 /**
- * Makes the parts of a session.
+ * Creates the parts of a session.
  *
- * @throws TypeError or RangeError for options that say how edits land, or an overhead, and are none.
+ * @throws TypeError or RangeError for invalid edit options or overhead.
  */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, isTakenUp, former, removalLog, now = () => performance.now() } = init;
+  const { history, wasSentBefore, former, removalLog, now = () => performance.now() } = init;
   const edits = completeEditOptions(init);
   const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
   const cacheTtlMs = (): number => cache.ttlMs;
-  const sent = new SentHistory({ history, cacheTtlMs, now, isTakenUp, former: former?.sent });
+  const sent = new SentHistory({ history, cacheTtlMs, now, wasSentBefore, former: former?.sent });
   const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
   return {
     ...init,
@@ -123,7 +124,7 @@ export function createParts(init: SessionInit): SessionParts {
   };
 }
 
-/** What a gate of edits goes by besides the history that they are edits of. */
+/** The options of an edit gate that do not depend on the edited list. */
 export function gateOptions(
   parts: SessionParts,
 ): Omit<EditGateOptions, 'history' | 'logger' | 'sent' | 'spendable'> {
@@ -131,7 +132,7 @@ export function gateOptions(
     ...parts.edits,
     cache: parts.cache,
     bindsReasoning: () => bindsReasoning(parts.history.modelName),
-    isReasoningUnsaid: parts.isReasoningUnsaid,
+    isReasoningUnset: parts.isReasoningUnset,
   };
 }
 
@@ -145,8 +146,8 @@ export function currentStrategy(
 /**
  * The configuration of a density pass, from settings and agent.
  *
- * @param isFree whether the prompt cache is cold, or will be lost anyway: where edits wait for what they cost, all results leave
- *   then that may
+ * @param isFree whether the prompt cache is cold or will be lost anyway: under policies that weigh cost, everything stale may
+ *   leave then
  */
 export function currentDensityConfig(
   {
@@ -170,20 +171,7 @@ export function currentDensityConfig(
   };
 }
 
-/**
- * Tells what a density pass would do with an entry of the history.
- *
- * @throws RangeError when the history has no entry at this index.
- */
-export function explainEntry(parts: SessionParts, index: number): EntryExplanation {
-  const config = currentDensityConfig(parts);
-  return explainDensity(parts.history.getRawHistory(), config).explain(index);
-}
-
-/**
- * Returns how many counted tokens a history may have before a request with it comes to a step of the price; `Infinity` where
- * there is none.
- */
+/** Returns the counted tokens that a history may have before its request reaches a price step; `Infinity` if there is none. */
 export function tokensBelowStep(
   { cache, gauge }: Pick<SessionParts, 'cache' | 'gauge'>,
   pendingTokens: number,
@@ -194,7 +182,7 @@ export function tokensBelowStep(
     : gauge.budget.roomTokens(pendingTokens, above.promptTokens);
 }
 
-/** Returns how many counted tokens a history has to have for a request with it to be cached; not above 0 where all are. */
+/** Returns the minimum counted tokens of a history for its request to be cached; 0 or less if all are. */
 export function tokensToBeCached(
   { cache, gauge }: Pick<SessionParts, 'cache' | 'gauge'>,
   pendingTokens: number,
@@ -203,9 +191,10 @@ export function tokensToBeCached(
 }
 
 /**
- * Returns how many tokens a history may have below that step where it is above it, and its edits wait for what they cost; `undefined` for all others.
+ * For a history above a price step, under a policy that weighs cost: returns how many tokens it may have below the step;
+ * otherwise `undefined`.
  *
- * @param tokens of the history @default as it stands
+ * @param tokens of the history @default its present total
  */
 export function stepAbove(
   parts: Pick<SessionParts, 'cache' | 'gauge' | 'edits' | 'history'>,
@@ -218,22 +207,22 @@ export function stepAbove(
   return tokens > limit ? limit : undefined;
 }
 
-/** A call that a signal can end; it then rejects with the signal's reason. */
+/** Options of a call that a signal can abort; it then rejects with the signal's reason. */
 export interface AbortOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is known of a request that is about to be made. */
+/** What is known of the request that is about to be made. */
 export interface RequestOptions extends AbortOptions {
-  /** How long it asks the provider's cache to keep it, in milliseconds. @default as the model has it */
+  /** Cache lifetime that the request asks for, in milliseconds. @default the model's */
   readonly cacheTtlMs?: number | undefined;
 }
 
 /**
- * Checks what a call into a session is given.
+ * Validates the arguments of a call into a session.
  *
- * @returns its options, as they were read
- * @throws TypeError or RangeError for what is no name, are no options, or is no number of tokens.
+ * @returns its options
+ * @throws TypeError or RangeError for an invalid name, options or token number.
  */
 export function readCall(
   promptId: string,
@@ -248,9 +237,9 @@ export function readCall(
 }
 
 /**
- * Reads the signal, also of an `AbortController`, which has it as a getter.
+ * Reads the options' properties, also getters: an `AbortController` has `signal` as one.
  *
- * @throws TypeError for what is no object that can be read, or has a signal that is none.
+ * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal.
  */
 export function readAbortOptions(options: RequestOptions): RequestOptions {
   let signal: unknown;

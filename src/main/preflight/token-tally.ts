@@ -1,25 +1,28 @@
-// Sums of the tokens of requests, and how far edits may run ahead of what they save: so that no session costs much more with them
-// than without, whenever it ends. Pure arithmetic.
+// Token sums over requests and entries, and how far the cost of edits may run ahead of their savings: a session must never cost
+// much more with edits than without, whenever it ends. Pure arithmetic.
 
+import type { IContent } from '../../shared/content.js';
+import type { DensityResult } from '../../shared/density.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
-import type { TallyMemory } from '../state/session-memory.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import type { TallyMemory } from '../state/session-state.js';
 
-/** Counted tokens of a history, summed over requests; overhead and pending tokens are not among them. */
+/** Counted tokens of the history, summed over requests, without overhead and pending tokens. */
 export interface RequestTokens {
   readonly sentTokens: number;
   /**
-   * What a provider's prompt cache is likely to have answered: the part that the request before began
-   * with, too, when that was less than `cacheTtlMs` ago.
+   * What a provider's prompt cache is likely to have served: the common prefix with the previous request, if that was less than
+   * `cacheTtlMs` ago.
    */
   readonly cacheReadTokens: number;
-  /** The rest of what was sent. */
+  /** The remainder of what was sent. */
   readonly cacheWriteTokens: number;
 }
 
-/** What caching costs, and what a prefix has to have for it. @default all are cached */
+/** Cache prices, and the minimum tokens of a prefix to be cached. @default everything is cached */
 type CachingTerms = CachePrices & { readonly toBeCached?: number };
 
-/** Sums of one way of sending. */
+/** Sums over the requests of one variant, with or without edits. */
 export class TokenTally {
   #sentTokens: number;
   #readTokens: number;
@@ -35,7 +38,7 @@ export class TokenTally {
     return [this.#sentTokens, this.#readTokens, this.#lastTokens];
   }
 
-  /** Those of the last request. */
+  /** Tokens of the last request. */
   get lastTokens(): number {
     return this.#lastTokens;
   }
@@ -49,10 +52,10 @@ export class TokenTally {
   }
 
   /**
-   * Returns what is read.
+   * Adds a request; returns the tokens read from the cache.
    *
-   * @param readTokens the most that can be read from a cache, if anything
-   * @param toBeCached what a prefix has to have to be cached
+   * @param readTokens upper bound of what can be read from the cache
+   * @param toBeCached minimum tokens of a prefix to be cached
    */
   add(tokens: number, isRead: boolean, readTokens: number, toBeCached: number = 0): number {
     const prefix = Math.min(readTokens, this.#lastTokens, tokens);
@@ -63,7 +66,7 @@ export class TokenTally {
     return read;
   }
 
-  /** What all requests have cost and one more that goes on from the last, in the unit of the prices for a token. */
+  /** The cost of all requests plus one more that extends the last, in price units per token. */
   costWith(tokens: number, { read, write, toBeCached = 0 }: CachingTerms): number {
     const prefix = Math.min(this.#lastTokens, tokens);
     const readTokens = this.#readTokens + (prefix >= toBeCached ? prefix : 0);
@@ -71,13 +74,12 @@ export class TokenTally {
   }
 }
 
-/** A session may have cost so many times what it costs without edits. */
-const MOST_COST = 1.05;
+/** A session may cost at most this many times what it would cost without edits. */
+const MAX_COST_RATIO = 1.05;
 
 /**
- * Returns what an edit may cost more than it saves in the request that is about to be made, in the unit of the prices for a token, with
- * the request as warm as can be: then all requests have cost at most 1.05 times what they would have without any edit, and
- * would if none came after it.
+ * Returns how much more than it saves an edit may cost in the next request, in price units per token, assuming the warmest
+ * possible cache: the total then stays within 1.05 times the cost without any edit, even if the session ends there.
  *
  * @param tokens of the request without the edit
  * @param fullTokens of the request had no edit ever landed
@@ -89,5 +91,114 @@ export function spendable(
   fullTokens: number,
   prices: CachingTerms,
 ): number {
-  return MOST_COST * unedited.costWith(fullTokens, prices) - sent.costWith(tokens, prices);
+  return MAX_COST_RATIO * unedited.costWith(fullTokens, prices) - sent.costWith(tokens, prices);
+}
+
+/** Entries between two remembered sums: few are kept, and few entries have to be added up. */
+const MARK_ENTRIES = 256;
+
+interface Mark {
+  readonly entries: number;
+  readonly tokens: number;
+}
+
+/** Remembered prefix sums of one history. Rewrites must be reported to `keep`. */
+export class PrefixTokens {
+  readonly #countedTokens: CountedTokens;
+  /** Ascending. */
+  readonly #marks: Mark[] = [];
+
+  constructor(countedTokens: CountedTokens) {
+    this.#countedTokens = countedTokens;
+  }
+
+  /** Forgets the sums beyond these first entries: the others were rewritten. */
+  keep(entries: number): void {
+    while ((this.#marks.at(-1)?.entries ?? 0) > entries) this.#marks.pop();
+  }
+
+  /** Remembers the sum of the first entries. */
+  mark(entries: number, tokens: number): void {
+    const last = this.#marks.at(-1)?.entries ?? 0;
+    if (entries - last >= MARK_ENTRIES) this.#marks.push({ entries, tokens });
+  }
+
+  /**
+   * Sums the first entries of a history, starting from the nearest remembered sum, or from the end.
+   *
+   * @param entries at least as many as the last remembered sum covers
+   * @param totalTokens of the whole history
+   */
+  sum(history: readonly IContent[], entries: number, totalTokens: number): number {
+    const from = this.#marks.at(-1) ?? { entries: 0, tokens: 0 };
+    if (history.length - entries < entries - from.entries) {
+      const tokens = totalTokens - this.#add(history, entries, history.length);
+      this.mark(entries, tokens);
+      return tokens;
+    }
+    let { tokens } = from;
+    for (let start = from.entries; start < entries; start += MARK_ENTRIES) {
+      const end = Math.min(entries, start + MARK_ENTRIES);
+      tokens += this.#add(history, start, end);
+      this.mark(end, tokens);
+    }
+    return tokens;
+  }
+
+  #add(history: readonly IContent[], start: number, end: number): number {
+    let tokens = 0;
+    for (let index = start; index < end; index += 1) {
+      const entry = history[index];
+      if (entry !== undefined) tokens += tokensOf(entry, this.#countedTokens);
+    }
+    return tokens;
+  }
+}
+
+/** Returns the tokens of an entry, or `undefined` if it is not counted. */
+export type CountedTokens = (entry: IContent) => number | undefined;
+
+/** Cached: until entries are counted, held edits are weighed again and again. */
+const ESTIMATES = new WeakMap<IContent, number>();
+
+/** Tokens of an entry, counted or else estimated. */
+export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
+  return countedTokens(entry) ?? estimated(entry);
+}
+
+function estimated(entry: IContent): number {
+  let tokens = ESTIMATES.get(entry);
+  if (tokens === undefined) {
+    tokens = estimateEntryTokens(entry);
+    ESTIMATES.set(entry, tokens);
+  }
+  return tokens;
+}
+
+/**
+ * Estimates the tokens that an edit removes. An uncounted replacement is assumed to have as many tokens per character as the
+ * entry it replaces.
+ */
+export function reclaimedTokens(
+  { removals, replacements }: DensityResult,
+  history: readonly IContent[],
+  countedTokens: CountedTokens,
+): number {
+  let reclaimed = 0;
+  for (const index of removals) {
+    const before = history[index];
+    if (before !== undefined) reclaimed += tokensOf(before, countedTokens);
+  }
+  for (const [index, after] of replacements) {
+    const before = history[index];
+    if (before === undefined) continue;
+    const tokens = tokensOf(before, countedTokens);
+    reclaimed += tokens - (countedTokens(after) ?? tokens * shareOf(after, before));
+  }
+  return Math.round(reclaimed);
+}
+
+/** The share of an entry's tokens that its uncounted replacement has, by characters. */
+export function shareOf(after: IContent, before: IContent): number {
+  return estimateEntryTokens(after) / Math.max(1, estimated(before));
 }

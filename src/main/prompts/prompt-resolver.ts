@@ -1,30 +1,28 @@
-// Finds prompts by name: a file in the user's own directory first, then the bundled one. A name can
-// reach nothing but regular files inside that directory.
+// Finds prompts by name: first as a file in the user's directory, then the bundled one. A name can only reach regular files
+// inside that directory.
 
-import { constants } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-
 import { PromptError } from '../../shared/errors.js';
 import { assertString, readOptions } from '../../shared/misuse.js';
-import { getCompressionPrompt } from './compression-prompt.js';
 
-/** The most bytes that a prompt file may have. */
+/** Maximum size of a prompt file, in bytes. */
 export const MAX_PROMPT_BYTES = 65_536;
 
 const BUNDLED: ReadonlyMap<string, () => string> = new Map([['compression', getCompressionPrompt]]);
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/;
-/** Names that Windows gives to devices, whatever their extension. */
+/** Device names on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 const EXTENSION = '.md';
 
 export interface PromptResolverOptions {
-  /** Directory with prompts of the user's own, as `<name>.md`. Without it, all are bundled ones. */
+  /** Directory with the user's prompts, as `<name>.md`. @default only the bundled ones */
   readonly directory?: string | undefined;
 }
 
-/** Resolves names of prompts to their texts. Reads a file anew each time. */
+/** Resolves prompt names to texts. Reads a file anew each time. */
 export class PromptResolver {
   readonly #directory: string | undefined;
 
@@ -35,10 +33,10 @@ export class PromptResolver {
   }
 
   /**
-   * Returns the text of a prompt. The extension `.md` may be left out.
+   * Returns the text of a prompt. The extension `.md` is optional.
    *
-   * @throws PromptError `PROMPT_REFUSED` for a name that is more than a name, and for a file that is
-   *   outside the directory, too long, blank, or no UTF-8; `PROMPT_NOT_FOUND` when nothing has the name.
+   * @throws PromptError `PROMPT_REFUSED` for an invalid name, and for a file that is outside the directory, too long, blank, or
+   *   not UTF-8; `PROMPT_NOT_FOUND` if nothing has the name.
    */
   async resolve(name: string): Promise<string> {
     assertString('name', name);
@@ -64,7 +62,7 @@ export class PromptResolver {
   }
 }
 
-/** Reads a prompt of the user's own, or returns `undefined` when there is none of that name. */
+/** Reads a prompt from the user's directory; `undefined` if there is none of that name. */
 async function readOwnPrompt(directory: string, stem: string): Promise<string | undefined> {
   const refuse = (why: string, cause?: unknown): PromptError =>
     new PromptError(stem, `The prompt file ${stem}${EXTENSION} ${why}.`, 'PROMPT_REFUSED', {
@@ -77,7 +75,7 @@ async function readOwnPrompt(directory: string, stem: string): Promise<string | 
     if (isAbsolute(inside) || inside === '..' || inside.startsWith(`..${sep}`)) {
       throw refuse('is a link that leads out of the prompt directory');
     }
-    // Looked at before it is opened: opening a pipe or a device may wait, or do something.
+    // Checked before opening: opening a pipe or device may block, or have effects.
     if (!(await lstat(path)).isFile()) throw refuse('is no regular file');
     return decode(await readCapped(path, refuse), refuse);
   } catch (error) {
@@ -89,7 +87,7 @@ async function readOwnPrompt(directory: string, stem: string): Promise<string | 
 }
 
 async function readCapped(path: string, refuse: (why: string) => PromptError): Promise<Uint8Array> {
-  // Should a link have taken the file's place since, opening it fails. Windows has neither flag.
+  // Fails if a link has replaced the file since. Windows has neither flag.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile()) throw refuse('is no regular file');
@@ -116,4 +114,16 @@ function decode(bytes: Uint8Array, refuse: (why: string, cause?: unknown) => Pro
   }
   if (text.trim() === '') throw refuse('is blank');
   return text;
+}
+
+let bundledPrompt: string | undefined;
+
+/**
+ * Returns the bundled system prompt for summaries, which strategies use unless another is configured. Its only source is
+ * compression.md beside this file; the build copies it to dist.
+ */
+export function getCompressionPrompt(): string {
+  // Read lazily: most sessions never ask a model.
+  bundledPrompt ??= readFileSync(new URL('./compression.md', import.meta.url), 'utf8');
+  return bundledPrompt;
 }

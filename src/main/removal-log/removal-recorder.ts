@@ -1,7 +1,7 @@
 // Puts on record what the edits of a session take away, and remembers when that begins to fail. What becomes of an
 // edit that cannot be recorded, the steps of the preflight decide.
 
-import type { EntryChange } from '../entry-change.js';
+import type { EntryChange } from '../history-change.js';
 import type { Logger } from '../host/logger.js';
 import { isWriteFailure } from './removal-log-errors.js';
 import type { RemovalLog } from './removal-log.js';

@@ -1,14 +1,14 @@
-// Checks settings where they come in, against the registry. What comes out holds own, known, checked
-// values by key, whatever went in: aliases are resolved, prototypes are never read or set.
+// Validates settings at the boundary, against the registry. The result has own, known, valid values by key, whatever the input:
+// aliases are resolved, prototypes are never read or set.
 
-import { shownText } from '../../shared/shown-text.js';
 import { z } from 'zod';
 import { isObject, kindOf } from '../../shared/misuse.js';
+import { shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
-import { findSetting, SETTINGS_REGISTRY } from './settings-registry.js';
+import { SETTINGS_BY_NAME, SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
 
-/** What is wrong with given settings. `isKind`: a value of that kind can never be right. */
+/** A problem with given settings. `isKind`: the value is of a wrong type. */
 interface Problem {
   readonly message: string;
   readonly isKind: boolean;
@@ -20,11 +20,11 @@ interface Outcome {
 }
 
 /**
- * Returns the settings in `value` by key. An alias counts as its key; both may be given when they are
- * equal, as neither has precedence. A setting that is `undefined` is not given.
+ * Returns the settings in `value` by key. An alias counts as its key; if both are given they must be equal, as neither takes
+ * precedence. Settings that are `undefined` are ignored.
  *
- * @throws TypeError for what is no plain object, for an unknown setting and for a value of another
- *   type; RangeError when the types are right and a value is not. The message has a line for each.
+ * @throws TypeError for anything but a plain object, an unknown setting, or a value of a wrong type; RangeError for other
+ *   invalid values. The message has a line for each.
  */
 export function parseEphemeralSettings(value: unknown): EphemeralSettings {
   const { settings, problems } = check(value);
@@ -35,7 +35,7 @@ export function parseEphemeralSettings(value: unknown): EphemeralSettings {
     : new RangeError(message);
 }
 
-/** `parseEphemeralSettings` as a part of a larger schema. */
+/** `parseEphemeralSettings` as part of a larger schema. */
 export const EPHEMERAL_SETTINGS_SCHEMA: z.ZodType<EphemeralSettings> = z
   .unknown()
   .transform((value, context): EphemeralSettings => {
@@ -44,7 +44,7 @@ export const EPHEMERAL_SETTINGS_SCHEMA: z.ZodType<EphemeralSettings> = z
     return settings;
   });
 
-/** The error for a name that is none of a setting. It lists all that there are. */
+/** The error message for an unknown setting. It lists all known ones. */
 export function unknownSettingMessage(name: unknown): string {
   const known = SETTINGS_REGISTRY.flatMap(({ key, aliases = [] }) => [key, ...aliases]);
   return `Unknown setting '${nameOf(name)}'. Known settings: ${known.join(', ')}.`;
@@ -63,7 +63,7 @@ function check(value: unknown): Outcome {
   const settings: Partial<Record<SettingKey, unknown>> = {};
   const problems: Problem[] = [];
   for (const name of Reflect.ownKeys(value)) {
-    const spec = findSetting(name);
+    const spec = SETTINGS_BY_NAME.get(name);
     if (spec === undefined) {
       problems.push({ message: unknownSettingMessage(name), isKind: true });
       continue;
@@ -78,7 +78,10 @@ function check(value: unknown): Outcome {
   return { settings: settings as EphemeralSettings, problems };
 }
 
-/** A getter is not asked: it may throw, or say something else next time. What stands for it is the value of no setting. */
+/**
+ * Getters are not called: they may throw, or return something else next time. The property descriptor stands in, which no
+ * setting accepts.
+ */
 function valueOf(settings: object, name: PropertyKey): unknown {
   const property = Object.getOwnPropertyDescriptor(settings, name);
   return property !== undefined && 'value' in property ? property.value : property;
@@ -140,7 +143,7 @@ function describeExpected(spec: SettingSpec): string {
   }
 }
 
-/** Class instances are refused: their values are seldom own properties, and would be missed unheard. */
+/** Class instances are refused: their values are rarely own properties, and would be ignored silently. */
 function isPlainObject(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -149,7 +152,7 @@ function isPlainObject(value: unknown): value is Readonly<Record<PropertyKey, un
 
 const MAX_SHOWN_CHARACTERS = 80;
 
-/** A value in a message: short and in one line, whatever it is. */
+/** A value as messages show it: short and on one line. */
 function show(value: unknown): string {
   if (typeof value === 'string') return shownText(value);
   if (!isObject(value) && typeof value === 'object' && value !== null) return kindOf(value);

@@ -1,13 +1,14 @@
-// A profile: settings in a JSON file, one object by key, `{ "compression.strategy": "one-shot", … }`.
-// It is checked like any other settings on its way in and out.
+// Profiles: settings saved in a JSON file, one object by key, `{ "compression.strategy": "one-shot", … }`. Validated like other
+// settings when read and written.
 
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { CtxfoldError } from '../../shared/errors.js';
+import { open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
-import { replaceFile } from './replace-file.js';
 import { SETTINGS_REGISTRY } from './settings-registry.js';
 import type { SettingSpec } from './settings-registry.js';
 
@@ -16,8 +17,8 @@ const MAX_PROFILE_BYTES = 65_536;
 /**
  * Reads a profile, for the option `profile` of `createCompactor`.
  *
- * @throws CtxfoldError `PROFILE_UNREADABLE` when there is no such file, when it is no JSON
- *   object, and for each setting in it that is unknown or wrong; `cause` has the reason.
+ * @throws CtxfoldError `PROFILE_UNREADABLE` if the file does not exist, is not a JSON object, or has an unknown or invalid
+ *   setting; see `cause`.
  */
 export async function loadProfile(path: string): Promise<EphemeralSettings> {
   assertString('path', path);
@@ -25,7 +26,7 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
     return parseEphemeralSettings(JSON.parse(await readText(path)));
   } catch (cause) {
     throw new CtxfoldError(
-      `Cannot use the profile ${path}. ${messageOf(cause)}`,
+      `Cannot use the profile ${path}. ${asError(cause).message}`,
       'PROFILE_UNREADABLE',
       { cause },
     );
@@ -33,11 +34,11 @@ export async function loadProfile(path: string): Promise<EphemeralSettings> {
 }
 
 /**
- * Writes the settings that belong into a profile, and no defaults; `session.settings.all()` gives those
- * of a session. Replaces the file as a whole: until the new one is complete, the old one is there.
+ * Writes the settings that belong in a profile, without defaults; `session.settings.all()` returns those of a session. Replaces
+ * the file atomically.
  *
- * @throws as `parseEphemeralSettings` does; CtxfoldError `PROFILE_WRITE_FAILED` when the
- *   file cannot be written, for example because its folder does not exist; `cause` has the reason.
+ * @throws as `parseEphemeralSettings` does; CtxfoldError `PROFILE_WRITE_FAILED` if the file cannot be written, for example
+ *   because its folder does not exist; see `cause`.
  */
 export async function saveProfile(path: string, settings: EphemeralSettings): Promise<void> {
   assertString('path', path);
@@ -46,14 +47,14 @@ export async function saveProfile(path: string, settings: EphemeralSettings): Pr
     await replaceFile(path, `${JSON.stringify(persistent, null, 2)}\n`);
   } catch (cause) {
     throw new CtxfoldError(
-      `Cannot save the profile ${path}. ${messageOf(cause)}`,
+      `Cannot save the profile ${path}. ${asError(cause).message}`,
       'PROFILE_WRITE_FAILED',
       { cause },
     );
   }
 }
 
-/** Returns those of the settings that belong into a profile, in the order of the registry. */
+/** Returns the settings that belong in a profile, in registry order. */
 export function selectPersistent(
   settings: EphemeralSettings,
   registry: readonly SettingSpec[] = SETTINGS_REGISTRY,
@@ -63,7 +64,7 @@ export function selectPersistent(
 }
 
 async function readText(path: string): Promise<string> {
-  // To open a named pipe would otherwise wait for a writer, and hold a thread of the process as long.
+  // Non-blocking: opening a named pipe would wait for a writer, and block a thread of the pool meanwhile.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const status = await file.stat();
@@ -79,6 +80,50 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+/** Private to the owner: settings say something about an agent. */
+const FILE_MODE = 0o600;
+
+/**
+ * Replaces a file atomically: a reader, or a crash at any moment, finds the whole old or the whole new one. Accessible by its
+ * owner only. Resolves once the file is on disk. A symbolic link is kept, and its target replaced. The folder must exist.
+ *
+ * @throws file system errors. The file is unchanged then, or it is the new one if only syncing its folder failed.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const folder = dirname(target);
+  // In the same folder: a rename is atomic only within a file system.
+  const temporary = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
+  try {
+    const file = await open(temporary, 'wx', FILE_MODE);
+    try {
+      await file.writeFile(text);
+      // Before the rename: otherwise a crash could leave the new name with an empty file.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** Errors of systems that cannot sync folders, or not this one. */
+const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
+
+/** Makes the rename durable. The file is already in place, so it is fine if the system cannot do this. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!CANNOT_SYNC_FOLDERS.includes((error as { readonly code?: unknown }).code)) throw error;
+  }
 }

@@ -1,17 +1,19 @@
-// Every setting that there is, as data: what checks values, fills in defaults and lists settings to a
-// user reads it from here.
+// All settings as data: validation, defaults and user-facing lists read them from here.
 
 import { DEFAULT_DENSITY_CONFIG } from '../../shared/density.js';
 import type { RuleSetting } from '../../shared/density/rules/density-rule.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
+import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
-import { PLACEHOLDER_STYLES } from './density-settings.js';
-import type { PlaceholderStyle } from './density-settings.js';
-import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 
-/** The settings whose value is of exactly that type. */
+/** The values of the setting `compression.density.placeholder`. */
+const PLACEHOLDER_STYLES = ['pointer', 'informative'] as const;
+
+export type PlaceholderStyle = (typeof PLACEHOLDER_STYLES)[number];
+
+/** The settings whose value has exactly this type. */
 type KeyOf<Value> = {
   [Key in SettingKey]: [NonNullable<EphemeralSettings[Key]>, Value] extends [
     Value,
@@ -22,13 +24,13 @@ type KeyOf<Value> = {
 }[SettingKey];
 
 interface CommonSettingSpec {
-  /** The specification's word for settings of a session; it has no other here, and means no command line. */
+  /** The specification's term for session settings; unrelated to a command line. */
   readonly category: 'cli-behavior';
-  /** One line for a user. */
+  /** One line for users. */
   readonly description: string;
   /** Whether `saveProfile` writes it. */
   readonly persistToProfile: boolean;
-  /** Other names that the setting can be given by. */
+  /** Other accepted names. */
   readonly aliases?: readonly SettingAlias[];
 }
 
@@ -38,7 +40,7 @@ export interface BooleanSettingSpec extends CommonSettingSpec {
   readonly default: boolean;
 }
 
-/** A finite number. Without a `default`, the description says what stands in. */
+/** A finite number. Without a `default`, the description says what applies. */
 export interface NumberSettingSpec extends CommonSettingSpec {
   readonly key: KeyOf<number>;
   readonly type: 'number';
@@ -48,7 +50,7 @@ export interface NumberSettingSpec extends CommonSettingSpec {
   readonly max?: number;
 }
 
-/** Text that is not empty. Without a `default`, the description says what stands in. */
+/** A non-empty string. Without a `default`, the description says what applies. */
 export interface StringSettingSpec extends CommonSettingSpec {
   readonly key: KeyOf<string>;
   readonly type: 'string';
@@ -62,18 +64,20 @@ interface EnumSettingSpecOf<Value extends string> extends CommonSettingSpec {
   readonly default: Value;
 }
 
-/** One of some words. */
+/** One of a fixed set of words. */
 export type EnumSettingSpec =
   | EnumSettingSpecOf<CompressionStrategyName>
   | EnumSettingSpecOf<OwnStrategyName>
   | EnumSettingSpecOf<PlaceholderStyle>
   | EnumSettingSpecOf<WorkingSetChoice>;
 
-/** What is known about one setting. */
+/** Everything that is known about one setting. */
 export type SettingSpec =
   BooleanSettingSpec | NumberSettingSpec | StringSettingSpec | EnumSettingSpec;
 
-/** The setting of a rule of pruning: the default is that of a pass, or the first word. */
+const COMMON = { category: 'cli-behavior', persistToProfile: true } as const;
+
+/** The setting of a pruning rule. The default is that of a pass, or the first word. */
 function specOf(setting: RuleSetting): SettingSpec {
   const { field, description, type } = setting;
   const kind =
@@ -81,107 +85,93 @@ function specOf(setting: RuleSetting): SettingSpec {
       ? { type, enumValues: setting.enumValues, default: setting.enumValues[0] }
       : { type, default: DEFAULT_DENSITY_CONFIG[field] };
   const key = `compression.density.${field}`;
-  const common = { category: 'cli-behavior', description, persistToProfile: true };
-  // The types of settings are written out for their readers, next to each other.
-  return { key, ...common, ...kind } as SettingSpec;
+  // `EphemeralSettings` spells out the types, for its readers.
+  return { ...COMMON, key, description, ...kind } as SettingSpec;
 }
 
 /** All settings. */
 export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
   {
     key: 'compression.strategy',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'How a history that reaches the threshold is made smaller',
     type: 'enum',
     enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
     default: 'high-density',
-    persistToProfile: true,
   },
   {
     key: 'compression.profile',
-    category: 'cli-behavior',
+    ...COMMON,
     description: "Name of the model profile that writes summaries (default: the session's model)",
     type: 'string',
-    persistToProfile: true,
   },
   {
     key: 'compression.threshold',
     aliases: ['compression-threshold'],
-    category: 'cli-behavior',
+    ...COMMON,
     description: "Share of the context window at which to compress (default: the strategy's own)",
     type: 'number',
     exclusiveMin: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.ahead',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Share of the window at which a summary is made in the background (1: never)',
     type: 'number',
     exclusiveMin: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.preserveThreshold',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Share of the entries, from the end, that a compression leaves alone',
     type: 'number',
     default: 0.2,
     min: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.topPreserveThreshold',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Share of the entries, from the start, that middle-out leaves alone',
     type: 'number',
     default: 0.2,
     min: 0,
     max: 1,
-    persistToProfile: true,
   },
   {
     key: 'compression.fallback',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'What takes the place of provider compaction where that fails',
     type: 'enum',
     enumValues: [...COMPRESSION_STRATEGIES],
     default: 'high-density',
-    persistToProfile: true,
   },
   {
     key: 'compression.fallbackToTruncation',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'Drop the oldest entries when a summary fails, instead of failing',
     type: 'boolean',
     default: false,
-    persistToProfile: true,
   },
   ...DENSITY_RULES.flatMap(({ settings }) => settings.map(specOf)),
   {
     key: 'compression.density.placeholder',
-    category: 'cli-behavior',
+    ...COMMON,
     description: 'What stands in place of a result: a fixed string, or a line about it with its id',
     type: 'enum',
     enumValues: [...PLACEHOLDER_STYLES],
     default: 'pointer',
-    persistToProfile: true,
   },
 ];
 
-const SPECS: ReadonlyMap<unknown, SettingSpec> = new Map(
+/** All settings by key and by alias. */
+export const SETTINGS_BY_NAME: ReadonlyMap<unknown, SettingSpec> = new Map(
   SETTINGS_REGISTRY.flatMap((spec) =>
     [spec.key, ...(spec.aliases ?? [])].map((name) => [name, spec] as const),
   ),
 );
-
-/** Returns the setting of a key or an alias, or `undefined`. */
-export function findSetting(name: unknown): SettingSpec | undefined {
-  return SPECS.get(name);
-}
 
 /** The settings that always have a value. */
 export type SettingKeyWithDefault = Exclude<

@@ -1,5 +1,5 @@
-// A store in a directory, for processes that share a file system. A version is a file of its own: whoever makes the next one
-// first has won, and no lock is left behind by who dies. Knows no sessions.
+// A store in a directory, for processes that share a file system. Each version is a file of its own: whoever creates the next
+// one first wins, and a crash leaves no lock behind. Knows no sessions.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
@@ -14,19 +14,19 @@ import type {
   StoreOptions,
 } from './state-store.js';
 
-/** `v00000007`: a state by its version. */
+/** A state's version, such as `v00000007`. */
 const VERSION = /^v(\d{8,15})$/;
-/** What stands in the directory for a key. */
+/** The folder of a key. */
 const FOLDER = /^[0-9a-f]{64}$/;
 const SWEEP_MS = 3_600_000;
-/** A draft that is so old is of somebody who died. */
+/** Older drafts were left behind by a process that died. */
 const DRAFT_MS = 3_600_000;
-/** How often a folder may go while a file is made in it. */
+/** Retries when a folder is removed while a file is created in it. */
 const MAX_TRIES = 10;
 
 /**
- * Makes a store of a directory, which is made with the first save (0700; files 0600). A state is on the device before a save
- * resolves, and there is none in half.
+ * Makes a store in a directory, which the first save creates (mode 0700; files 0600). A save resolves once the state is on
+ * disk, and is atomic.
  */
 export function directoryStore(path: string, options: StoreOptions = {}): StateStore {
   if (typeof path !== 'string' || path === '') {
@@ -35,7 +35,7 @@ export function directoryStore(path: string, options: StoreOptions = {}): StateS
   return new DirectoryStore(resolve(path), options);
 }
 
-/** The store that an option names: a path is that of a directory. */
+/** Opens the store of an option: a string is the path of a directory. */
 export function resolveStore(store: StateStore | string | undefined): StateStore | undefined {
   return typeof store === 'string' ? directoryStore(store) : store;
 }
@@ -64,7 +64,7 @@ class DirectoryStore implements StateStore {
         const state = await readFile(file, 'utf8');
         return state === NO_STATE ? null : { state, version };
       } catch (error) {
-        // Overtaken between the look and the reading: there is a newer one.
+        // Lost a race: there is a newer version.
         if (systemCode(error) !== 'ENOENT') throw error;
       }
     }
@@ -77,34 +77,34 @@ class DirectoryStore implements StateStore {
     const isThere = current > 0 && !(await this.#isGone(join(folder, nameOf(current)), true));
     if ((isThere ? current : null) !== expectedVersion) return 'conflict';
     const version = current + 1;
-    const isMade = await makeWhole(folder, nameOf(version), state);
+    const isMade = await createFile(folder, nameOf(version), state);
     if (!isMade) return 'conflict';
-    // Others may have gone on and cleaned up behind them since the look.
+    // Others may have saved and cleaned up since the check.
     if ((await versionsIn(folder))[0] !== version) {
-      await unlinkIfThere(join(folder, nameOf(version)));
+      await unlinkIfExists(join(folder, nameOf(version)));
       return 'conflict';
     }
-    // Who died before he came to this has left more than one.
-    for (const older of former) await unlinkIfThere(join(folder, nameOf(older)));
+    // More than one if a process died before its clean-up.
+    for (const older of former) await unlinkIfExists(join(folder, nameOf(older)));
     this.#sweepSometimes();
     return version;
   }
 
-  /** The next version is an empty one: a folder that is gone would have its versions begin again. */
+  /** Writes an empty version: removing the folder would restart the version numbers. */
   async delete(key: string): Promise<void> {
     const folder = this.#folderOf(key);
     for (let isMade = false; !isMade;) {
       const former = await versionsIn(folder);
       const [current] = former;
-      isMade = current === undefined || (await makeWhole(folder, nameOf(current + 1), NO_STATE));
-      if (isMade) for (const older of former) await unlinkIfThere(join(folder, nameOf(older)));
+      isMade = current === undefined || (await createFile(folder, nameOf(current + 1), NO_STATE));
+      if (isMade) for (const older of former) await unlinkIfExists(join(folder, nameOf(older)));
     }
     await rm(join(folder, 'originals'), { recursive: true, force: true, maxRetries: 3 });
   }
 
   async put(key: string, name: string, original: string): Promise<void> {
     const folder = join(this.#folderOf(key), 'originals');
-    await makeWhole(folder, hashOf(name), original);
+    await createFile(folder, hashOf(name), original);
   }
 
   async get(key: string, name: string): Promise<string | null> {
@@ -116,12 +116,12 @@ class DirectoryStore implements StateStore {
     }
   }
 
-  /** A key may hold anything: the name of its folder is a hash. */
+  /** Hashed, since a key may hold any characters. */
   #folderOf(key: string): string {
     return join(this.#root, hashOf(key));
   }
 
-  /** @param isForgotten whether one without a state in it is gone, too */
+  /** @param isForgotten whether a version without a state counts as gone, too */
   async #isGone(file: string, isForgotten: boolean = false): Promise<boolean> {
     try {
       return (isForgotten && (await stat(file)).size === 0) || (await this.#isExpired(file));
@@ -135,7 +135,7 @@ class DirectoryStore implements StateStore {
     return Date.now() - (await stat(file)).mtimeMs >= this.#ttlMs;
   }
 
-  /** What nobody asks for any more goes some day; that it does not is no failure of anybody's turn. */
+  /** Sweeps expired keys at most once per `SWEEP_MS`, in the background. Failures are ignored. */
   #sweepSometimes(): void {
     if (Date.now() - this.#sweptAtMs < SWEEP_MS) return;
     this.#sweptAtMs = Date.now();
@@ -151,8 +151,8 @@ class DirectoryStore implements StateStore {
       const isGone = await this.#isGone(newest);
       await removeDrafts(path);
       if (!isGone) continue;
-      // File by file: who saves a new state just now keeps it, and its folder.
-      if (version !== undefined) await unlinkIfThere(newest);
+      // File by file, so that a concurrent save keeps its state and folder.
+      if (version !== undefined) await unlinkIfExists(newest);
       if ((await versionsIn(path)).length > 0) continue;
       await rm(join(path, 'originals'), { recursive: true, force: true });
       await rmdir(path).catch(() => undefined);
@@ -160,13 +160,13 @@ class DirectoryStore implements StateStore {
   }
 }
 
-/** The versions in a folder, the newest first. */
+/** The versions in a folder, newest first. */
 async function versionsIn(folder: string): Promise<readonly number[]> {
   const versions = (await namesIn(folder)).map((name) => Number(VERSION.exec(name)?.[1] ?? 0));
   return versions.filter((version) => version > 0).sort((a, b) => b - a);
 }
 
-/** The names in a folder; none where it is not there. */
+/** The names in a folder; empty if it does not exist. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
@@ -181,7 +181,7 @@ async function removeDrafts(folder: string): Promise<void> {
     for (const name of await namesIn(place)) {
       const draft = join(place, name);
       if (name.startsWith('.') && Date.now() - (await stat(draft)).mtimeMs >= DRAFT_MS) {
-        await unlinkIfThere(draft);
+        await unlinkIfExists(draft);
       }
     }
   }
@@ -191,20 +191,20 @@ function nameOf(version: number): string {
   return `v${String(version).padStart(8, '0')}`;
 }
 
-/** Makes a file with all of a text in it, unless there is one of that name: returns whether it did. */
-async function makeWhole(folder: string, name: string, text: string): Promise<boolean> {
+/** Creates a file atomically with its full content. Returns `false` if the name exists. */
+async function createFile(folder: string, name: string, text: string): Promise<boolean> {
   for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      return await makeIn(folder, name, text);
+      return await createFileIn(folder, name, text);
     } catch (error) {
-      // The folder was empty, and somebody has taken it away.
+      // Another process removed the empty folder.
       if (systemCode(error) !== 'ENOENT' || triesLeft === 0) throw error;
     }
   }
 }
 
-async function makeIn(folder: string, name: string, text: string): Promise<boolean> {
+async function createFileIn(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `.${randomUUID()}`);
   const handle = await open(draft, 'wx', 0o600);
   try {
@@ -220,11 +220,11 @@ async function makeIn(folder: string, name: string, text: string): Promise<boole
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    await unlinkIfThere(draft);
+    await unlinkIfExists(draft);
   }
 }
 
-async function unlinkIfThere(path: string): Promise<void> {
+async function unlinkIfExists(path: string): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {

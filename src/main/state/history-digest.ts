@@ -1,69 +1,69 @@
-// Tells a history by what was added to it: one byte of each entry's hash, and a hash over all of them at places. An entry is
-// hashed when somebody asks, or soon after it leaves the history, and in the background only where somebody is sure to ask; until
-// then it is kept as it was added, and the history has it all the same.
+// Fingerprints a history by its added entries: one byte of each entry's hash, and checkpoints of a running hash over all of
+// them. Entries are hashed lazily: on demand, or soon after they leave the history; in the background only if a digest is sure
+// to be needed. Until then a reference is kept, which costs nothing while the history holds the entry.
 
 import { createHash, hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
 import { ByteWriter } from '../../shared/state/packed-bytes.js';
 import { textOfEntry } from '../../shared/state/plain-text.js';
-import { setImmediate } from '../waiting/immediate.js';
+import { setImmediate } from '../waiting/event-loop-turn.js';
 
-/** Entries between two places. */
-const PLACE_ENTRIES = 64;
-/** Bytes of the hash at a place: enough that nobody finds another history with the same. */
-const PLACE_BYTES = 16;
-/** A turn of the event loop is not used for longer than that. */
+/** Entries between two checkpoints. */
+const CHECKPOINT_ENTRIES = 64;
+/** Bytes of a checkpoint: enough to rule out collisions. */
+const CHECKPOINT_BYTES = 16;
+/** Milliseconds of a turn of the event loop that may be used. */
 const SLICE_MS = 2;
-/** Entries that may have left and are not hashed yet, for the event loop may never turn. */
+/** Maximum number of unhashed entries that have left, in case the event loop never turns. */
 const MAX_LEAVING = 4_096;
-/** Entries that the hash over all may reach when one leaves: more than one, so that it catches up. */
-const STEPS_PER_LEAVE = 4;
+/** Entries that the running hash may advance by when one leaves; more than one, so that it catches up. */
+const ADVANCE_PER_LEAVE = 4;
 
-/** What is kept of a history to tell it from others. */
+/** The fingerprint of a history. */
 export interface HistoryDigests {
-  /** Entries that were added. */
+  /** Number of entries added. */
   readonly entries: number;
-  /** A byte of each. */
+  /** One byte per entry. */
   readonly bytes: Uint8Array;
-  /** Sixteen bytes over all entries up to each place, and over all of them. */
+  /** The running hash at each checkpoint, and at the end: sixteen bytes each. */
   readonly places: Uint8Array;
 }
 
-/** The hashes of entries that may be asked for again, a character for each byte: far smaller than a buffer. Keeps no entry. */
+/** Hashes of entries, for reuse, as binary strings: far smaller than a buffer. Holds entries weakly. */
 export type EntryDigests = WeakMap<IContent, string>;
 
 export interface HistoryDigestOptions {
-  /** Hashes that need not be made again; takes in those that are made. */
+  /** A cache of hashes to use and fill. */
   readonly known?: EntryDigests | undefined;
-  /** Whether entries are hashed while nothing else is to do, as they come in. @default false */
+  /** Whether entries are hashed when idle, as they come in. @default false */
   readonly isHashedAhead?: boolean | undefined;
 }
 
-/** The digest of one history, entry by entry. */
+/** The fingerprint of one history, built entry by entry. */
 export class HistoryDigest {
   readonly #known: EntryDigests | undefined;
   readonly #isHashedAhead: boolean;
-  readonly #over = createHash('sha256');
-  /** Hashes that it has still to take in, a few at a time. */
-  #entered = '';
+  readonly #runningHash = createHash('sha256');
+  /** Hashes not passed to the running hash yet; it takes several at a time. */
+  #pending = '';
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
-  /** By entries, as many as a power of two, the hash over them. */
+  /** By number of entries (powers of two), the running hash there. */
   readonly #names = new Map<number, string>();
   /**
-   * What the hash over all has not reached yet, in the order of addition: entries, and hashes of those that have left. Hashing
-   * all up to the last one that leaves would need no places, but edits land near the end: it would hash nearly all.
+   * What the running hash has not reached yet, in order: entries, or the hashes of those that have left. Advancing to the last
+   * one that leaves would avoid this queue, but edits land near the end, so that nearly everything would be hashed.
    */
-  #waiting: (IContent | string | undefined)[] = [];
-  /** The first of those; what stands before it is `undefined`. */
+  #queue: (IContent | string | undefined)[] = [];
+  /** Index of the first of them; those before it are `undefined`. */
   #next = 0;
-  /** Hashes among those. */
-  #left = 0;
-  /** By entry, where it waits. Made when the first one leaves; many histories are never edited. */
-  readonly #waitingAt = new Map<IContent, number>();
-  /** Up to here the waiting ones are in it. */
-  #found = 0;
-  /** Entries that have left and are not hashed yet: nobody waits for that, and somebody does for the edit. */
+  /** Number of hashes in the queue. */
+  #hashesQueued = 0;
+  /** Position in the queue by entry. Filled when the first one leaves; many histories are never edited. */
+  readonly #positions = new Map<IContent, number>();
+  /** Length of the part of the queue that is in that map. */
+  #indexed = 0;
+  /** Entries that have left and are not hashed yet: hashing now would delay the edit. */
   readonly #leaving = new Set<IContent>();
   #timer: NodeJS.Immediate | undefined;
 
@@ -72,13 +72,13 @@ export class HistoryDigest {
     this.#isHashedAhead = isHashedAhead;
   }
 
-  /** Notes the next entry, which is looked at later. */
+  /** Adds the next entry; it is hashed later. */
   add(entry: IContent): void {
-    this.#waiting.push(entry);
+    this.#queue.push(entry);
     if (this.#isHashedAhead) this.#settleSoon();
   }
 
-  /** Notes that an entry leaves the history: it is hashed when the event loop turns, and not kept any more. */
+  /** Notes that an entry leaves the history: it is hashed when the event loop turns, then released. */
   leave(entry: IContent): void {
     this.#leaving.add(entry);
     if (this.#leaving.size > MAX_LEAVING) this.#hashLeaving();
@@ -89,33 +89,36 @@ export class HistoryDigest {
     if (this.#timer === undefined) this.#timer = setImmediate(this.#settleSlice);
   }
 
-  /** Hashes one that has left; returns `false` when there is none. */
+  /** Hashes one entry that has left; returns `false` if there is none. */
   #hashLeaving(): boolean {
     const [entry] = this.#leaving;
     if (entry === undefined) return false;
     this.#leaving.delete(entry);
-    this.#findWaiting();
-    const at = this.#waitingAt.get(entry);
+    this.#indexQueue();
+    const at = this.#positions.get(entry);
     if (at === undefined) return true;
-    this.#waitingAt.delete(entry);
-    if (this.#waiting[at] === undefined) return true;
-    this.#waiting[at] = this.#digestOf(entry);
-    this.#left += 1;
-    // A session of which nobody asks may go on for ever: of what has left no more waits than of what stands.
-    for (let step = 0; step < STEPS_PER_LEAVE && this.#isMostlyLeft; step += 1) this.#enterNext();
+    this.#positions.delete(entry);
+    if (this.#queue[at] === undefined) return true;
+    this.#queue[at] = this.#digestOf(entry);
+    this.#hashesQueued += 1;
+    // In an endless session whose digest nobody needs, keep the number of queued hashes below that of live entries.
+    for (let step = 0; step < ADVANCE_PER_LEAVE && this.#isMostlyHashes; step += 1) this.#advance();
     return true;
   }
 
-  get #isMostlyLeft(): boolean {
-    return this.#left > PLACE_ENTRIES && 2 * this.#left > this.#waiting.length - this.#next;
+  get #isMostlyHashes(): boolean {
+    return (
+      this.#hashesQueued > CHECKPOINT_ENTRIES &&
+      2 * this.#hashesQueued > this.#queue.length - this.#next
+    );
   }
 
-  /** What the entries come to. Looks at those that nobody has looked at yet. */
+  /** The fingerprint. Hashes what has not been hashed yet. */
   get digests(): HistoryDigests {
     this.settle();
     const places = new ByteWriter();
     places.bytes(this.#places.view());
-    places.bytes(this.#overAll());
+    places.bytes(this.#checkpoint());
     return {
       entries: this.#bytes.length,
       bytes: this.#bytes.view().slice(),
@@ -123,71 +126,71 @@ export class HistoryDigest {
     };
   }
 
-  /** Names for the beginnings of the history: by its first 1, 2, 4, … entries, ascending. */
+  /** Keys for prefixes of the history, of 1, 2, 4, … entries, ascending. */
   get names(): readonly string[] {
     this.settle();
     return [...this.#names.values()];
   }
 
-  /** Looks at all entries that nobody has looked at yet. */
+  /** Hashes everything that has not been hashed yet. */
   settle(): void {
-    while (this.#enterNext());
+    while (this.#advance());
   }
 
-  /** The same, yielding where others may have a turn. */
+  /** Like `settle`, yielding in between. */
   *settleInSlices(): Generator<void, void, undefined> {
-    for (let entered = 1; this.#enterNext(); entered += 1) if (entered % 8 === 0) yield;
+    for (let entered = 1; this.#advance(); entered += 1) if (entered % 8 === 0) yield;
   }
 
   readonly #settleSlice = (): void => {
     const end = performance.now() + SLICE_MS;
     let isMore = true;
     while (isMore && performance.now() < end)
-      isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#enterNext());
+      isMore = this.#hashLeaving() || (this.#isHashedAhead && this.#advance());
     this.#timer = isMore ? setImmediate(this.#settleSlice) : undefined;
   };
 
-  /** Has the hash over all reach the next entry; returns `false` when there is none. */
-  #enterNext(): boolean {
-    const waiting = this.#waiting[this.#next];
+  /** Advances the running hash by one entry; returns `false` at the end of the queue. */
+  #advance(): boolean {
+    const waiting = this.#queue[this.#next];
     if (waiting === undefined) {
-      this.#waiting = [];
+      this.#queue = [];
       this.#next = 0;
-      this.#waitingAt.clear();
-      this.#found = 0;
+      this.#positions.clear();
+      this.#indexed = 0;
       return false;
     }
-    this.#waiting[this.#next] = undefined;
+    this.#queue[this.#next] = undefined;
     this.#next += 1;
-    if (typeof waiting === 'string') this.#left -= 1;
-    this.#enter(typeof waiting === 'string' ? waiting : this.#digestOf(waiting));
-    if (this.#next > PLACE_ENTRIES && 2 * this.#next > this.#waiting.length) this.#dropEntered();
+    if (typeof waiting === 'string') this.#hashesQueued -= 1;
+    this.#append(typeof waiting === 'string' ? waiting : this.#digestOf(waiting));
+    if (this.#next > CHECKPOINT_ENTRIES && 2 * this.#next > this.#queue.length) this.#compact();
     return true;
   }
 
-  /** Those that the hash has reached are forgotten in bulk, so that each is moved about once. */
-  #dropEntered(): void {
-    const waiting = this.#waiting.slice(this.#next);
-    this.#found = Math.max(0, this.#found - this.#next);
+  /** Drops processed items in bulk, so that each is moved about once on average. */
+  #compact(): void {
+    const waiting = this.#queue.slice(this.#next);
+    this.#indexed = Math.max(0, this.#indexed - this.#next);
     this.#next = 0;
-    this.#waiting = waiting;
-    this.#waitingAt.clear();
-    for (let at = 0; at < this.#found; at += 1) {
+    this.#queue = waiting;
+    this.#positions.clear();
+    for (let at = 0; at < this.#indexed; at += 1) {
       const entry = waiting[at];
-      if (typeof entry === 'object') this.#waitingAt.set(entry, at);
+      if (typeof entry === 'object') this.#positions.set(entry, at);
     }
   }
 
-  /** Looks at each waiting one once, however often entries leave. */
-  #findWaiting(): void {
-    for (; this.#found < this.#waiting.length; this.#found += 1) {
-      const entry = this.#waiting[this.#found];
+  /** Indexes the queue; visits each item only once, however often entries leave. */
+  #indexQueue(): void {
+    for (; this.#indexed < this.#queue.length; this.#indexed += 1) {
+      const entry = this.#queue[this.#indexed];
       if (entry === undefined || typeof entry === 'string') continue;
-      // What was added twice waits at one place only.
-      if (this.#waitingAt.has(entry)) {
-        this.#waiting[this.#found] = this.#digestOf(entry);
-        this.#left += 1;
-      } else this.#waitingAt.set(entry, this.#found);
+      // An entry that was added twice is indexed once.
+      if (this.#positions.has(entry)) {
+        this.#queue[this.#indexed] = this.#digestOf(entry);
+        this.#hashesQueued += 1;
+      } else this.#positions.set(entry, this.#indexed);
     }
   }
 
@@ -197,47 +200,47 @@ export class HistoryDigest {
     return digest;
   }
 
-  #enter(digest: string): void {
-    this.#entered += digest;
+  #append(digest: string): void {
+    this.#pending += digest;
     this.#bytes.byte(digest.charCodeAt(0));
     const { length } = this.#bytes;
-    const isPlace = length % PLACE_ENTRIES === 0;
+    const isCheckpoint = length % CHECKPOINT_ENTRIES === 0;
     const isPower = Number.isInteger(Math.log2(length));
-    if (!isPlace && !isPower) return;
-    const over = this.#overAll();
-    if (isPlace) this.#places.bytes(over);
+    if (!isCheckpoint && !isPower) return;
+    const over = this.#checkpoint();
+    if (isCheckpoint) this.#places.bytes(over);
     if (isPower) this.#names.set(length, over.toString('hex'));
   }
 
-  #overAll(): Buffer {
-    this.#over.update(this.#entered, 'binary');
-    this.#entered = '';
-    return this.#over.copy().digest().subarray(0, PLACE_BYTES);
+  #checkpoint(): Buffer {
+    this.#runningHash.update(this.#pending, 'binary');
+    this.#pending = '';
+    return this.#runningHash.copy().digest().subarray(0, CHECKPOINT_BYTES);
   }
 }
 
 /**
- * Returns the index of the first entry that differs, of as many as both have: a place that differs is found for
- * certain, and in it the entry by its byte. As many when none does.
+ * Returns the index of the first differing entry, up to the shorter length; that length if there is none. A differing
+ * checkpoint is certain; within its block the entry is found by its byte.
  */
 export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   const entries = Math.min(a.entries, b.entries);
-  if (a.entries === b.entries && isSame(a.places, b.places, 0, a.places.length)) return entries;
-  const wholePlaces = Math.floor(entries / PLACE_ENTRIES);
+  if (a.entries === b.entries && areEqual(a.places, b.places, 0, a.places.length)) return entries;
+  const wholeBlocks = Math.floor(entries / CHECKPOINT_ENTRIES);
   let place = 0;
   while (
-    place < wholePlaces &&
-    isSame(a.places, b.places, place * PLACE_BYTES, (place + 1) * PLACE_BYTES)
+    place < wholeBlocks &&
+    areEqual(a.places, b.places, place * CHECKPOINT_BYTES, (place + 1) * CHECKPOINT_BYTES)
   )
     place += 1;
-  const start = place * PLACE_ENTRIES;
-  const end = Math.min(entries, start + PLACE_ENTRIES);
+  const start = place * CHECKPOINT_ENTRIES;
+  const end = Math.min(entries, start + CHECKPOINT_ENTRIES);
   for (let at = start; at < end; at += 1) if (a.bytes[at] !== b.bytes[at]) return at;
-  // A place differs, and no byte in it: nothing there is sure to be the same.
-  return place < wholePlaces || a.entries === b.entries ? start : entries;
+  // A checkpoint differs but no byte does: no entry of the block can be trusted.
+  return place < wholeBlocks || a.entries === b.entries ? start : entries;
 }
 
-function isSame(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
+function areEqual(a: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (a[at] !== b[at]) return false;
   return true;
 }

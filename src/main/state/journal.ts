@@ -1,41 +1,41 @@
-// The journal of one history: what was added to it, as far as that tells it from others, and what landed in it since. It
-// grows where edits land; makes none and applies none.
+// The journal of one history: a fingerprint of what was added, and the edits that landed. Also a cheap trace that recognizes a
+// history in this process. Makes and applies no edits.
 
-import type { IContent } from '../../shared/content.js';
+import type { IContent, ContentBlock } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
+import { hashOn, hashSeed } from '../../shared/density/index/hash.js';
 import { describeEdit, rowSettingsOf } from '../../shared/state/describe-edit.js';
 import { describeSplice } from '../../shared/state/describe-splice.js';
 import { JournalWriter } from '../../shared/state/journal-record.js';
 import type { JournalRecord, PackedJournal } from '../../shared/state/journal-record.js';
-import { HistoryTrace } from './history-trace.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 
-/** The journal of a history since it began, or was cleared. */
+/** The journal of a history since it began or was cleared. */
 export class Journal {
   readonly trace: HistoryTrace;
   readonly digest: HistoryDigest;
-  /** The entries that were added, where they are kept to be gone on from in another way; else `undefined`. */
+  /** The added entries, if they are kept so that another process's state can be adopted; else `undefined`. */
   readonly added: IContent[] | undefined;
   #writer = new JournalWriter();
   #settings: string | undefined;
   #count = 0;
 
-  /** @param digests of entries that need not be hashed again */
+  /** @param digests known hashes of entries */
   constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
     this.added = keepsAdded ? [] : undefined;
-    // A store knows histories by their digests.
+    // A store identifies histories by their digests instead.
     this.trace = new HistoryTrace(!keepsAdded);
-    // Who keeps them has a store, which asks after each turn.
+    // Keeping them means that there is a store, which needs the digest after each turn.
     this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
   }
 
-  /** Entries that were added. */
+  /** Number of entries added. */
   get length(): number {
     return this.trace.length;
   }
 
-  /** How much has landed: edits and rewrites. */
+  /** Number of edits and rewrites that have landed. */
   get count(): number {
     return this.#count;
   }
@@ -44,7 +44,6 @@ export class Journal {
     return this.#writer.packed;
   }
 
-  /** Notes an entry that was added. */
   add(entry: IContent): void {
     this.trace.add(entry);
     this.digest.add(entry);
@@ -52,11 +51,11 @@ export class Journal {
   }
 
   /**
-   * Notes an edit that lands.
+   * Records an edit that is about to land.
    *
-   * @param at entries that had been added to what it edits
+   * @param at number of entries that had been added by then
    * @param former the history before it
-   * @param records what it is made of, when all of that landed before
+   * @param records the records it consists of, if all of it landed before
    */
   noteEdit(
     at: number,
@@ -76,14 +75,14 @@ export class Journal {
     this.note(describeEdit(at, former, result));
   }
 
-  /** Notes that another list takes the place of the history. */
+  /** Records that another list replaces the history. */
   noteRewrite(at: number, former: readonly IContent[], contents: readonly IContent[]): void {
     const kept = new Set(contents);
     for (const entry of former) if (!kept.has(entry)) this.#noteGone(entry);
     this.note(describeSplice(at, former, contents));
   }
 
-  /** Notes a record that was made before, of the same entries. */
+  /** Takes over a record made before for the same entries. */
   note(record: JournalRecord): void {
     if (record.kind === 'settings') {
       this.#noteSettings(record);
@@ -93,12 +92,12 @@ export class Journal {
     this.#count += 1;
   }
 
-  /** Notes what stands of a history, after all that landed in it was noted. */
+  /** Records which entries are left after replaying records. */
   noteStanding(entries: readonly IContent[]): void {
     this.#writer.leaveAllBut(entries);
   }
 
-  /** What has landed, to be adopted by another one; this one is not to be used any more. */
+  /** The records, for another journal to adopt; do not use this one afterwards. */
   get records(): JournalRecords {
     return { packed: this.#writer, count: this.#count, settings: this.#settings };
   }
@@ -106,7 +105,7 @@ export class Journal {
   #noteGone(entry: IContent | undefined): void {
     if (entry === undefined) return;
     this.#writer.leave(entry);
-    // Those that are kept are not gone.
+    // Kept entries are not released.
     if (this.added === undefined) this.digest.leave(entry);
   }
 
@@ -124,9 +123,71 @@ export class Journal {
   }
 }
 
-/** What has landed in a history. */
+/** The edits that landed in a history. */
 export interface JournalRecords {
   readonly packed: JournalWriter;
   readonly count: number;
   readonly settings: string | undefined;
+}
+
+/** Characters of a text that are hashed. */
+const HASHED_CHARACTERS = 64;
+
+/**
+ * Recognizes a history by a few characters of each added entry: costs one look per entry. Collisions are possible, so nothing
+ * that must be kept apart may rely on it.
+ */
+export class HistoryTrace {
+  readonly #isAsked: boolean;
+  #length = 0;
+  #hash = hashSeed();
+
+  /** @param isAsked whether the key will be needed; otherwise nothing is hashed */
+  constructor(isAsked: boolean = true) {
+    this.#isAsked = isAsked;
+  }
+
+  /** Number of entries added. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Equal for histories with the same added entries. A number, since thousands of them are kept. */
+  get key(): number {
+    return this.#length * 2 ** 32 + (this.#hash >>> 0);
+  }
+
+  add({ speaker, blocks }: IContent): void {
+    this.#length += 1;
+    if (!this.#isAsked) return;
+    let hash = hashOn(this.#hash, speaker);
+    for (const block of blocks) hash = hashBlock(block, hash);
+    this.#hash = hash;
+  }
+}
+
+function hashBlock(block: ContentBlock, hash: number): number {
+  switch (block.type) {
+    case 'text':
+      return hashText(block.text, hash);
+    case 'code':
+      return hashText(block.code, hash);
+    case 'thinking':
+      return hashText(block.thought, hash);
+    case 'tool_call':
+      return hashText(block.name, hashText(block.id, hash));
+    case 'tool_response': {
+      const { callId, result } = block;
+      return hashText(typeof result === 'string' ? result : '', hashText(callId, hash));
+    }
+    case 'media':
+    case 'opaque':
+      return hashOn(hash, block.type);
+  }
+}
+
+/** The length separates adjacent texts. */
+function hashText(text: string, hash: number): number {
+  const { length } = text;
+  return Math.imul(hashOn(hash, text, Math.min(length, HASHED_CHARACTERS)) ^ length, 0x01000193);
 }

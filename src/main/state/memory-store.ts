@@ -1,4 +1,4 @@
-// A store in memory: for tests, and for compactors of one process that share conversations.
+// A store in memory: for tests, and for compactors in one process that share conversations.
 
 import { completeStoreOptions, NO_STATE } from './state-store.js';
 import type {
@@ -71,7 +71,7 @@ class MemoryStore implements StateStore {
     return undefined;
   }
 
-  /** The one that was saved last stands last; those before it that have expired go. */
+  /** Keeps keys in the order of their last save, and drops expired ones from the front. */
   #keep(key: string, state: StoredState): Kept {
     const originals = this.#states.get(key)?.originals ?? new Map<string, string>();
     const kept = { ...state, originals, expiresAt: Date.now() + this.#ttlMs };

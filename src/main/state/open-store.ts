@@ -1,4 +1,4 @@
-// Opens the store that a command line or a configuration names. Loads the client of a server only when it is named.
+// Opens the store named on a command line or in a configuration. Loads a database client only if it is needed.
 
 import { CtxfoldError } from '../../shared/errors.js';
 import { directoryStore } from './directory-store.js';
@@ -7,18 +7,18 @@ import type { PostgresClient } from './postgres-store.js';
 import { redisStore } from './redis-store.js';
 import type { StateStore } from './state-store.js';
 
-/** A store, with its connection. */
+/** A store and its connection. */
 export interface OpenedStore {
   readonly store: StateStore;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a store by its name: `redis://…` or `rediss://…` by the package `ioredis`, `postgres://…` or `postgresql://…` by `pg`, where
- * the tables are made with the first operation, and anything else is the path of a directory. A server that is down makes operations
- * fail and not the opening. Whoever opens it closes it.
+ * Opens a store by name: `redis://…` or `rediss://…` with the package `ioredis`, `postgres://…` or `postgresql://…` with `pg`
+ * (the first operation creates the tables), anything else as the path of a directory. If a server is down, operations fail, not
+ * the opening. The caller closes it.
  *
- * @throws CtxfoldError `STORE_FAILED` when the package is not installed; TypeError for no name.
+ * @throws CtxfoldError `STORE_FAILED` if the package is not installed; TypeError for an invalid name.
  */
 export async function openStore(where: string): Promise<OpenedStore> {
   if (/^rediss?:\/\//.test(where)) return openRedis(where);
@@ -29,7 +29,7 @@ export async function openStore(where: string): Promise<OpenedStore> {
 async function openRedis(url: string): Promise<OpenedStore> {
   const { Redis } = await installed('ioredis', () => import('ioredis'));
   const client = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 });
-  // It connects again; what failed meanwhile is told by the operations.
+  // It reconnects by itself; failures meanwhile reject the operations.
   client.on('error', () => undefined);
   const close = (): Promise<void> => {
     client.disconnect();
@@ -46,7 +46,7 @@ async function openPostgres(url: string): Promise<OpenedStore> {
     connectionTimeoutMillis: 2_000,
     allowExitOnIdle: true,
   });
-  // One that its server has closed is replaced.
+  // The pool replaces a connection that the server has closed.
   pool.on('error', () => undefined);
   let tables: Promise<unknown> | undefined;
   const query: PostgresClient['query'] = async (text, values) => {

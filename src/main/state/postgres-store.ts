@@ -1,4 +1,4 @@
-// A store in PostgreSQL, over a pool that the host has: two tables, made by a migration that may run again. Loads no client.
+// A store in PostgreSQL, using a pool of the host's: two tables, created by an idempotent migration. Loads no client.
 
 import { completeStoreOptions } from './state-store.js';
 import type {
@@ -9,7 +9,7 @@ import type {
   StoreOptions,
 } from './state-store.js';
 
-/** A pool or client of `pg`, made and ended by its owner. */
+/** A pool or client of `pg`, opened and closed by its owner. */
 export interface PostgresClient {
   query(
     text: string,
@@ -17,7 +17,7 @@ export interface PostgresClient {
   ): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
 }
 
-/** What the store needs in the database; may be run again. */
+/** Creates what the store needs in the database. Idempotent. */
 export const POSTGRES_MIGRATION = `
 CREATE TABLE IF NOT EXISTS ctxfold_states (
   key text PRIMARY KEY,
@@ -44,10 +44,10 @@ WHERE ctxfold_states.expires_at <= now() OR ctxfold_states.state = '' RETURNING 
 const UPDATE = `
 UPDATE ctxfold_states SET version = version + 1, state = $3, expires_at = ${LATER}
 WHERE key = $2 AND version = $4 AND state <> '' AND expires_at > now() RETURNING version`;
-/** Without a text it is no state; its version stays, so that the next one is another. */
+/** An empty text is no state; the row stays, so that version numbers are not reused. */
 const DELETE = `UPDATE ctxfold_states SET state = '', expires_at = ${LATER} WHERE key = $2`;
 
-/** Makes a store of a pool, whose database has had `POSTGRES_MIGRATION`. @throws TypeError for what is no pool. */
+/** Makes a store of a pool whose database has `POSTGRES_MIGRATION`. @throws TypeError for anything but a pool. */
 export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') {
     throw new TypeError('Expected a pool of `pg`.');
@@ -55,7 +55,7 @@ export function postgresStore(client: PostgresClient, options: StoreOptions = {}
   return new PostgresStore(client, options);
 }
 
-/** Deletes what has expired, for a job that runs now and then. Returns how many states went. */
+/** Deletes expired rows; call it from a periodic job. Returns the number of deleted states. */
 export async function sweepPostgres(client: PostgresClient): Promise<number> {
   await client.query('DELETE FROM ctxfold_originals WHERE expires_at <= now()');
   const { rows } = await client.query(

@@ -1,4 +1,4 @@
-// A store in Redis or Valkey, over a client that the host has: what is compared and saved is one script there. Loads no client.
+// A store in Redis or Valkey, using a client of the host's: compare-and-save is one script on the server. Loads no client.
 
 import { completeStoreOptions } from './state-store.js';
 import type {
@@ -9,13 +9,13 @@ import type {
   StoreOptions,
 } from './state-store.js';
 
-/** A client of `redis` (`sendCommand`) or `ioredis` (`call`), connected by its owner and closed by him. */
+/** A client of `redis` (`sendCommand`) or `ioredis` (`call`), opened and closed by its owner. */
 export type RedisClient =
   | { call(command: string, ...args: string[]): Promise<unknown> }
   | { sendCommand(args: string[]): Promise<unknown> };
 
 export interface RedisStoreOptions extends StoreOptions {
-  /** What all keys begin with. @default 'ctxfold:' */
+  /** Prefix of all keys. @default 'ctxfold:' */
   readonly prefix?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return now`;
 
-/** The version stays, so that the next one is another. */
+/** The version stays, so that version numbers are not reused. */
 const DELETE = `
 redis.call('DEL', KEYS[2])
 redis.call('HDEL', KEYS[1], 'state')
@@ -41,14 +41,14 @@ redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
-/** Makes a store of a client. @throws TypeError for what is no client. */
+/** Makes a store of a client. @throws TypeError for anything but a client. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   return new RedisStore(commandsOf(client), options);
 }
 
 type Command = (...args: string[]) => Promise<unknown>;
 
-/** `ioredis` has a `sendCommand` too, which takes something else. */
+/** `ioredis` has a `sendCommand`, too, with another signature. */
 function commandsOf(client: RedisClient): Command {
   if ('call' in client && typeof client.call === 'function') {
     return (command = '', ...args) => client.call(command, ...args);
@@ -100,7 +100,7 @@ class RedisStore implements StateStore {
     return typeof found === 'string' ? found : null;
   }
 
-  /** In braces, so that a cluster has both keys of a conversation in one place. */
+  /** The braces make a cluster keep both keys of a conversation on one node. */
   #stateKey(key: string): string {
     return `${this.#prefix}{${key}}`;
   }

@@ -1,7 +1,8 @@
-// Takes a history up with the state of a session that had it before: finds how much of it is as it was, and folds the journal
-// over that. In slices, so that the event loop gets its turns; counts nothing.
+// Initializes a history: from the saved state of an earlier session, by replaying its journal over as much of the history as is
+// unchanged, else with the given entries. Yields to the event loop while it takes in a long one. Counts no tokens.
 
 import type { IContent } from '../../shared/content.js';
+import { CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
 import { elementAt } from '../../shared/misuse.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
@@ -9,71 +10,72 @@ import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
 import type { JournalRecord } from '../../shared/state/journal-record.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { HistoryService } from '../history-service.js';
+import type { TokenCalibration } from '../tokens/token-calibration.js';
+import type { KnownTokens } from '../tokens/token-ledger.js';
+import { inTurns, nextTurn } from '../waiting/event-loop-turn.js';
 import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from '../waiting/in-turns.js';
 import { Journal } from './journal.js';
-import type { KnownTokens } from '../tokens/token-ledger.js';
-import type { SessionMemory } from './session-memory.js';
-import { brokenState } from './session-state.js';
-import type { OpenState } from './session-state.js';
+import { brokenState, openState } from './session-state.js';
+import type { SessionMemory, OpenState } from './session-state.js';
 
 /**
- * How a history differs from the one that a state is of. `edited`: an entry says something else. `shortened`: entries are
- * missing at its end. `foreign`: not even the first one is the same. `not-followed`: what landed cannot be done again, as another version
- * of this library had done it.
+ * How a history differs from the one that a state is of. `edited`: an entry changed. `shortened`: entries are missing at the
+ * end. `foreign`: not even the first entry is the same. `not-followed`: its edits cannot be repeated, since another version of
+ * this library made them.
  */
 export interface StateDivergence {
   readonly reason: 'edited' | 'shortened' | 'foreign' | 'not-followed';
-  /** Index of the first entry, as it was added, that is not as it was; for `not-followed`, entries that had been added. */
+  /** Index of the first changed entry, among the added ones; for `not-followed`, the number of entries added by then. */
   readonly entry: number;
-  /** Edits and summaries that stand all the same, and those that do not. */
+  /** Edits and summaries that could be repeated, and those that could not. */
   readonly followed: number;
   readonly left: number;
 }
 
-/** A history that was taken up. */
-export interface Resumed {
-  /** Of the entries that the state knows of. */
+/** A history that continues from a state. */
+export interface ReplayedState {
+  /** The journal of the entries that the state covers. */
   readonly journal: Journal;
-  /** As they stand. */
+  /** The entries after the replayed edits. */
   readonly entries: readonly IContent[];
-  /** Tokens of the first of them. */
+  /** Token counts of the first of them. */
   readonly tokens: KnownTokens;
   readonly memory: SessionMemory;
-  /** Entries that were taken in; those behind them are new. */
+  /** Number of given entries that it covers; those behind them are new. */
   readonly taken: number;
-  /** Absent when all was as it was. */
+  /** Absent if nothing differed. */
   readonly divergence?: StateDivergence;
 }
 
-export interface ResumeOptions {
-  /** All entries, as they were added; perhaps more than the state knows of. */
+export interface ReplayOptions {
+  /** All entries as they were added; possibly more than the state covers. */
   readonly given: readonly IContent[];
   readonly toolCatalog: ToolCatalog | undefined;
-  /** Hashes of them that are known. */
+  /** Known hashes of them. */
   readonly digests?: EntryDigests | undefined;
   /** Whether the journal is to keep the entries. */
   readonly keepsAdded: boolean;
 }
 
 /**
- * Takes up a history.
+ * Continues a history from a state.
  *
- * @returns only how it differs when nothing of the state is of use
+ * @returns just the divergence if nothing of the state is usable
  * @throws TypeError for an entry that a history cannot hold.
  */
 export function resume(
   state: OpenState,
-  options: ResumeOptions,
-): Promise<Resumed | StateDivergence> {
-  return inTurns(resumeInSlices(state, options));
+  options: ReplayOptions,
+): Promise<ReplayedState | StateDivergence> {
+  return inTurns(replayInSlices(state, options));
 }
 
-function* resumeInSlices(
+function* replayInSlices(
   state: OpenState,
-  { given, toolCatalog, digests: hashes, keepsAdded }: ResumeOptions,
-): Generator<void, Resumed | StateDivergence, undefined> {
+  { given, toolCatalog, digests: hashes, keepsAdded }: ReplayOptions,
+): Generator<void, ReplayedState | StateDivergence, undefined> {
   const { digests, memory } = state;
   const taken = Math.min(digests.entries, given.length);
   const journal = new Journal(keepsAdded, hashes);
@@ -88,14 +90,12 @@ function* resumeInSlices(
   yield* journal.digest.settleInSlices();
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
-  if (known === 0 && digests.entries > 0)
-    return { reason: 'foreign', entry: 0, followed: 0, left: 1 };
-  let at = 0;
+  if (known === 0 && digests.entries > 0) return foreign(1);
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
   const fold = yield* foldJournal(raw, known, records, toolCatalog);
-  if (!(yield* isSendable(fold, raw)))
-    return { reason: 'foreign', entry: 0, followed: 0, left: total };
+  if (!(yield* isSendable(fold, raw))) return foreign(total);
+  let at = 0;
   for (const record of fold.followed) {
     journal.note(record);
     if (record.kind !== 'settings') at = record.at;
@@ -121,6 +121,10 @@ function* resumeInSlices(
   };
 }
 
+function foreign(left: number): StateDivergence {
+  return { reason: 'foreign', entry: 0, followed: 0, left };
+}
+
 /** @throws CtxfoldError `STATE_BROKEN` */
 function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecord[], undefined> {
   const records: JournalRecord[] = [];
@@ -135,7 +139,7 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
   return records;
 }
 
-/** What is still true of a session of which the history has changed. */
+/** What stays valid of a session's memory when its history has changed. */
 function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMemory {
   return {
     sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },
@@ -144,4 +148,145 @@ function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMe
     floorTokens: 0,
     request: null,
   };
+}
+
+/** Entries taken in between turns of the event loop. */
+const ENTRIES_PER_TURN = 256;
+
+/** What is reported about a state. */
+export type StateReport = StateDivergence | { readonly error: CtxfoldError };
+
+export interface HistoryStartOptions {
+  /** The saved state; may be anything. @default none */
+  readonly state: unknown;
+  /** All entries as they were added. */
+  readonly given: readonly IContent[];
+  readonly toolCatalog: ToolCatalog | undefined;
+  readonly calibration: TokenCalibration;
+  /** Known hashes of entries. */
+  readonly digests?: EntryDigests | undefined;
+}
+
+/** The outcome. */
+export interface HistoryStart {
+  /** Number of given entries that the history now covers. */
+  readonly taken: number;
+  /** Absent if the state was not usable. */
+  readonly memory?: SessionMemory | undefined;
+  readonly report?: StateReport | undefined;
+}
+
+/**
+ * Continues a history from a state as far as that covers it, or takes in all entries if there is no usable one.
+ *
+ * @throws TypeError for an entry that a history cannot hold.
+ */
+export async function startHistory(
+  history: HistoryService,
+  options: HistoryStartOptions,
+): Promise<HistoryStart> {
+  const { state, given } = options;
+  const hasState = state !== undefined && state !== null;
+  const start: HistoryStart = hasState ? await continueFrom(history, options) : { taken: 0 };
+  if (start.memory !== undefined) return start;
+  await addInTurns(history, given);
+  return { ...start, taken: given.length };
+}
+
+async function continueFrom(
+  history: HistoryService,
+  options: HistoryStartOptions,
+): Promise<HistoryStart> {
+  const read = await readStateFor(history, options);
+  if ('report' in read) return { taken: 0, report: read.report };
+  const { journal, entries, tokens, taken, divergence } = read.resumed;
+  for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
+    if (start > 0) await nextTurn();
+    const end = start + ENTRIES_PER_TURN;
+    history.goOn(journal, entries.slice(start, end), tokens.slice(start, end));
+  }
+  return { taken, memory: adoptMemory(history, read, options), report: divergence };
+}
+
+interface ReadState {
+  readonly opened: OpenState;
+  readonly resumed: ReplayedState;
+}
+
+async function readStateFor(
+  history: HistoryService,
+  { state, given, toolCatalog, digests }: HistoryStartOptions,
+): Promise<ReadState | { readonly report: StateReport }> {
+  try {
+    const opened = openState(state);
+    const keepsAdded = history.journal.added !== undefined;
+    const resumed = await resume(opened, { given, toolCatalog, digests, keepsAdded });
+    return 'journal' in resumed ? { opened, resumed } : { report: resumed };
+  } catch (error) {
+    if (!(error instanceof CtxfoldError)) throw error;
+    return { report: { error } };
+  }
+}
+
+/** Takes over what was learned about the model, and returns the session's memory aged to the present. */
+function adoptMemory(
+  history: HistoryService,
+  { opened: { model, at }, resumed: { memory } }: ReadState,
+  { calibration }: HistoryStartOptions,
+): SessionMemory {
+  if (model !== null) {
+    if (model.name !== null) history.nameModel(model.name);
+    calibration.takeOver(model.name ?? undefined, model);
+  }
+  const { sent } = memory;
+  const idleMs = sent.idleMs === null ? null : sent.idleMs + Math.max(0, Date.now() - at);
+  return { ...memory, sent: { ...sent, idleMs } };
+}
+
+/**
+ * Continues a history that keeps its added entries from the state of a faster process. The switch is synchronous, so that
+ * nothing added meanwhile is lost.
+ *
+ * @param onSwitch gets the session's memory before entries that the state does not cover are added: to the other process they
+ *   are new
+ * @returns `false`, without effect, if the state is not usable
+ */
+export async function switchToState(
+  history: HistoryService,
+  options: Omit<HistoryStartOptions, 'given'>,
+  onSwitch: (memory: SessionMemory) => void,
+): Promise<boolean> {
+  const given = history.journal.added ?? [];
+  const all = { ...options, given };
+  const read = await readStateFor(history, all);
+  if ('report' in read) return false;
+  const { journal, entries, tokens, taken } = read.resumed;
+  // The list has grown if something was added meanwhile.
+  const rest = given.slice(taken);
+  const counted = rest.map((entry) => history.countedTokens(entry));
+  history.clear();
+  rest.forEach((entry, at) => {
+    const count = counted[at];
+    if (count !== undefined) history.weigh(entry, count);
+  });
+  history.goOn(journal, entries, tokens);
+  onSwitch(adoptMemory(history, read, all));
+  history.addAll(rest);
+  return true;
+}
+
+/** Adds entries to a history, from an index on. @throws TypeError for one that it cannot hold. */
+export async function addInTurns(
+  history: HistoryService,
+  given: readonly IContent[],
+  from: number = 0,
+): Promise<void> {
+  for (let start = from; start < given.length; start += ENTRIES_PER_TURN) {
+    if (start > from) await nextTurn();
+    const length = Math.min(ENTRIES_PER_TURN, given.length - start);
+    // `addAll` validates them.
+    const part: unknown[] = [];
+    for (let at = 0; at < length; at += 1) part.push(elementAt('history', given, start + at));
+    history.addAll(part as IContent[], undefined, start);
+  }
 }

@@ -1,5 +1,4 @@
-// The state of a session as plain JSON: what another process needs to go on with the same history. Packs and checks it, and
-// knows no session.
+// The saved state of a session as plain JSON: what another process needs to continue the same history. Packs and validates it.
 
 import { crc32 } from 'node:zlib';
 import { asError, CtxfoldError } from '../../shared/errors.js';
@@ -12,44 +11,44 @@ import {
   textOfBytes,
 } from '../../shared/state/packed-bytes.js';
 import type { HistoryDigests } from './history-digest.js';
-import type { DollarMemory, SessionMemory } from './session-memory.js';
 
-/** The version of the states that this library writes and reads. */
+/** The format version that this library writes and reads. */
 const STATE_VERSION = 1;
 
 /**
- * What a session has decided and learned: with the history that was added to it, all that another process needs to go on. Plain
- * JSON, of about four bytes per entry and eight at most per edit. Of the history it holds no text but summaries.
+ * What a session has decided and learned: together with the entries that were added, everything another process needs to
+ * continue. Plain JSON, about four bytes per entry and at most eight per edit. Contains no text of the history except
+ * summaries.
  */
 export interface SessionState {
   readonly version: 1;
-  /** What was added, to be recognized: how many entries, a byte of the hash of each, and hashes over them. */
+  /** Fingerprint of the added entries: their number, a byte of each entry's hash, and checkpoints of a running hash. */
   readonly history: { readonly entries: number; readonly bytes: string; readonly places: string };
-  /** What landed, in its order, and the texts of summaries. */
+  /** The edits in the order they landed, and the texts of summaries. */
   readonly journal: { readonly records: string; readonly texts: readonly string[] };
-  /** Tokens of each entry that stands. */
+  /** Tokens of each present entry. */
   readonly tokens: string;
-  /** When it was made, in milliseconds since the epoch. */
+  /** When it was saved, in milliseconds since the epoch. */
   readonly at: number;
   readonly memory: SessionMemory;
   /** What was learned about the model. */
   readonly model: ModelMemory | null;
-  /** Of all the rest, as JSON. */
+  /** CRC of everything else, as JSON. */
   readonly checksum: number;
 }
 
-/** How many of its own tokens a model makes of a counted one, after so many reports. */
+/** The learned ratio of a model's own tokens to counted ones, and the number of observations behind it. */
 export interface ModelMemory {
   readonly name: string | null;
   readonly ratio: number;
   readonly observations: number;
 }
 
-/** What a state says, unpacked. */
+/** An unpacked state. */
 export interface OpenState {
   readonly digests: HistoryDigests;
   readonly journal: PackedJournal;
-  /** Tokens by entry; `undefined` where they were not known. */
+  /** Tokens by entry; `undefined` if unknown. */
   readonly tokens: readonly (number | undefined)[];
   readonly at: number;
   readonly memory: SessionMemory;
@@ -81,9 +80,9 @@ export function sealState({
 }
 
 /**
- * Unpacks a state that was kept by whomever.
+ * Unpacks a state from an untrusted source.
  *
- * @throws CtxfoldError `STATE_TOO_NEW` for one of a newer version of this library, `STATE_BROKEN` for what is no state.
+ * @throws CtxfoldError `STATE_TOO_NEW` for a newer format version, `STATE_BROKEN` for anything invalid.
  */
 export function openState(given: unknown): OpenState {
   if (!isRecord(given)) throw brokenState();
@@ -103,7 +102,7 @@ export function openState(given: unknown): OpenState {
   }
 }
 
-/** The error for what is no state. */
+/** The error for an invalid state. */
 export function brokenState(options?: ErrorOptions): CtxfoldError {
   return new CtxfoldError(
     'The state is none, or was damaged. The session starts without it.',
@@ -116,7 +115,7 @@ function checksumOf(state: object): number {
   return crc32(JSON.stringify(state));
 }
 
-/** The checksum tells damage, not intent: numbers are checked as far as anything relies on them. */
+/** The checksum detects damage, not malice, so numbers are validated wherever something relies on them. */
 function readState({ history, journal, tokens, at, memory, model }: SessionState): OpenState {
   const digests = {
     entries: count(history.entries),
@@ -191,4 +190,60 @@ function count(value: number): number {
 function finite(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError('Expected a number.');
+}
+
+/** The last request. */
+export interface SentMemory {
+  /** Number of entries sent, and length of the prefix that is unchanged since. */
+  readonly entries: number;
+  readonly intactEntries: number;
+  /** Milliseconds since then; `null` if nothing was sent. */
+  readonly idleMs: number | null;
+  readonly reclaimedTokens: number;
+}
+
+/** Sums over requests of one variant: all tokens, those read from a cache, those of the last request. */
+export type TallyMemory = readonly [sent: number, read: number, last: number];
+
+/** What requests have cost so far. */
+export interface CostMemory {
+  readonly requests: number;
+  readonly rewrites: number;
+  readonly compacted: TallyMemory;
+  readonly uncompacted: TallyMemory;
+  /** `null` if a model's price was unknown. @default null */
+  readonly dollars?: DollarMemory | null | undefined;
+}
+
+/** Input cost in dollars; by rule, tokens removed and dollars saved. */
+export interface DollarMemory {
+  readonly with: number;
+  readonly without: number;
+  readonly rules: readonly (readonly [rule: string, tokens: number, dollars: number])[];
+}
+
+/** What density passes have covered. */
+export interface PassMemory {
+  /** The length of the next batch point. */
+  readonly nextPoint: number;
+  /** Whether the last pass left nothing to do in what had been added by then. */
+  readonly isSettled: boolean;
+}
+
+/** What a usage report will be compared with. */
+export interface RequestMemory {
+  /** Entries added since. */
+  readonly addedSince: number;
+  readonly countedTokens: number | null;
+  readonly pendingTokens: number;
+}
+
+/** What a session remembers besides its history: the state that its parts keep between two preflights. */
+export interface SessionMemory {
+  readonly sent: SentMemory;
+  readonly costs: CostMemory;
+  readonly passes: PassMemory;
+  /** Tokens that the history must have for the next compression. */
+  readonly floorTokens: number;
+  readonly request: RequestMemory | null;
 }

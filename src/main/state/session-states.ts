@@ -1,5 +1,5 @@
-// Where the sessions of one compactor begin and end: with the state of a former one that somebody hands over, that a store
-// keeps, or that this process remembers.
+// How the sessions of a compactor begin and end: with a state given by the host, kept in a store, or remembered by this
+// process.
 
 import type { IContent } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
@@ -7,20 +7,20 @@ import { elementAt } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
-import type { EditPolicy } from '../preflight/edit-policy.js';
+import type { EditPolicy } from '../preflight/edit-options.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
-import { FormerSessions } from './former-sessions.js';
+import { inTurns } from '../waiting/event-loop-turn.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
-import { inTurns } from '../waiting/in-turns.js';
+import { HistoryTrace } from './journal.js';
+import { startHistory } from './resume.js';
+import type { HistoryStart } from './resume.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
 import type { StateStore } from './state-store.js';
-import { takeUp } from './take-up.js';
-import type { TakenUp } from './take-up.js';
 
 export interface SessionStatesOptions {
-  /** @default states are remembered by this process, as far as there is room */
+  /** @default this process remembers states, up to a size limit */
   readonly store?: StateStore | undefined;
   readonly calibration: TokenCalibration;
   readonly logger: Logger;
@@ -28,17 +28,17 @@ export interface SessionStatesOptions {
 
 /** What a session begins with. */
 export interface Beginning {
-  /** What the host hands over, which may be anything. */
+  /** The state given by the host; may be anything. */
   readonly state: unknown;
-  /** All entries, as they were added. */
+  /** All entries as they were added. */
   readonly given: readonly IContent[];
-  /** The name of the conversation. @default it is known by its beginning */
+  /** The name of the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly toolCatalog: ToolCatalog | undefined;
   readonly edits: EditPolicy;
 }
 
-/** The states of the sessions of a compactor. */
+/** The saved states of a compactor's sessions. */
 export class SessionStates {
   readonly #options: SessionStatesOptions;
   readonly #former = new FormerSessions();
@@ -47,27 +47,27 @@ export class SessionStates {
     this.#options = options;
   }
 
-  /** Has a history begin. @throws TypeError for an entry that it cannot hold. */
+  /** Initializes a history. @throws TypeError for an entry that it cannot hold. */
   async begin(
     history: HistoryService,
     { state, given, conversationId, toolCatalog, edits }: Beginning,
-  ): Promise<TakenUp & { readonly keeper?: StateKeeper | undefined }> {
+  ): Promise<HistoryStart & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
     let digests: EntryDigests | undefined;
     const keeper = store && new StateKeeper({ store, conversationId, logger });
     let known: unknown = state ?? undefined;
-    // Who adds the entries later is told with the first save that there is a state.
+    // If the entries are added later, the first save finds the stored state.
     if (keeper !== undefined && given.length > 0) {
       if (conversationId === undefined) digests = new WeakMap();
-      const names = digests === undefined ? NOT_NEEDED : await inTurns(namesOf(given, digests));
+      const names = digests === undefined ? [] : await inTurns(namesOf(given, digests));
       const kept = await keeper.load(names);
       known ??= kept;
     } else if (this.#remembers(edits)) known ??= this.#former.find(given);
     const about = { state: known, given, toolCatalog, calibration, digests };
-    return { ...(await takeUp(history, about)), keeper };
+    return { ...(await startHistory(history, about)), keeper };
   }
 
-  /** Remembers a session that was let go, where nothing else does. Yields while it hashes what nobody has asked for yet. */
+  /** Remembers a closed session, if nothing else does. Yields while it hashes what was not hashed yet. */
   async end(
     history: HistoryService,
     edits: EditPolicy,
@@ -78,13 +78,11 @@ export class SessionStates {
     this.#former.keep(history.journal.trace, snapshot());
   }
 
-  /** By the policy of every turn, what was sent before binds nobody who does not ask for it. */
+  /** Under `every-turn`, former edits matter only to hosts that pass a state. */
   #remembers(edits: EditPolicy): boolean {
     return this.#options.store === undefined && edits !== 'every-turn';
   }
 }
-
-const NOT_NEEDED: readonly string[] = [];
 
 function* namesOf(
   given: readonly IContent[],
@@ -99,4 +97,55 @@ function* namesOf(
   }
   yield* digest.settleInSlices();
   return digest.names;
+}
+
+/** Characters of states to keep: tens of thousands of short sessions, or hundreds of long ones. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
+
+/**
+ * States of closed sessions, so that a new one with the same entries sends what they sent. Used without a store. Bounded,
+ * evicts the oldest; holds no entries.
+ */
+class FormerSessions {
+  /** As JSON, which takes a third of the objects' memory. */
+  readonly #states = new Map<number, string>();
+  #characters = 0;
+
+  /** Remembers a closed session. */
+  keep({ key }: HistoryTrace, state: SessionState): void {
+    this.#delete(key);
+    const json = JSON.stringify(state);
+    // Makes V8 flatten the string, which was built from pieces.
+    json.charCodeAt(0);
+    this.#states.set(key, json);
+    this.#characters += json.length;
+    for (const oldest of this.#states.keys()) {
+      if (this.#characters <= MAX_CHARACTERS) break;
+      this.#delete(oldest);
+    }
+  }
+
+  /**
+   * Returns the state of the longest prefix of these entries.
+   *
+   * @throws TypeError for an entry that a history cannot hold.
+   */
+  find(entries: readonly IContent[]): SessionState | undefined {
+    if (this.#states.size === 0) return undefined;
+    const trace = new HistoryTrace();
+    let found: string | undefined;
+    for (let at = 0; at < entries.length; at += 1) {
+      const entry = elementAt('history', entries, at);
+      assertIngestible(entry, at);
+      trace.add(entry);
+      found = this.#states.get(trace.key) ?? found;
+    }
+    return found === undefined ? undefined : (JSON.parse(found) as SessionState);
+  }
+
+  #delete(key: number): void {
+    const state = this.#states.get(key);
+    if (state !== undefined) this.#characters -= state.length;
+    this.#states.delete(key);
+  }
 }

@@ -1,25 +1,30 @@
-// Keeps the state of one session in a store, so that other processes go on from it. A store that is slow, full or gone costs one
-// wait and one warning: the turn goes on, and the state is saved once it is back. Knows no session.
+// Saves the state of one session, and tool results that edits removed, in a store for other processes. A slow, full or unreachable
+// store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { createHash } from 'node:crypto';
+import { isToolCallBlock } from '../../shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
+import { assertIngestible } from '../../shared/ingestion.js';
+import { isRecord, tryParseJson } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
-import { endsWithin } from '../waiting/with-deadline.js';
+import type { RestoredResponse } from '../removal-log/restore.js';
+import { endsWithin } from '../waiting/abortable.js';
 import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
   readonly store: StateStore;
-  /** Names the conversation. @default it is known by its beginning */
+  /** Names the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly logger: Logger;
 }
 
 const DEFAULT_DEADLINE_MS = 1_000;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
-/** So long nobody waits for a store that has failed. */
+/** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
 
-/** What became of a save: the state of who was faster, or nothing to do. */
+/** The outcome of a save: saved, not saved, or the state of the process that was faster. */
 export type KeepOutcome = { readonly overtakenBy: unknown } | 'kept' | 'not-kept';
 
 /** The state of one conversation in a store. */
@@ -36,13 +41,13 @@ export class StateKeeper {
   }
 
   /**
-   * Returns what is kept of the conversation; `undefined` for nothing, or when the store does not answer.
+   * Returns the conversation's saved state; `undefined` if there is none, or the store does not answer.
    *
-   * @param names of the beginnings of its history, as its digest has them
+   * @param names keys for prefixes of its history, from its digest
    */
   async load(names: readonly string[]): Promise<unknown> {
     for (const key of this.#keysOf(names)) {
-      const stored = await this.#try((store) => store.load(key));
+      const stored = await this.#callStore((store) => store.load(key));
       if (stored === undefined) return undefined;
       if (stored === null) continue;
       this.#key = key;
@@ -52,7 +57,7 @@ export class StateKeeper {
     return undefined;
   }
 
-  /** Saves a state. Where another process has saved since, gives that one's state, and the next save is on top of it. */
+  /** Saves a state. If another process has saved since, returns that state instead, and the next save goes on top of it. */
   async save(state: object, names: readonly string[]): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
@@ -68,55 +73,60 @@ export class StateKeeper {
       this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
-    const outcome = await this.#try((open) => open.save(key, text, this.#version));
+    const outcome = await this.#callStore((open) => open.save(key, text, this.#version));
     if (outcome === undefined) return 'not-kept';
     if (outcome === 'conflict') {
-      const winner = await this.#try((open) => open.load(key));
+      const winner = await this.#callStore((open) => open.load(key));
       this.#version = winner?.version ?? null;
       return winner ? { overtakenBy: parse(winner) } : 'not-kept';
     }
     this.#version = outcome;
-    // It is known by a longer beginning from now on.
-    if (former !== undefined && former !== key) await this.#try((open) => open.delete(former));
+    // From now on it is identified by a longer prefix.
+    if (former !== undefined && former !== key)
+      await this.#callStore((open) => open.delete(former));
     return 'kept';
   }
 
-  /** Keeps an original of a conversation that has a name; nobody waits for that but who closes. */
+  /** Saves an original result of a named conversation in the background; only `settled` waits for it. */
   put(callId: string, original: string): void {
-    const key = this.#named;
+    const key = this.#namedKey;
     if (key === undefined) return;
-    const put = this.#try((store) => store.put?.(key, callId, original) ?? Promise.resolve());
+    const put = this.#callStore((store) => store.put?.(key, callId, original) ?? Promise.resolve());
     this.#puts.add(put);
     void put.then(() => this.#puts.delete(put));
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no write is pending. */
   async settled(): Promise<void> {
     await Promise.all(this.#puts);
   }
 
-  /** An original of this conversation, or `undefined`. */
+  /** Returns an original result of this conversation, or `undefined`. */
   async get(callId: string): Promise<string | undefined> {
-    const key = this.#named;
+    const key = this.#namedKey;
     if (key === undefined) return undefined;
-    const found = await this.#try((store) => store.get?.(key, callId) ?? Promise.resolve(null));
+    const found = await this.#callStore(
+      (store) => store.get?.(key, callId) ?? Promise.resolve(null),
+    );
     return found ?? undefined;
   }
 
-  /** The key of a conversation that has a name: one that is known by its beginning may have it in common with others. */
-  get #named(): string | undefined {
+  /** The key of a named conversation. Others have none here: conversations may share their first entries. */
+  get #namedKey(): string | undefined {
     return this.#options.conversationId === undefined ? undefined : this.#keysOf([])[0];
   }
 
-  /** The keys that the conversation may be found by, the likeliest first. */
+  /** The keys that the conversation may be stored under, most likely first. */
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
     return [`named-${createHash('sha256').update(conversationId).digest('hex')}`];
   }
 
-  /** Asks the store; `undefined` when it fails, or has just failed. */
-  async #try<Answer>(ask: (store: StateStore) => Promise<Answer>): Promise<Answer | undefined> {
+  /** Calls the store; `undefined` if it fails, or has just failed. */
+  async #callStore<Answer>(
+    ask: (store: StateStore) => Promise<Answer>,
+  ): Promise<Answer | undefined> {
     const { store, logger } = this.#options;
     if (Date.now() < this.#pausedUntilMs) return undefined;
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_DEADLINE_MS;
@@ -140,11 +150,65 @@ export class StateKeeper {
   }
 }
 
-/** What is no JSON is no state, and is told so by who opens it. */
+/** Invalid JSON is passed on as it is: `openState` rejects it. */
 function parse({ state }: StoredState): unknown {
   try {
     return JSON.parse(state);
   } catch {
     return state;
   }
+}
+
+/** Saves the results of calls for other processes, as far as they are among the entries. */
+export function keepOriginals(
+  keeper: StateKeeper,
+  added: readonly IContent[],
+  callIds: ReadonlySet<string>,
+): void {
+  if (callIds.size === 0) return;
+  for (const { blocks } of added) {
+    for (const block of blocks) {
+      if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
+      keeper.put(block.callId, JSON.stringify(block));
+    }
+  }
+}
+
+/** Returns the result of a call; `undefined` if it is unknown. */
+export async function findOriginal(
+  callId: string,
+  sessionId: string,
+  added: readonly IContent[],
+  keeper: StateKeeper | undefined,
+): Promise<RestoredResponse | undefined> {
+  for (let at = added.length - 1; at >= 0; at -= 1) {
+    const { blocks, metadata } = added[at] ?? NO_ENTRY;
+    for (const response of blocks) {
+      if (response.type !== 'tool_response' || response.callId !== callId) continue;
+      const call = added
+        .slice(0, at)
+        .findLast((entry) =>
+          entry.blocks.some((block) => isToolCallBlock(block) && block.id === callId),
+        )
+        ?.blocks.filter(isToolCallBlock)
+        .find(({ id }) => id === callId);
+      const recordedAt = metadata?.timestamp ?? 0;
+      return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
+    }
+  }
+  const response = responseOf(await keeper?.get(callId), callId);
+  return response && { response, sessionId, recordedAt: 0 };
+}
+
+const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
+
+/** Validated: a store may return anything. */
+function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
+  const block = json === undefined ? undefined : tryParseJson(json);
+  if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)
+    return undefined;
+  const entry: unknown = { speaker: 'tool', blocks: [block] };
+  assertIngestible(entry, 0);
+  const [response] = entry.blocks;
+  return response?.type === 'tool_response' ? response : undefined;
 }

@@ -1,5 +1,5 @@
-// The default strategy: prunes before every send what later entries made stale, and over the
-// threshold says old tool results in one line each. Deterministic, without a model.
+// The default strategy: before every send it prunes what later entries made stale; over the threshold it replaces old tool
+// results by one line each. Deterministic, without a model.
 
 import type { IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
@@ -9,7 +9,7 @@ import { carryOutCompression } from '../../shared/summarize/carry-out-compressio
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { planCompression } from '../../shared/summarize/plan-compression.js';
 import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
-import { compressionTarget, countEach } from './strategy.js';
+import { compressionResult, compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -23,16 +23,15 @@ export class HighDensityStrategy implements CompressionStrategy {
   readonly requiresLLM = false;
   readonly trigger: StrategyTrigger = { mode: 'continuous', defaultThreshold: 0.85 };
 
-  /** See `optimize` of the density pass: this is the same function. */
+  /** Runs the density pass; see `optimize` there. */
   optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
     return optimize(history, config);
   }
 
   /**
-   * Summarizes every tool response in front of the recent tail. When that does not reach the target
-   * of `threshold × contextLimit × 0.6` tokens, drops oldest entries of the head as well: ai entries
-   * with all that answers them first, then human ones. Linear in entries. Planned in a worker when
-   * the history is resident there, with the same result.
+   * Summarizes every tool response in front of the recent tail. If that does not reach the target of `threshold × contextLimit
+   * × 0.6` tokens, also drops the oldest entries of the head: first ai entries with everything that answers them, then human
+   * ones. Linear in entries. If the history is resident in a worker, it is planned there, with the same result.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, logger, runtimeContext } = context;
@@ -45,12 +44,12 @@ export class HighDensityStrategy implements CompressionStrategy {
     context.signal?.throwIfAborted();
     if (planned?.length === history.length) {
       const { newHistory, knownTokens } = carryOutCompression(planned, history);
-      return { ...result(history, newHistory), knownTokens };
+      return { ...compressionResult(this.name, history, newHistory), knownTokens };
     }
 
     const { outline, callOf } = outlineHistory(history);
     const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
-    if (tailStart === 0) return result(history, [...history]);
+    if (tailStart === 0) return compressionResult(this.name, history, [...history]);
 
     logger.debug('compressing by high-density', {
       entries: history.length,
@@ -64,23 +63,9 @@ export class HighDensityStrategy implements CompressionStrategy {
     context.signal?.throwIfAborted();
 
     const dropped = new Set(dropsFor(tokens, targetTokens));
-    if (dropped.size === 0) return result(history, summarized);
+    if (dropped.size === 0) return compressionResult(this.name, history, summarized);
     logger.debug('summaries do not reach the target', { dropped: dropped.size, targetTokens });
-    return result(
-      history,
-      summarized.filter((_, index) => !dropped.has(index)),
-    );
+    const newHistory = summarized.filter((_, index) => !dropped.has(index));
+    return compressionResult(this.name, history, newHistory);
   }
-}
-
-function result(history: readonly IContent[], newHistory: IContent[]): CompressionResult {
-  return {
-    newHistory,
-    metadata: {
-      originalMessageCount: history.length,
-      compressedMessageCount: newHistory.length,
-      strategyUsed: 'high-density',
-      llmCallMade: false,
-    },
-  };
 }

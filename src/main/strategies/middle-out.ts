@@ -2,14 +2,13 @@
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart, moveBeforePairs } from '../../shared/summarize/tail-boundary.js';
-import { replaceWithSummary } from './replace-with-summary.js';
+import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
 import type {
   CompressionContext,
   CompressionResult,
   CompressionStrategy,
   StrategyTrigger,
 } from './strategy.js';
-import { summarySpan } from './summary-span.js';
 
 /** Implements the `middle-out` strategy. */
 export class MiddleOutStrategy implements CompressionStrategy {
@@ -18,9 +17,9 @@ export class MiddleOutStrategy implements CompressionStrategy {
   readonly trigger: StrategyTrigger = { mode: 'threshold', defaultThreshold: 0.85 };
 
   /**
-   * Keeps the top share of `topPreserveThreshold` and the bottom share of `preserveThreshold`, and
-   * lets the model summarize what is between: a note and an acknowledgement take its place. Both
-   * shares end where no call is split from its response. What the user asked last stays word for word.
+   * Keeps the top share of `topPreserveThreshold` and the bottom share of `preserveThreshold`, and replaces what is between by
+   * a note with the model's summary and an acknowledgement. Both boundaries are moved so that no call is split from its
+   * response. The user's last request is kept verbatim.
    *
    * @throws see `replaceWithSummary`.
    */

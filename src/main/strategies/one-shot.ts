@@ -2,14 +2,13 @@
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart } from '../../shared/summarize/tail-boundary.js';
-import { replaceWithSummary } from './replace-with-summary.js';
+import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
 import type {
   CompressionContext,
   CompressionResult,
   CompressionStrategy,
   StrategyTrigger,
 } from './strategy.js';
-import { summarySpan } from './summary-span.js';
 
 /** Implements the `one-shot` strategy. */
 export class OneShotStrategy implements CompressionStrategy {
@@ -18,8 +17,8 @@ export class OneShotStrategy implements CompressionStrategy {
   readonly trigger: StrategyTrigger = { mode: 'threshold', defaultThreshold: 0.85 };
 
   /**
-   * Keeps the bottom share of `preserveThreshold` and lets the model summarize the rest: a note and
-   * an acknowledgement take its place. What the user asked last stays word for word.
+   * Keeps the bottom share of `preserveThreshold` and replaces the rest by a note with the model's summary and an
+   * acknowledgement. The user's last request is kept verbatim.
    *
    * @throws see `replaceWithSummary`.
    */

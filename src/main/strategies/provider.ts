@@ -1,12 +1,12 @@
-// Has the provider itself compact the history, behind the density pass: what stands in for the oldest entries then is the
-// provider's own, opaque, and keeps the reasoning behind it valid. Knows no SDK: whoever makes the requests is handed in.
+// Has the provider compact the history, in addition to the density pass: the oldest entries are replaced by an opaque item of
+// the provider's, and the reasoning behind it stays valid. Knows no SDK: the function that makes the request is injected.
 
 import { CompressionExecutionError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { findTailStart } from '../../shared/summarize/tail-boundary.js';
 import { HighDensityStrategy } from './high-density.js';
 import { providerEntry } from './provider-compaction.js';
-import { unchanged } from './replace-with-summary.js';
+import { compressionResult } from './strategy.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -19,17 +19,17 @@ export class ProviderStrategy implements CompressionStrategy {
   readonly name = 'provider' as const;
   readonly requiresLLM = true;
   readonly trigger: StrategyTrigger = { mode: 'continuous', defaultThreshold: 0.85 };
-  /** The same pass as that of `high-density`, so that it runs wherever that does. */
+  /** The pass of `high-density`, the very function, so that it is offloaded alike. */
   readonly optimize: HighDensityStrategy['optimize'] = Reflect.get(
     HighDensityStrategy.prototype,
     'optimize',
   );
 
   /**
-   * Has the provider compact what stands before the bottom share of `preserveThreshold`, as far as no call is split from its
-   * response. What it answers takes the place of that, byte for byte.
+   * Has the provider compact everything in front of the bottom share of `preserveThreshold`, without splitting a call from its
+   * response. The answer replaces it byte for byte.
    *
-   * @throws CompressionExecutionError where nobody can ask the provider, or the request failed; the signal's reason.
+   * @throws CompressionExecutionError if no provider can be asked, or the request failed; the signal's reason.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, runtimeContext, compactByProvider, logger, signal } = context;
@@ -42,7 +42,7 @@ export class ProviderStrategy implements CompressionStrategy {
     }
     const { outline } = outlineHistory(history);
     const tailStart = findTailStart(outline, runtimeContext.ephemerals.preserveThreshold());
-    if (tailStart === 0) return unchanged(this.name, history);
+    if (tailStart === 0) return compressionResult(this.name, history, [...history]);
     logger.debug('asking the provider to compact', { entries: tailStart });
     const { length, items, keepsReasoning } = await compactByProvider({
       history,
@@ -51,18 +51,12 @@ export class ProviderStrategy implements CompressionStrategy {
     });
     signal?.throwIfAborted();
     const newHistory = [...items.map(providerEntry), ...history.slice(length)];
-    return {
-      newHistory,
-      keepsReasoning,
-      metadata: {
-        originalMessageCount: history.length,
-        compressedMessageCount: newHistory.length,
-        strategyUsed: this.name,
-        llmCallMade: true,
-        topPreserved: 0,
-        bottomPreserved: history.length - length,
-        middleCompressed: length,
-      },
-    };
+    const result = compressionResult(this.name, history, newHistory, {
+      llmCallMade: true,
+      topPreserved: 0,
+      bottomPreserved: history.length - length,
+      middleCompressed: length,
+    });
+    return { ...result, keepsReasoning };
   }
 }

@@ -1,4 +1,4 @@
-// From the name of a strategy to the strategy.
+// Looks up strategies by name.
 
 import { UnknownStrategyError } from '../../shared/errors.js';
 import { kindOf } from '../../shared/misuse.js';
@@ -10,9 +10,9 @@ import type { CompressionStrategy, CompressionStrategyName } from './strategy.js
 import { TopDownTruncationStrategy } from './top-down-truncation.js';
 
 /**
- * Returns `name` as the name of a strategy.
+ * Returns `name` as a strategy name.
  *
- * @throws UnknownStrategyError when it is none; the message lists all of them.
+ * @throws UnknownStrategyError if it is none; the message lists all names.
  */
 export function parseCompressionStrategyName(name: string): CompressionStrategyName {
   if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) {
@@ -21,7 +21,7 @@ export function parseCompressionStrategyName(name: string): CompressionStrategyN
   throw unknownStrategy(name);
 }
 
-/** They keep nothing between calls: one of each serves all sessions. */
+/** Stateless, so one instance serves all sessions. */
 const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>> = {
   'middle-out': new MiddleOutStrategy(),
   'top-down-truncation': new TopDownTruncationStrategy(),
@@ -33,14 +33,14 @@ const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>>
 /**
  * Returns the strategy of that name.
  *
- * @throws UnknownStrategyError when there is none.
+ * @throws UnknownStrategyError if there is none.
  */
 export function getCompressionStrategy(name: CompressionStrategyName): CompressionStrategy {
   if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) return STRATEGIES[name];
   throw unknownStrategy(name);
 }
 
-/** At run time, names may come from anywhere, and be none. */
+/** At run time a name may be anything. */
 function unknownStrategy(name: unknown): UnknownStrategyError {
   return new UnknownStrategyError(
     typeof name === 'string' ? name : kindOf(name),

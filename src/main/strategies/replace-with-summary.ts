@@ -1,28 +1,36 @@
-// What the strategies that ask a model have in common: from the parts of a history to a history in
-// which a checked summary stands in for one of them.
+// What the strategies with a model share: choosing the entries that a summary replaces, and replacing them by a validated one.
 
-import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
-import { getCompressionPrompt } from '../prompts/compression-prompt.js';
+import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
+import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
+import { newestAsked } from '../../shared/summarize/truncation.js';
+import { isWorkNote } from '../../shared/work/work-note.js';
+import { getCompressionPrompt } from '../prompts/prompt-resolver.js';
 import { foldHistory } from '../summarizer/fold-history.js';
-import { previousSummary, summaryEntries } from '../summarizer/summary-note.js';
-import { countEach } from './strategy.js';
+import {
+  previousSummary,
+  summaryEntries,
+  isAcknowledgement,
+  isSummaryNote,
+} from '../summarizer/summary-note.js';
+import { isProviderEntry } from './provider-compaction.js';
+import { compressionResult, countEach } from './strategy.js';
 import type { CompressionContext, CompressionResult, CompressionStrategyName } from './strategy.js';
-import type { SummarySpan } from './summary-span.js';
 
-/** Fewer entries than this are not worth a call. */
+/** Fewer entries are not worth a model call. */
 const MIN_SUMMARIZED_ENTRIES = 4;
 
-/** Share of the context window that a summary should not exceed. */
+/** Maximum share of the context window for a summary. */
 const MAX_WINDOW_SHARE = 0.2;
 
 /**
- * Asks the context's summarizer for a summary of a span, and puts it in place. With fewer than four
- * entries to summarize, nothing is asked and the history is returned as it is.
+ * Asks the context's summarizer for a summary of a span, and replaces the span by it. With fewer than four entries to
+ * summarize, returns the history unchanged without a call.
  *
- * @throws CompressionExecutionError without a summarizer, or when it failed; SummaryRejectedError for
- *   a summary that is unfit or no smaller than what it would replace; the signal's reason.
+ * @throws CompressionExecutionError if there is no summarizer, or it failed; SummaryRejectedError if the summary is unfit or no
+ *   smaller than what it would replace; the signal's reason.
  */
 export async function replaceWithSummary(
   strategyName: CompressionStrategyName,
@@ -33,7 +41,7 @@ export async function replaceWithSummary(
   const { top, summarized, notes, kept, tail } = span;
   if (summarized.length < MIN_SUMMARIZED_ENTRIES) {
     logger.debug('too little to summarize', { strategyName, entries: summarized.length });
-    return unchanged(strategyName, history);
+    return compressionResult(strategyName, history, [...history]);
   }
   if (summarizer === undefined) {
     throw new CompressionExecutionError(
@@ -77,35 +85,13 @@ export async function replaceWithSummary(
     throw new SummaryRejectedError(strategyName, 'inflated', message);
   }
   const newHistory = [...top, ...replacement, ...kept, ...tail];
-  return {
-    newHistory,
-    metadata: {
-      originalMessageCount: history.length,
-      compressedMessageCount: newHistory.length,
-      strategyUsed: strategyName,
-      llmCallMade: true,
-      topPreserved: top.length,
-      // What had to stay stands behind the summary, and notes of earlier ones are in the new one.
-      bottomPreserved: kept.length + tail.length,
-      middleCompressed: history.length - top.length - kept.length - tail.length,
-    },
-  };
-}
-
-/** The result of a compression that leaves everything as it is. */
-export function unchanged(
-  strategyUsed: CompressionStrategyName,
-  history: readonly IContent[],
-): CompressionResult {
-  return {
-    newHistory: [...history],
-    metadata: {
-      originalMessageCount: history.length,
-      compressedMessageCount: history.length,
-      strategyUsed,
-      llmCallMade: false,
-    },
-  };
+  return compressionResult(strategyName, history, newHistory, {
+    llmCallMade: true,
+    topPreserved: top.length,
+    // Kept entries stand behind the summary; earlier notes went into the new one.
+    bottomPreserved: kept.length + tail.length,
+    middleCompressed: history.length - top.length - kept.length - tail.length,
+  });
 }
 
 async function countAll(
@@ -114,4 +100,69 @@ async function countAll(
 ): Promise<number> {
   const counts = await countEach(context, contents);
   return counts.reduce((total, count) => total + count, 0);
+}
+
+/** A history split into parts, each in the original order. */
+export interface SummarySpan {
+  /** Stays in front of the summary. */
+  readonly top: readonly IContent[];
+  /** Replaced by the summary, without earlier summaries. */
+  readonly summarized: readonly IContent[];
+  /** Earlier summaries, replaced as well. */
+  readonly notes: readonly IContent[];
+  /** Would be replaced but must stay; stands behind the summary. */
+  readonly kept: readonly IContent[];
+  readonly tail: readonly IContent[];
+  /** What the model is shown: `summarized`, and the user's last request unless it is in the tail. */
+  readonly shown: readonly IContent[];
+}
+
+/**
+ * Splits a history for a summary of the entries from `start` to `tailStart`; neither boundary may split a call from its
+ * response. Open calls and the user's last request stay. Earlier summaries are removed from the top, too, so that they do not
+ * pile up, together with leading entries that no human entry precedes.
+ */
+export function summarySpan(
+  history: readonly IContent[],
+  outline: HistoryOutline,
+  start: number,
+  tailStart: number,
+): SummarySpan {
+  const groups = groupToolEntries(outline);
+  const asked = newestAsked(outline);
+  const top: IContent[] = [];
+  const summarized: IContent[] = [];
+  const notes: IContent[] = [];
+  const kept: IContent[] = [];
+  const shown: IContent[] = [];
+  /** Leading groups whose summary is removed: with them, the top would start with an ai entry. */
+  const headless = new Set<number>();
+  let hasNote = false;
+  history.slice(0, tailStart).forEach((entry, index) => {
+    // Compactions maintain the work note themselves, so the summary need not repeat it.
+    if (isWorkNote(entry)) {
+      hasNote = true;
+      return;
+    }
+    // Only the provider can read it; it stays in front.
+    if (isProviderEntry(entry)) {
+      top.push(entry);
+      return;
+    }
+    if (isSummaryNote(entry)) {
+      hasNote = true;
+      notes.push(entry);
+      return;
+    }
+    if (isAcknowledgement(entry)) return;
+    const group = groups.find(index);
+    const isPinned = groups.isPinned(group);
+    if (top.length === 0 && hasNote && entry.speaker !== 'human') headless.add(group);
+    const isTop = index < start && !headless.has(group);
+    if (index === asked || (!isTop && !isPinned)) shown.push(entry);
+    if (isTop) top.push(entry);
+    else if (index === asked || isPinned) kept.push(entry);
+    else summarized.push(entry);
+  });
+  return { top, summarized, notes, kept, tail: history.slice(tailStart), shown };
 }

@@ -2,7 +2,7 @@
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { chooseOldest } from '../../shared/summarize/truncation.js';
-import { compressionTarget, countEach } from './strategy.js';
+import { compressionResult, compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -17,10 +17,9 @@ export class TopDownTruncationStrategy implements CompressionStrategy {
   readonly trigger: StrategyTrigger = { mode: 'threshold', defaultThreshold: 0.85 };
 
   /**
-   * Drops entries of any kind, oldest first, until at most `threshold × contextLimit × 0.6` tokens are
-   * left. A call leaves together with all that answers it, and a human entry with what was said to it;
-   * what the user asked last and calls that are open stay, also when the target is out of reach then.
-   * Linear in entries.
+   * Drops entries of any kind, oldest first, until at most `threshold × contextLimit × 0.6` tokens are left. A call goes
+   * together with its answers, a human entry with the replies to it. The user's last request and open calls stay, even if the
+   * target is missed. Linear in entries.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
     const { history, logger, runtimeContext } = context;
@@ -31,14 +30,6 @@ export class TopDownTruncationStrategy implements CompressionStrategy {
     const dropped = new Set(chooseOldest(outline, tokens, targetTokens));
     logger.debug('compressing by top-down-truncation', { dropped: dropped.size, targetTokens });
     const newHistory = history.filter((_, index) => !dropped.has(index));
-    return {
-      newHistory,
-      metadata: {
-        originalMessageCount: history.length,
-        compressedMessageCount: newHistory.length,
-        strategyUsed: this.name,
-        llmCallMade: false,
-      },
-    };
+    return compressionResult(this.name, history, newHistory);
   }
 }

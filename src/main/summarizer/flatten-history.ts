@@ -1,21 +1,19 @@
-// A history as lines of text that any model can read and no provider can reject: one JSON object per
-// line, no tool blocks, nothing that leaves its line or looks like a frame.
+// Renders a history as text that any model can read and no provider can reject: one JSON object per line, no tool blocks,
+// nothing that breaks a line or looks like a frame.
 
-import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { hasSubstance } from '../../shared/content.js';
+import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { cleanText, surrogateSafe } from './clean-text.js';
-import { disarmJson } from './frame.js';
+import { cleanText, surrogateSafe, disarmJson } from './frame.js';
 
-/** Of a longer tool payload only head and tail are shown. */
+/** Of longer tool payloads only head and tail are shown. */
 const MAX_PAYLOAD_CHARACTERS = 30_000;
-/** Names, captions and error messages are repeated in every part, so they stay short. */
+/** Names, captions and error messages are repeated in every part, so they are kept short. */
 const MAX_FIELD_CHARACTERS = 1_000;
 
 /**
- * Returns the lines of the given entries. Texts longer than `maxPartCharacters` go on in further lines,
- * marked with the number of their part. Reasoning and the data of media are left out, as are blank
- * blocks; an opaque block is told by its kind.
+ * Returns the lines of the given entries. Texts longer than `maxPartCharacters` continue in further lines with part numbers.
+ * Reasoning, media data and blank blocks are left out; an opaque block is represented by its kind.
  */
 export function flattenHistory(
   entries: readonly IContent[],
@@ -29,7 +27,7 @@ export function flattenHistory(
     for (const block of blocks) {
       const shown = hasSubstance(block) ? describeBlock(block, uses) : undefined;
       if (shown === undefined) continue;
-      for (const part of inParts(shown, maxPartCharacters)) {
+      for (const part of splitLongText(shown, maxPartCharacters)) {
         lines.push(jsonLine({ ...head, ...shown.fields, ...part }));
       }
     }
@@ -37,7 +35,7 @@ export function flattenHistory(
   return lines;
 }
 
-/** Returns a value as a line of JSON that may stand in a frame. */
+/** Returns a value as a line of JSON that is safe inside a frame. */
 export function jsonLine(value: unknown): string {
   return disarmJson(JSON.stringify(value));
 }
@@ -54,32 +52,35 @@ function describeBlock(block: ContentBlock, uses: ToolUseNumbers): ShownBlock | 
     case 'text':
       return shown({}, 'text', cleanText(block.text));
     case 'code':
-      return shown(optional('language', block.language), 'code', cleanText(block.code));
+      return shown(optionalField('language', block.language), 'code', cleanText(block.code));
     case 'tool_call':
       return shown(
-        { ...optional('tool', block.name), use: uses.ofCall(block.id) },
+        { ...optionalField('tool', block.name), use: uses.ofCall(block.id) },
         'parameters',
         shortened(cleanText(payloadText(block.parameters)), MAX_PAYLOAD_CHARACTERS),
       );
     case 'tool_response':
       return shown(
         {
-          ...optional('tool', block.toolName),
+          ...optionalField('tool', block.toolName),
           use: uses.ofResponse(block),
           ...(block.isComplete === false && { running: true }),
-          ...optional('error', block.error),
+          ...optionalField('error', block.error),
         },
         'result',
         shortened(cleanText(payloadText(block.result)), MAX_PAYLOAD_CHARACTERS),
       );
     case 'media':
       return shown(
-        { ...optional('filename', block.filename), ...optional('caption', block.caption) },
+        {
+          ...optionalField('filename', block.filename),
+          ...optionalField('caption', block.caption),
+        },
         'media',
         cleanText(block.mimeType),
       );
     case 'opaque':
-      // Its kind tells that something happened there, at the price of a few tokens.
+      // The kind tells that something happened, for a few tokens.
       return shown({}, 'opaque', cleanText(block.kind));
     case 'thinking':
       return undefined;
@@ -90,13 +91,13 @@ function shown(fields: ShownBlock['fields'], longField: string, longText: string
   return { fields, longField, longText };
 }
 
-function optional(name: string, text: string | undefined): ShownBlock['fields'] {
+function optionalField(name: string, text: string | undefined): ShownBlock['fields'] {
   return text === undefined || text === ''
     ? {}
     : { [name]: shortened(cleanText(text), MAX_FIELD_CHARACTERS) };
 }
 
-function inParts(
+function splitLongText(
   { longField, longText }: ShownBlock,
   maxPartCharacters: number,
 ): readonly Readonly<Record<string, string | number>>[] {
@@ -110,7 +111,7 @@ function inParts(
   return parts;
 }
 
-/** Keeps two thirds of what may stay from the head, and one from the tail. */
+/** Keeps head and tail, two to one. */
 function shortened(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const headEnd = surrogateSafe(text, Math.floor((maxCharacters * 2) / 3));
@@ -119,7 +120,7 @@ function shortened(text: string, maxCharacters: number): string {
   return `${text.slice(0, headEnd)}\n[… ${left} characters left out …]\n${text.slice(tailStart)}`;
 }
 
-/** Numbers tool uses, so that a reader can tell which result belongs to which call. Ids may be long, or repeat. */
+/** Numbers tool uses, so that results can be matched with calls: ids may be long, or repeat. */
 class ToolUseNumbers {
   readonly #open = new Map<string, number[]>();
   #count = 0;

@@ -1,38 +1,38 @@
-// Has a model summarize a history of any length: piece by piece, each request carrying the summary of
-// what came before. Every answer is checked before it is used, here or in the next request.
+// Summarizes a history of any length with a model: piece by piece, each request carrying the summary so far. Every answer is
+// validated before it is used, here or in the next request.
 
 import { createHash } from 'node:crypto';
-import type { IContent } from '../../shared/content.js';
 import { humanText } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import {
   CompressionExecutionError,
   SummarizerError,
   SummaryRejectedError,
 } from '../../shared/errors.js';
+import { withoutContent } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
-import { withoutContent } from '../host/without-content.js';
-import { withDeadline } from '../waiting/with-deadline.js';
+import { withDeadline } from '../waiting/abortable.js';
 import { flattenHistory } from './flatten-history.js';
 import { createNonce } from './frame.js';
-import { dealOut, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
+import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
+import { splitIntoPieces, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
 import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';
 import { readSummary } from './summary-response.js';
 import type { ReadSummary } from './summary-response.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from './summarizer.js';
-import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
 import type { Todo } from './todo.js';
 
 export interface FoldInput {
-  /** Named in errors. */
+  /** For error messages. */
   readonly strategyName: string;
   readonly summarizer: Summarizer;
-  /** Of the conversation, see `CompressionContext`. */
+  /** See `CompressionContext`. */
   readonly version: string | undefined;
-  /** The system prompt. If it asks for a `<state_snapshot>`, an answer without one is asked for once more. */
+  /** The system prompt. If it asks for a `<state_snapshot>`, an answer without one is requested once more. */
   readonly system: string;
   readonly entries: readonly IContent[];
-  /** What earlier summaries say; empty when there are none. */
+  /** The content of earlier summaries; empty if there are none. */
   readonly previousSummary: string;
   readonly todos: readonly Todo[];
   /** Tokens that the summary is asked not to exceed. */
@@ -43,17 +43,17 @@ export interface FoldInput {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Of tokens asked for: tokenizers differ, hence the half on top. */
+/** Tolerated excess over the requested tokens, since tokenizers differ. */
 const MAX_OVERLENGTH = 1.5;
 
-/** UTF-8 bytes of a token at least, on average: a counter that divides characters is far off for CJK. */
+/** Minimum UTF-8 bytes per token, on average: a counter by characters is far off for CJK. */
 const BYTES_PER_TOKEN = 4;
 
 /**
  * Returns the summary of the entries and of the previous summary.
  *
- * @throws SummaryRejectedError for an answer that is unfit; CompressionExecutionError when the
- *   summarizer failed or its window is too small; the signal's reason.
+ * @throws SummaryRejectedError for an unfit answer; CompressionExecutionError if the summarizer failed or its window is too
+ *   small; the signal's reason.
  */
 export async function foldHistory(input: FoldInput): Promise<string> {
   const { system, todos } = input;
@@ -73,13 +73,13 @@ export async function foldHistory(input: FoldInput): Promise<string> {
   const budget = summaryBudget(input.summarizer.contextLimit, systemTokens + promptTokens);
   if (budget === undefined) throw windowTooSmall(input, 'not even one piece of the history fits');
 
-  // An earlier summary that is no summary by its size is read like the rest.
+  // An oversized earlier summary is read like the rest.
   const isBounded = previousTokens <= budget.maxOutputTokens;
   const entries = isBounded
     ? input.entries
     : [humanText(input.previousSummary, { isSummary: true }), ...input.entries];
   const lines = flattenHistory(entries, budget.maxPartCharacters);
-  const pieces = dealOut(lines, await measure(input, lines), budget.pieceTokens);
+  const pieces = splitIntoPieces(lines, await measure(input, lines), budget.pieceTokens);
   if (pieces.length > MAX_PIECES) {
     throw windowTooSmall(input, `the history would take ${pieces.length} requests`);
   }
@@ -125,7 +125,7 @@ async function summarizePiece(
 }
 
 interface Question extends Pick<SummarizerRequest, 'prompt' | 'maxOutputTokens'> {
-  /** What stands in the prompt and nobody can foresee. */
+  /** The random word in the prompt. */
   readonly nonce: string;
 }
 
@@ -133,8 +133,8 @@ const REMINDER =
   'The answer to this before held no <state_snapshot>. Put the whole summary between <state_snapshot> and </state_snapshot>.';
 
 /**
- * Small models forget the frame that the prompt asks for. They are reminded once; a sound summary in plain words is
- * taken then, for the history would grow over its window without.
+ * Small models forget the frame that the prompt asks for. They are reminded once; then a sound summary in plain words is
+ * accepted, since otherwise the history would outgrow its window.
  */
 async function askForSnapshot(input: FoldInput, question: Question): Promise<ReadSummary> {
   const { strategyName, system, logger } = input;
@@ -149,7 +149,7 @@ async function askForSnapshot(input: FoldInput, question: Question): Promise<Rea
   return again.ok ? again : first;
 }
 
-/** Asks the summarizer, which may be anybody's code: it gets a deadline, and nothing else escapes it. */
+/** Calls the summarizer, which may be custom code: it gets a deadline, and its errors are wrapped. */
 async function ask(
   { summarizer, system, signal, strategyName, version }: FoldInput,
   { prompt, nonce, maxOutputTokens }: Question,

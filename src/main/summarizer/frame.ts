@@ -1,9 +1,45 @@
-// Frames around data in a request. What is inside is lines of JSON, so it cannot start a line of its
-// own; no text in it can spell a delimiter, because that holds a random word which is made afterwards.
+// Makes data safe to put in a request: cleans text, and frames lines of JSON. A line cannot start a line of its own, nor
+// contain a delimiter, because that includes a random word generated afterwards.
 
 import { randomBytes } from 'node:crypto';
 
-/** The words that delimiters and the answer's own frame are made of. */
+/**
+ * Control characters except tab and line feed, and characters that are invisible, reorder text or smuggle it: directional marks
+ * and overrides, zero-width spaces, invisible operators, Unicode tags. Joiners stay: emoji and several scripts need them.
+ */
+const UNSEEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
+
+/**
+ * Returns the text without control characters and others that people cannot see but models read. Linear in length. Line ends
+ * become line feeds, line and paragraph separators spaces, lone surrogates U+FFFD.
+ */
+export function cleanText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll('\r', '\n')
+    .replace(UNSEEN, '')
+    .replace(/[\u2028\u2029]/g, ' ')
+    .replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** Returns the text on one line, at most `maxLength` UTF-16 units long. */
+export function cleanLine(text: string, maxLength: number): string {
+  const line = cleanText(text.slice(0, maxLength * 2))
+    .replace(/[\t\n]/g, ' ')
+    .trim();
+  return line.length <= maxLength ? line : line.slice(0, surrogateSafe(line, maxLength));
+}
+
+/** Returns the nearest index at or before `index` that does not split a surrogate pair. */
+export function surrogateSafe(text: string, index: number): number {
+  const before = text.charCodeAt(index - 1);
+  const after = text.charCodeAt(index);
+  const isSplit = before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+  return isSplit ? index - 1 : index;
+}
+
+/** The names of delimiters and of the answer's frame. */
 export const FRAME_WORDS = [
   'transcript',
   'previous_summary',
@@ -14,35 +50,35 @@ export const FRAME_WORDS = [
 export type FrameWord = (typeof FRAME_WORDS)[number];
 
 /**
- * An angle bracket that begins something like one of our tags: at most eight characters come between,
- * none of them a letter, a digit or another bracket but as part of a JSON escape. Bounded, so linear.
+ * An angle bracket that might begin one of our tags: up to eight characters may come in between, none of them a letter, digit
+ * or another bracket except as part of a JSON escape. Bounded, so linear.
  */
 const FORGERY = new RegExp(
   `<(?=(?:[^\\p{L}\\p{N}<>]|\\\\[bfnrt]|\\\\u[0-9a-f]{4}){0,8}(?:${FRAME_WORDS.join('|')}))`,
   'giu',
 );
 
-/** A JSON string may say any character so; the text that it stands for stays the same. */
+/** A JSON string may escape any character; its value stays the same. */
 const ESCAPED_BRACKET = '\\u003c';
 
-/** Returns JSON that means the same and holds nothing that looks like a tag of ours. */
+/** Returns equivalent JSON without anything that looks like one of our tags. */
 export function disarmJson(json: string): string {
   return json.replace(FORGERY, ESCAPED_BRACKET);
 }
 
-/** Returns text in which what looks like a tag of ours begins with `&lt;` instead. */
+/** Returns the text with anything that looks like one of our tags starting with `&lt;`. */
 export function disarmText(text: string): string {
   return text.replace(FORGERY, '&lt;');
 }
 
-/** Returns 24 hexadecimal digits that nobody can foresee. */
+/** Returns 24 random hexadecimal digits. */
 export function createNonce(): string {
   return randomBytes(12).toString('hex');
 }
 
 /**
- * Returns a frame around lines of JSON, each on a line of its own between two delimiters that hold the
- * nonce. The lines must have gone through `disarmJson` and hold no line feeds, as JSON does not.
+ * Returns a frame: the lines between two delimiters that contain the nonce. The lines must have passed `disarmJson` and contain
+ * no line feeds, as JSON does not.
  */
 export function frame(word: FrameWord, nonce: string, lines: readonly string[]): string {
   const inside = lines.map((line) => line.replaceAll(nonce, '_'));

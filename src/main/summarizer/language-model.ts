@@ -1,23 +1,24 @@
-// The first adapter of the summarizer port: any model object of a Vercel AI SDK provider. Providers'
-// `doGenerate` neither retries nor has a deadline; both are added here. Types are structural, so that
-// neither `ai` nor a provider package is a dependency.
+// An adapter of the summarizer port for model objects of Vercel AI SDK providers. Their `doGenerate` has neither retries nor a
+// deadline; both are added here. Structural types avoid a dependency on `ai` or provider packages.
 
 import { setTimeout } from 'node:timers/promises';
-
 import pRetry from 'p-retry';
 import { z } from 'zod';
-
 import { SummarizerError } from '../../shared/errors.js';
-import { abortable } from '../waiting/abortable.js';
 import { parseOptions } from '../host/parse-options.js';
-import { MAX_TIMER_MS, withDeadline } from '../waiting/with-deadline.js';
-import { readLanguageModelAnswer } from './language-model-answer.js';
+import { abortable, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
 import { readProviderFailure } from './provider-failure.js';
 import type { ProviderFailure } from './provider-failure.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from './summarizer.js';
-import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summarizer.js';
+import type {
+  Summarizer,
+  SummarizerRequest,
+  SummarizerResponse,
+  SummarizerFinishReason,
+  SummarizerUsage,
+} from './summarizer.js';
 
-/** What a model is called with; all three specifications take it. */
+/** The call options that all three specifications accept. */
 export interface LanguageModelCall {
   prompt: (
     | { role: 'system'; content: string }
@@ -27,7 +28,7 @@ export interface LanguageModelCall {
   abortSignal: AbortSignal;
 }
 
-/** The part of a model object of specification v2, v3 or v4 that is used. */
+/** The part of a model object (specification v2, v3 or v4) that is used. */
 export interface LanguageModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
   readonly modelId: string;
@@ -37,13 +38,13 @@ export interface LanguageModel {
 export interface LanguageModelOptions {
   /** Tokens of the model's context window. */
   readonly contextLimit: number;
-  /** Attempts after the first one. @default 3 */
+  /** Retries after the first attempt. @default 3 */
   readonly maxRetries?: number | undefined;
-  /** Time one attempt may take, in milliseconds. @default 120_000 */
+  /** Timeout of one attempt, in milliseconds. @default 120_000 */
   readonly attemptTimeoutMs?: number | undefined;
-  /** Time all attempts and waits may take together, in milliseconds. @default 300_000 */
+  /** Timeout of all attempts and waits together, in milliseconds. @default 300_000 */
   readonly timeoutMs?: number | undefined;
-  /** Wait before the first retry, in milliseconds; it doubles each time, up to 30 s. @default 1_000 */
+  /** Delay before the first retry, in milliseconds; doubles each time, up to 30 s. @default 1_000 */
   readonly retryDelayMs?: number | undefined;
 }
 
@@ -62,13 +63,12 @@ type CompleteOptions = z.output<typeof OPTIONS_SCHEMA>;
 const SPECIFICATIONS: readonly unknown[] = ['v2', 'v3', 'v4'];
 
 /**
- * Makes a summarizer of a model object, such as `createOpenAICompatible({…})('model-name')` gives.
+ * Makes a summarizer of a model object, such as the result of `createOpenAICompatible({…})('model-name')`.
  *
- * Connection failures, statuses 408, 409, 429 and 5xx, unreadable bodies and attempts that take too
- * long are tried again; a provider's `retry-after` is waited for. `generate` rejects with
- * `SummarizerError`, or with the signal's reason.
+ * Connection failures, statuses 408, 409, 429 and 5xx, unreadable bodies and timeouts are retried, honoring the provider's
+ * `retry-after`. `generate` rejects with `SummarizerError`, or with the signal's reason.
  *
- * @throws TypeError for what is no model object of a known specification, RangeError for a wrong option.
+ * @throws TypeError for anything but a model object of a known specification, RangeError for an invalid option.
  */
 export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions): Summarizer {
   assertLanguageModel(model);
@@ -93,7 +93,7 @@ function assertLanguageModel(model: unknown): void {
   );
 }
 
-/** A model may well be a proxy, or have getters; one that throws when it is looked at is none. */
+/** A model may be a proxy or have getters; one that throws here is not a model. */
 function partsOf(model: unknown): {
   readonly specificationVersion?: unknown;
   readonly doGenerate?: unknown;
@@ -132,7 +132,7 @@ async function generate(
   );
 }
 
-/** Repeats an attempt while what it throws may pass. Rejects with the last failure as `SummarizerError`. */
+/** Retries while the error is transient. Rejects with the last failure as `SummarizerError`. */
 async function retry(
   { maxRetries, retryDelayMs }: CompleteOptions,
   deadlineMs: number,
@@ -154,14 +154,14 @@ async function retry(
     retries: maxRetries,
     minTimeout: retryDelayMs,
     maxTimeout: MAX_RETRY_DELAY_MS,
-    // Sessions that failed together would otherwise come back together.
+    // Otherwise sessions that failed together would retry together.
     randomize: true,
     signal,
     shouldRetry: async ({ error, retriesLeft }) => {
       const failure = failures.get(error);
       if (failure?.isRetryable !== true || retriesLeft === 0) return false;
       const waitMs = failure.retryAfterMs ?? 0;
-      // Who asks for more time than there is has in fact said no.
+      // A delay beyond the deadline is a refusal.
       if (performance.now() + waitMs >= deadlineMs) return false;
       if (waitMs > 0) await abortable(setTimeout(waitMs, undefined, { signal }), signal);
       return true;
@@ -175,4 +175,66 @@ function timeout(what: string, timeoutMs: number): () => Error {
       `The summarizer's model gave no answer within the ${timeoutMs} ms that ${what} may take.`,
       'SUMMARIZER_TIMEOUT',
     );
+}
+
+const FINISH_REASONS: ReadonlySet<string> = new Set<SummarizerFinishReason>([
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'other',
+  'unknown',
+]);
+
+/**
+ * Parses what `doGenerate` returned, in the shapes of specifications v2 (plain finish reason and token counts), v3 and v4
+ * (objects for both). Reasoning, files and sources are ignored.
+ *
+ * @throws SummarizerError `SUMMARIZER_FAILED` if it has none of the known shapes.
+ */
+function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
+  const { content, finishReason, usage } = recordOf(answer);
+  if (!Array.isArray(content)) {
+    throw new SummarizerError(
+      `The model's doGenerate returned an answer whose content is ${typeof content}; expected an array.`,
+      'SUMMARIZER_FAILED',
+    );
+  }
+  const parts = content.map(recordOf);
+  const texts = parts.flatMap(({ type, text }) =>
+    type === 'text' && typeof text === 'string' ? [text] : [],
+  );
+  return {
+    text: texts.join(''),
+    finishReason: readFinishReason(finishReason),
+    usage: readUsage(recordOf(usage)),
+    toolCalls: parts.filter(({ type }) => type === 'tool-call'),
+  };
+}
+
+function readFinishReason(finishReason: unknown): SummarizerFinishReason {
+  const reason =
+    typeof finishReason === 'string' ? finishReason : recordOf(finishReason)['unified'];
+  return isFinishReason(reason) ? reason : 'unknown';
+}
+
+function isFinishReason(reason: unknown): reason is SummarizerFinishReason {
+  return typeof reason === 'string' && FINISH_REASONS.has(reason);
+}
+
+function readUsage({
+  inputTokens,
+  outputTokens,
+}: Readonly<Record<string, unknown>>): SummarizerUsage {
+  return { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) };
+}
+
+function readCount(count: unknown): number | undefined {
+  const total = typeof count === 'number' ? count : recordOf(count)['total'];
+  return typeof total === 'number' && total >= 0 ? total : undefined;
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,21 +1,20 @@
-// What went wrong in a call to a provider, told from whatever its SDK threw: worth another attempt or
-// not, and how long to wait first. Looks at shapes, never at classes.
+// Classifies what a provider's SDK threw: whether to retry, and how long to wait first. Looks at shapes, not at classes.
 
 import { SummarizerError } from '../../shared/errors.js';
-import { withoutContent } from '../host/without-content.js';
+import { withoutContent } from '../host/ask-host.js';
 
 /** A failed attempt. */
 export interface ProviderFailure {
   readonly error: SummarizerError;
   readonly isRetryable: boolean;
-  /** Time that the provider asked to wait for, in milliseconds. */
+  /** The delay that the provider asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** How far down a chain of causes is looked. */
+/** Maximum depth of a chain of causes. */
 const MAX_CAUSES = 5;
 
-/** Codes of Node and undici for connections that failed, and may not fail again. */
+/** Codes of Node and undici for transient connection failures. */
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ECONNABORTED',
   'ECONNREFUSED',
@@ -40,7 +39,7 @@ const NETWORK_MESSAGES: ReadonlySet<string> = new Set([
   'terminated',
 ]);
 
-/** Reads what an attempt threw. */
+/** Classifies what an attempt threw. */
 export function readProviderFailure(thrown: unknown, now: () => number): ProviderFailure {
   if (thrown instanceof SummarizerError) {
     const isRetryable = thrown.code === 'SUMMARIZER_TIMEOUT';
@@ -63,13 +62,13 @@ export function readProviderFailure(thrown: unknown, now: () => number): Provide
   return { error, isRetryable, retryAfterMs: retryAfter(chain, now) };
 }
 
-/** Requests that a provider turned down for now. */
+/** Requests that a provider rejected temporarily. */
 function isBusyStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
 function isRetryableStatus(status: number): boolean {
-  // A failure although the provider said OK: the body was not what it should be, as when a proxy cuts it.
+  // A failure with a success status means a broken body, for example cut off by a proxy.
   return isBusyStatus(status) || (status >= 200 && status < 300);
 }
 
@@ -108,7 +107,7 @@ function retryAfter(chain: readonly Link[], now: () => number): number | undefin
   return undefined;
 }
 
-/** Reads a header from a `Headers` object, or from a record with keys in lower case. */
+/** Reads a header from a `Headers` object, or from a record with lower-case keys. */
 function headerOf(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const value: unknown = headers instanceof Headers ? headers.get(name) : (headers as Link)[name];

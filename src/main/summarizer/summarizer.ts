@@ -1,16 +1,16 @@
-// The port to the model that writes summaries: what strategies ask of it, whatever SDK stands behind.
+// The port to the model that writes summaries, independent of any SDK.
 
-/** One request: a system prompt and a single user message. Tools are never offered. */
+/** One request: a system prompt and a single user message, without tools. */
 export interface SummarizerRequest {
   readonly system: string;
   readonly prompt: string;
-  /** Tokens that the answer may have at most. */
+  /** Maximum tokens of the answer. */
   readonly maxOutputTokens: number;
   /** Aborts when the caller gave up or the deadline has passed. */
   readonly signal: AbortSignal;
   /**
-   * The same, in any process, for what asks the same of the same version of a conversation: 64 hexadecimal digits. For who has
-   * requests answered elsewhere. @default it is nobody's but this request's
+   * Equal, in every process, for equal requests about the same version of a conversation: 64 hexadecimal digits. For
+   * summarizers that delegate requests. @default the request is unique
    */
   readonly id?: string | undefined;
 }
@@ -24,12 +24,12 @@ export interface SummarizerUsage {
   readonly outputTokens?: number | undefined;
 }
 
-/** What came back. It is not trusted: strategies check it before they use it. */
+/** The answer. It is not trusted: strategies validate it. */
 export interface SummarizerResponse {
   readonly text: string;
   readonly finishReason: SummarizerFinishReason;
   readonly usage?: SummarizerUsage;
-  /** Tool calls in the answer, in any shape: one of them is enough to reject it. */
+  /** Tool calls in the answer, in any shape: a single one makes it unfit. */
   readonly toolCalls?: readonly unknown[];
 }
 
@@ -37,16 +37,16 @@ export interface SummarizerResponse {
 export interface Summarizer {
   /** Tokens of the model's own context window. Longer histories are summarized piece by piece. */
   readonly contextLimit: number;
-  /** Time that one `generate` may take, retries included, in milliseconds; more than 24.8 days are 24.8 days. @default 300_000 */
+  /** Timeout of one `generate` call including retries, in milliseconds; capped at 24.8 days. @default 300_000 */
   readonly timeoutMs?: number;
   /** Answers one request. What it throws becomes the cause of a `CompressionExecutionError`. */
   generate(request: SummarizerRequest): Promise<SummarizerResponse>;
 }
 
-/** Time that one `generate` may take when the summarizer does not say. */
+/** The default timeout of one `generate` call. */
 export const DEFAULT_SUMMARIZER_TIMEOUT_MS = 300_000;
 
-/** Whether this can be asked for summaries; a number that is NaN is none. What it answers is another matter. */
+/** Whether a value has the shape of a summarizer; NaN is rejected. */
 export function isSummarizer(value: unknown): value is Summarizer {
   if (typeof value !== 'object' || value === null) return false;
   const { generate, contextLimit, timeoutMs } = value as Readonly<Record<string, unknown>>;

@@ -1,62 +1,57 @@
-// How much fits into one request to a summarizer, and how a long transcript is dealt out over several.
+// How much fits into one request to a summarizer, and how a long transcript is split into several.
 
-/** Share of the summarizer's window that a summary may take, and the most tokens it ever may. */
+/** Maximum share of the summarizer's window for a summary, and its absolute maximum in tokens. */
 const OUTPUT_SHARE = 0.2;
 const MAX_OUTPUT_TOKENS = 16_384;
 
-/** Counts are made for another model's tokenizer: this much is left free for the difference. */
+/** Reserve: counts are made with another model's tokenizer. */
 const SAFETY_SHARE = 0.1;
 
-/** Less than this per request would take too many of them. */
+/** Smaller pieces would take too many requests. */
 const MIN_PIECE_TOKENS = 512;
 export const MAX_PIECES = 64;
 
 const MAX_PART_CHARACTERS = 8_192;
 
-/** Words per token of English, rounded down: a limit that models understand better than tokens. */
+/** Words per English token, rounded down: models understand a limit in words better. */
 const WORDS_PER_TOKEN = 0.6;
 const MIN_WORDS = 100;
 
-/** Sizes in tokens, unless they say otherwise. */
+/** Sizes in tokens, unless noted otherwise. */
 export interface SummaryBudget {
   readonly maxOutputTokens: number;
-  /** Transcript that fits beside the summary of what came before. */
+  /** Transcript that fits beside the previous summary. */
   readonly pieceTokens: number;
-  /** Characters of one line, so that several fit into a piece. */
+  /** Maximum characters of one line, so that several fit into a piece. */
   readonly maxPartCharacters: number;
 }
 
-/** Tokens that an answer may have. */
-export function maxOutputTokensOf(contextLimit: number): number {
-  return Math.min(MAX_OUTPUT_TOKENS, Math.floor(contextLimit * OUTPUT_SHARE));
-}
-
 /**
- * Returns the budget of each request, or `undefined` when the window is too small for any.
+ * Returns the budget of each request, or `undefined` if the window is too small.
  *
  * @param contextLimit tokens of the summarizer's window
- * @param fixedTokens tokens of what every request holds besides transcript and previous summary
+ * @param fixedTokens tokens of every request besides transcript and previous summary
  */
 export function summaryBudget(
   contextLimit: number,
   fixedTokens: number,
 ): SummaryBudget | undefined {
-  const maxOutputTokens = maxOutputTokensOf(contextLimit);
+  const maxOutputTokens = Math.min(MAX_OUTPUT_TOKENS, Math.floor(contextLimit * OUTPUT_SHARE));
   const inputTokens = Math.floor((contextLimit - maxOutputTokens) * (1 - SAFETY_SHARE));
-  // A summary that is handed on has at most the size of an answer.
+  // The previous summary is at most as long as an answer.
   const pieceTokens = inputTokens - fixedTokens - maxOutputTokens;
   if (!(pieceTokens >= MIN_PIECE_TOKENS)) return undefined;
   const maxPartCharacters = Math.min(MAX_PART_CHARACTERS, Math.floor(pieceTokens / 4));
   return { maxOutputTokens, pieceTokens, maxPartCharacters };
 }
 
-/** Words that a summary should not exceed so that it has about `tokens`. */
+/** Word limit for a summary of about `tokens`. */
 export function wordsOf(tokens: number): number {
   return Math.max(MIN_WORDS, Math.floor(tokens * WORDS_PER_TOKEN));
 }
 
-/** Deals lines out in order to at least one piece, each of at most `pieceTokens` or of a single line. */
-export function dealOut(
+/** Splits lines in order into at least one piece, each of at most `pieceTokens` or a single line. */
+export function splitIntoPieces(
   lines: readonly string[],
   tokens: readonly number[],
   pieceTokens: number,

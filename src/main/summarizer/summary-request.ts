@@ -1,8 +1,7 @@
-// The one user message of a request for a summary: framed data first, what to do with it last.
+// The user message of a summary request: framed data first, the task last.
 
-import { cleanLine } from './clean-text.js';
 import { jsonLine } from './flatten-history.js';
-import { frame } from './frame.js';
+import { cleanLine, frame } from './frame.js';
 import { activeTodosOf } from './todo.js';
 import type { Todo } from './todo.js';
 
@@ -11,14 +10,14 @@ const MAX_TODO_LENGTH = 500;
 const MAX_SUBTASKS = 20;
 
 export interface SummaryRequest {
-  /** Made for this request alone, after everything that stands in its frames. */
+  /** Generated for this request, after everything inside its frames. */
   readonly nonce: string;
-  /** The lines of the transcript, as `flattenHistory` gives them. */
+  /** The lines of the transcript, from `flattenHistory`. */
   readonly lines: readonly string[];
-  /** The summary of what came before; empty when there is none. */
+  /** The summary so far; empty if there is none. */
   readonly previousSummary: string;
   readonly todos: readonly Todo[];
-  /** Which piece of the history this is, counted from 1, and of how many. */
+  /** The number of this piece, from 1, and of how many. */
   readonly piece: number;
   readonly pieces: number;
   readonly maxWords: number;

@@ -1,11 +1,11 @@
-// Whether an answer is fit to be a summary, and what of it is. Knows no prompt and no history.
+// Validates an answer as a summary, and extracts it.
 
-import type { SummaryRejectionReason } from '../../shared/errors.js';
 import { isBlank } from '../../shared/content.js';
-import { cleanText } from './clean-text.js';
+import type { SummaryRejectionReason } from '../../shared/errors.js';
+import { cleanText } from './frame.js';
 import type { SummarizerResponse } from './summarizer.js';
 
-/** A summary, or what speaks against the answer. `message` holds nothing of the answer. */
+/** A summary, or why the answer is unfit. `message` contains nothing of the answer. */
 export type ReadSummary =
   | { readonly ok: true; readonly summary: string; readonly isFramed: boolean }
   | { readonly ok: false; readonly reason: SummaryRejectionReason; readonly message: string };
@@ -14,8 +14,8 @@ const OPEN = /<state_snapshot(?:\s[^<>]{0,200})?>/i;
 const CLOSE = /<\/state_snapshot\s{0,8}>/gi;
 
 /**
- * Reads an answer. Where it is framed, only what stands between `<state_snapshot>` and the last
- * `</state_snapshot>` counts. Linear in the length of the answer.
+ * Validates an answer. If it is framed, only the text between `<state_snapshot>` and the last `</state_snapshot>` counts.
+ * Linear in its length.
  */
 export function readSummary(response: SummarizerResponse): ReadSummary {
   const { finishReason, toolCalls = [] } = response;
@@ -40,7 +40,7 @@ export function readSummary(response: SummarizerResponse): ReadSummary {
     : { ok: true, summary, isFramed: framed !== undefined };
 }
 
-/** Models served without a parser for their reasoning put it in front of the answer. */
+/** Without a reasoning parser, some servers put the reasoning in front of the answer. */
 function withoutReasoning(answer: string): string {
   const text = answer.trimStart();
   if (!text.startsWith('<think>')) return text;
@@ -57,7 +57,7 @@ function unframed(answer: string): string | undefined {
   return end < start ? undefined : answer.slice(start, end);
 }
 
-/** A snapshot whose sections are all empty says nothing. */
+/** A snapshot with nothing but empty sections is empty. */
 function withoutTags(text: string): string {
   return text.replace(/<\/?[a-z_]{1,64}>/gi, '').replace(/\bnone\b[.]?/gi, '');
 }

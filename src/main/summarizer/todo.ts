@@ -1,4 +1,4 @@
-// The task list as a host hands it in, and how it is asked for.
+// The host's task list, and its validation.
 
 import { CtxfoldError } from '../../shared/errors.js';
 import { isArray, isObject } from '../../shared/misuse.js';
@@ -17,28 +17,28 @@ export interface TodoSubtask {
   readonly content: string;
 }
 
-/** Returns the items that still have to be done. */
+/** Returns the items that are not done. */
 export function activeTodosOf(todos: readonly Todo[]): readonly Todo[] {
   return todos.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
 }
 
-/** Items that a list may have; of more, a summary could explain none. */
+/** Maximum items; a summary could not explain more. */
 const MAX_TODOS = 10_000;
 
 const STATUSES: readonly unknown[] = ['pending', 'in_progress', 'completed', 'cancelled'];
 
 /**
- * Asks the host for its task list.
+ * Gets the task list from the host.
  *
- * @returns a list of its own: what the host does with its objects later has no effect
- * @throws CtxfoldError `TODOS_FAILED` when the host throws, or returns what is no such list.
+ * @returns a copy, independent of the host's objects
+ * @throws CtxfoldError `TODOS_FAILED` if the host throws, or returns anything but a task list.
  */
 export function askForTodos(activeTodos: () => readonly Todo[]): readonly Todo[] {
   const failed = (message: string, options?: ErrorOptions): Error =>
     new CtxfoldError(message, 'TODOS_FAILED', options);
   return askHost('activeTodos', activeTodos, failed, (todos) => {
     if (!isArray(todos) || todos.length > MAX_TODOS) return undefined;
-    return allOf(todos, readTodo);
+    return readEach(todos, readTodo);
   });
 }
 
@@ -50,7 +50,7 @@ function readTodo(value: unknown): Todo | undefined {
   }
   const todo = { id, content, status: status as Todo['status'] };
   if (subtasks === undefined) return todo;
-  const parts = isArray(subtasks) ? allOf(subtasks, readSubtask) : undefined;
+  const parts = isArray(subtasks) ? readEach(subtasks, readSubtask) : undefined;
   return parts === undefined ? undefined : { ...todo, subtasks: parts };
 }
 
@@ -60,8 +60,8 @@ function readSubtask(value: unknown): TodoSubtask | undefined {
   return typeof id === 'string' && typeof content === 'string' ? { id, content } : undefined;
 }
 
-/** What each element reads as, or `undefined` when one of them cannot be read. */
-function allOf<Item>(
+/** Reads each element; `undefined` if any cannot be read. */
+function readEach<Item>(
   values: readonly unknown[],
   read: (value: unknown) => Item | undefined,
 ): readonly Item[] | undefined {

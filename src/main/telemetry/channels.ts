@@ -1,66 +1,73 @@
-// The diagnostics channels: what ctxfold tells monitoring, and how it is published. A message holds
-// numbers, ids, codes and names of tasks, steps and strategies, and nothing of what a history says.
+// The diagnostics channels: what ctxfold reports to monitoring, and how a session publishes it. Messages contain numbers, ids,
+// codes and names of tasks, steps and strategies, never content of a history. Publishing has no effect on the session.
 
 import { channel } from 'node:diagnostics_channel';
 import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
-import type { CacheMissCause } from '../preflight/cache-misses.js';
-import type { CompressionOutcome } from '../preflight/session-events.js';
+import type { HistoryService } from '../history-service.js';
+import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
+import type {
+  StepReport,
+  CompressionOutcome,
+  CompressedEvent,
+  FittedEvent,
+  PrunedEvent,
+} from '../preflight/session-events.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
 
-/** The code of an error of this package; `UNKNOWN` stands for all others. */
+/** The code of an error of this package; `UNKNOWN` for all others. */
 export type FailureCode = ErrorCode | 'UNKNOWN';
 
-/** A piece of heavy work that was done: a density pass, a batch counted, a compression planned. */
+/** A completed piece of heavy work: a density pass, a counted batch, a planned compression. */
 export interface PassMessage {
   readonly sessionId: string;
-  /** `open` hands a whole history to the thread that keeps it from then on. */
+  /** `open` moves a whole history to the thread that keeps it from then on. */
   readonly task: 'optimize' | 'count' | 'compress' | 'open';
-  /** On a worker that keeps the history, on one that was sent it, or on the calling thread. */
+  /** On the worker that keeps the history, on a worker that was sent a copy, or on the calling thread. */
   readonly ranOn: 'resident' | 'snapshot' | 'inline';
-  /** Entries of the history, or of the batch that was counted. */
+  /** Entries of the history, or of the counted batch. */
   readonly entries: number;
-  /** Time that the task waited for a free thread, in milliseconds. */
+  /** Time spent waiting for a free thread, in milliseconds. */
   readonly queueMs: number;
-  /** Time that it ran, where it ran, in milliseconds. */
+  /** Run time of the task, in milliseconds. */
   readonly runMs: number;
-  /** Wall time that was neither waiting nor running, in milliseconds. */
+  /** Remaining wall time, in milliseconds. */
   readonly transferMs: number;
-  /** Time for which the calling thread was kept busy, in milliseconds. */
+  /** Time for which the calling thread was blocked, in milliseconds. */
   readonly mainThreadMs: number;
-  /** Size of the text that was posted, as an estimate: UTF-16 units. 0 when nothing was posted. */
+  /** Approximate size of the posted text, in UTF-16 units; 0 if nothing was posted. */
   readonly bytesSent: number;
 }
 
-/** Work meant for a worker ran on the calling thread, because workers failed, or tokens were estimated. */
+/** Work meant for a worker ran on the calling thread because workers failed, or tokens were estimated. */
 export interface FallbackMessage {
   readonly sessionId: string;
   readonly task: PassMessage['task'] | 'send';
   /** The code of the last failure. */
   readonly code: FailureCode;
-  /** What it came from, in the words of the innermost error that is ctxfold's. Foreign texts stay in the `fallback` event. */
+  /** Message of the innermost ctxfold error. Foreign messages are only in the `fallback` event. */
   readonly cause: string;
   /** Attempts made on workers before. */
   readonly attempts: number;
 }
 
-/** An edit of a preflight that landed, or a step that was to make one and ended otherwise. */
+/** An edit of a preflight that landed, or a step that ended otherwise. */
 export interface CompactionMessage {
   readonly sessionId: string;
   /** Pruning, compressing, or the last resort over the hard limit. */
   readonly step: 'pruned' | 'compressed' | 'fitted';
-  /** The strategy at work; absent for `fitted`, which needs none. */
+  /** Absent for `fitted`, which needs no strategy. */
   readonly strategy?: CompressionStrategyName;
-  /** `applied`: the edit landed. Otherwise the history is as it was. */
+  /** `applied`: the edit landed. Otherwise the history is unchanged. */
   readonly outcome: CompressionOutcome | 'failed' | 'aborted';
   /** Why it failed. */
   readonly code?: FailureCode;
-  /** The configured strategy and its failure, when truncation took its place. */
+  /** The configured strategy and its failure, if another was used instead. */
   readonly fallbackFrom?: {
     readonly strategy: CompressionStrategyName;
     readonly code: FailureCode;
   };
-  /** The model that the session talks to, as it was named last; absent when nobody named one. */
+  /** The most recently named model of the session, if any. */
   readonly modelName?: string;
   /** Tokens of the whole history. */
   readonly tokensBefore: number;
@@ -79,13 +86,13 @@ export interface CompactionMessage {
 export interface PreflightMessage {
   readonly sessionId: string;
   readonly promptId: string;
-  /** Who asked for it. */
+  /** The caller. */
   readonly source: string;
   /** Tokens that the request holds besides the history. */
   readonly pendingTokens: number;
   /** Tokens of the history afterwards. */
   readonly totalTokens: number;
-  /** Time from its beginning, without waiting for an earlier preflight of the session. */
+  /** Duration, without waiting for an earlier preflight of the session. */
   readonly durationMs: number;
   readonly outcome: 'done' | 'aborted' | 'failed';
   /** Why it failed. */
@@ -95,15 +102,15 @@ export interface PreflightMessage {
 /** A request read much less from the provider's cache than it could have. */
 export interface CacheMissMessage {
   readonly sessionId: string;
-  /** The model that the session talks to, as it was named last; absent when nobody named one. */
+  /** The most recently named model of the session, if any. */
   readonly modelName?: string;
   readonly cause: CacheMissCause;
-  /** What was there to read, in the model's own tokens. */
+  /** What could have been read, in the model's own tokens. */
   readonly expectedTokens: number;
   readonly readTokens: number;
 }
 
-/** What is published, by the name of its channel. */
+/** Messages by channel name. */
 export interface TelemetryMessages {
   readonly 'ctxfold:pass': PassMessage;
   readonly 'ctxfold:fallback': FallbackMessage;
@@ -113,8 +120,8 @@ export interface TelemetryMessages {
 }
 
 /**
- * Publishes what `build` returns; it is called only when somebody listens. A listener that throws
- * harms neither the others nor the publisher: Node raises it as an uncaught exception afterwards.
+ * Publishes the result of `build`, which is called only if there is a subscriber. A subscriber that throws affects neither the
+ * others nor the publisher: Node raises an uncaught exception afterwards.
  */
 export type Publish<Message> = (build: () => Message) => void;
 
@@ -133,7 +140,7 @@ export const publishCompaction: Publish<CompactionMessage> = publisherOf('ctxfol
 export const publishPreflight: Publish<PreflightMessage> = publisherOf('ctxfold:preflight');
 export const publishCacheMiss: Publish<CacheMissMessage> = publisherOf('ctxfold:cache-miss');
 
-/** The innermost error of ctxfold's own in a chain of causes: its message holds no content, as what others throw may. */
+/** Returns the innermost ctxfold error in a chain of causes. Its message contains no content; foreign messages might. */
 export function innermostFailure(error: Error): Error {
   let innermost = error;
   for (let link: unknown = error, depth = 0; depth < MAX_CAUSES; depth += 1) {
@@ -146,8 +153,137 @@ export function innermostFailure(error: Error): Error {
 
 const MAX_CAUSES = 8;
 
-/** The code that messages name a failure by. Codes of foreign errors could say anything, and are not passed on. */
+/** Returns the code that messages use for a failure. Codes of foreign errors are not passed on: they could say anything. */
 export function failureCode(thrown: unknown): FailureCode {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return ERROR_CODES.find((known) => known === code) ?? 'UNKNOWN';
+}
+
+export interface SessionTelemetryOptions {
+  readonly sessionId: string;
+  readonly history: Pick<HistoryService, 'getTotalTokens' | 'modelName'>;
+}
+
+/** What identifies a preflight. */
+export type PreflightDetails = Pick<PreflightMessage, 'promptId' | 'source' | 'pendingTokens'> & {
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Publishes the preflights of one session and their steps. */
+export class SessionTelemetry {
+  readonly #sessionId: string;
+  readonly #history: SessionTelemetryOptions['history'];
+
+  constructor(options: SessionTelemetryOptions) {
+    this.#sessionId = options.sessionId;
+    this.#history = options.history;
+  }
+
+  /** Publishes the outcome of a running preflight. Settles like `running`. */
+  async watchPreflight<Result>(
+    details: PreflightDetails,
+    running: Promise<Result>,
+  ): Promise<Result> {
+    const start = performance.now();
+    try {
+      const result = await running;
+      this.#publishPreflight(details, start, { outcome: 'done' });
+      return result;
+    } catch (thrown) {
+      const isAborted = details.signal?.aborted === true;
+      this.#publishPreflight(details, start, endOf(thrown, isAborted));
+      throw thrown;
+    }
+  }
+
+  /**
+   * Publishes the outcome of a step, unless it had nothing to do. An edit that landed counts, even if something failed
+   * afterwards.
+   */
+  noteStep(report: StepReport): void {
+    if (report.step === 'none' || report.event === null) return;
+    const { step, event, failure, isAborted, startTimeMs, durationMs } = report;
+    const strategy = 'strategy' in report ? report.strategy : undefined;
+    const { modelName } = this.#history;
+    publishCompaction(() => ({
+      sessionId: this.#sessionId,
+      step,
+      ...(strategy !== undefined && { strategy }),
+      ...(modelName !== undefined && { modelName }),
+      ...(event === undefined
+        ? { ...this.#unchangedTokens(), ...endOf(failure?.thrown, isAborted) }
+        : endingOf(event)),
+      startTimeMs,
+      durationMs,
+    }));
+  }
+
+  /** Publishes a cache miss, without the provider's reason: that is foreign text. */
+  noteCacheMiss({ cause, expectedTokens, readTokens }: CacheMissedEvent): void {
+    const { modelName } = this.#history;
+    publishCacheMiss(() => ({
+      sessionId: this.#sessionId,
+      ...(modelName !== undefined && { modelName }),
+      cause,
+      expectedTokens,
+      readTokens,
+    }));
+  }
+
+  #unchangedTokens(): Pick<CompactionMessage, 'tokensBefore' | 'tokensAfter'> {
+    const tokens = this.#history.getTotalTokens();
+    return { tokensBefore: tokens, tokensAfter: tokens };
+  }
+
+  #publishPreflight(
+    { promptId, source, pendingTokens }: PreflightDetails,
+    start: number,
+    end: Pick<PreflightMessage, 'outcome' | 'code'>,
+  ): void {
+    publishPreflight(() => ({
+      sessionId: this.#sessionId,
+      promptId,
+      source,
+      pendingTokens,
+      totalTokens: this.#history.getTotalTokens(),
+      durationMs: performance.now() - start,
+      ...end,
+    }));
+  }
+}
+
+type Ending = Omit<
+  CompactionMessage,
+  'sessionId' | 'step' | 'modelName' | 'startTimeMs' | 'durationMs'
+>;
+
+function endingOf(event: PrunedEvent | CompressedEvent | FittedEvent): Ending {
+  const { tokensBefore, tokensAfter } = event;
+  if ('changes' in event) {
+    const changedEntries = event.changes.length;
+    return { outcome: 'applied', tokensBefore, tokensAfter, changedEntries };
+  }
+  const { strategy, outcome, llmCallMade, entriesBefore, entriesAfter, fallbackFrom } = event;
+  return {
+    strategy,
+    outcome,
+    llmCallMade,
+    tokensBefore,
+    tokensAfter,
+    entriesBefore,
+    entriesAfter,
+    ...(fallbackFrom !== undefined && {
+      fallbackFrom: { strategy: fallbackFrom.strategy, code: failureCode(fallbackFrom.error) },
+    }),
+  };
+}
+
+/** An abort may reject with anything; only the signal tells that it was one. */
+function endOf(
+  thrown: unknown,
+  isAborted: boolean,
+):
+  | { readonly outcome: 'aborted' }
+  | (Pick<Required<PreflightMessage>, 'code'> & { readonly outcome: 'failed' }) {
+  return isAborted ? { outcome: 'aborted' } : { outcome: 'failed', code: failureCode(thrown) };
 }

@@ -1,28 +1,28 @@
-// Adds up the passes behind each compaction, for whoever hears of the two on different channels.
+// Sums up the passes behind each compaction, for subscribers that receive the two on different channels.
 
 import type { CompactionMessage, PassMessage } from './channels.js';
 
-/** Time that passes took, in milliseconds. */
+/** Time spent in passes, in milliseconds. */
 export interface PassTimes {
-  /** On workers; 0 when all ran on the calling thread. */
+  /** On workers; 0 if all ran on the calling thread. */
   readonly workerRunMs: number;
   readonly mainThreadMs: number;
 }
 
-/** The step that a task works for. Counting and opening work for none in particular. */
+/** The step that a task belongs to. Counting and opening belong to none. */
 const STEP_OF_TASK: Readonly<Partial<Record<PassMessage['task'], CompactionMessage['step']>>> = {
   optimize: 'pruned',
   compress: 'compressed',
 };
 
-/** Sessions that may be in a preflight at the same time; a pass that ends after its preflight could stay otherwise. */
+/** Bounds memory: a pass that ends after its preflight is never taken out. */
 const MAX_SESSIONS = 1_000;
 
-/** The passes of the preflights that are under way. */
+/** The passes of running preflights. */
 export class PassLedger {
   readonly #sessions: Map<string, Map<CompactionMessage['step'], PassTimes>> = new Map();
 
-  /** Books a pass to the step that it is part of. */
+  /** Adds a pass to its step. */
   add({ sessionId, task, ranOn, runMs, mainThreadMs }: PassMessage): void {
     const step = STEP_OF_TASK[task];
     if (step === undefined) return;
@@ -36,7 +36,7 @@ export class PassLedger {
     if (this.#sessions.size > MAX_SESSIONS) this.#dropOldest();
   }
 
-  /** Takes out what was booked to a step of the session since it was last asked for, or `undefined`. */
+  /** Removes and returns the times of a session's step, or `undefined`. */
   take(sessionId: string, step: CompactionMessage['step']): PassTimes | undefined {
     const steps = this.#sessions.get(sessionId);
     const times = steps?.get(step);
@@ -44,7 +44,7 @@ export class PassLedger {
     return times;
   }
 
-  /** Forgets a session whose preflight has ended: what its passes were for has been told. */
+  /** Forgets a session whose preflight has ended. */
   close(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }

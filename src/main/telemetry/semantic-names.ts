@@ -1,5 +1,5 @@
-// The names by which OpenTelemetry knows what ctxfold does. Literals of our own: the packages with
-// constants mark those for generative AI as deprecated, and OpenTelemetry's JavaScript copies them too.
+// OpenTelemetry names for what ctxfold does. Literals, because the constants packages mark those for generative AI as
+// deprecated, and recommend copying them.
 
 /** The scope of all spans and metrics. */
 export const SCOPE_NAME = 'ctxfold';
@@ -7,13 +7,13 @@ export const SCOPE_NAME = 'ctxfold';
 /** The span of one step of a preflight. */
 export const SPAN_COMPACT_CONTEXT = 'compact_context';
 
-/** Attributes of the conventions for generative AI, and of those for errors. */
+/** Attributes from the conventions for generative AI and for errors. */
 export const ATTRIBUTE_CONVERSATION_ID = 'gen_ai.conversation.id';
 export const ATTRIBUTE_REQUEST_MODEL = 'gen_ai.request.model';
 export const ATTRIBUTE_CONVERSATION_COMPACTED = 'gen_ai.conversation.compacted';
 export const ATTRIBUTE_ERROR_TYPE = 'error.type';
 
-/** Attributes of our own. */
+/** Our own attributes. */
 export const ATTRIBUTE_STEP = 'ctxfold.step';
 export const ATTRIBUTE_STRATEGY = 'ctxfold.strategy';
 export const ATTRIBUTE_OUTCOME = 'ctxfold.outcome';
@@ -32,7 +32,7 @@ export const ATTRIBUTE_TASK = 'ctxfold.task';
 export const ATTRIBUTE_RAN_ON = 'ctxfold.ran_on';
 export const ATTRIBUTE_CACHE_MISS_CAUSE = 'ctxfold.cache.miss_cause';
 
-/** Metrics. Durations are in seconds, as the conventions want them. */
+/** Metrics. Durations are in seconds, as the conventions require. */
 export const METRIC_COMPACTION_DURATION = 'ctxfold.compaction.duration';
 export const METRIC_PREFLIGHT_DURATION = 'ctxfold.preflight.duration';
 export const METRIC_PASS_MAIN_THREAD = 'ctxfold.pass.main_thread';

@@ -1,44 +1,45 @@
-// Where token counts come from: the exact encoding wherever the offload runs it, an estimate, or a
-// counter that the user brings.
+// Where token counts come from: the exact encoding, run by the offload; an estimate; or the user's own counter.
 
 import { types } from 'node:util';
 import { CtxfoldError } from '../../shared/errors.js';
 import { countEntryTokens } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { countInPieces } from '../../shared/tokens/pieces.js';
-import { nextTurn } from '../waiting/event-loop-turn.js';
 import type { Offload } from '../offload/offload.js';
+import { nextTurn } from '../waiting/event-loop-turn.js';
 import { isTokenCount } from './token-ledger.js';
 import type { CountEntries } from './token-ledger.js';
 
-/** A counter of the user's own. It runs on the thread of the turn loop, so it had better be quick. */
+/** A custom counter. It runs on the thread of the turn loop, so it should be fast. */
 export interface TokenCounter {
   /**
-   * Tokens of a text of at most 512 UTF-16 units, for the model that the session talks to, if it is known: a number of
-   * at least 0. When it throws or returns anything else, the count has failed, and estimates stand in.
+   * Returns the tokens of a text of at most 512 UTF-16 units, for the session's model if that is known: a non-negative number.
+   * If it throws or returns anything else, counting has failed, and estimates are used.
    */
   countTokens(text: string, modelName: string | undefined): number;
 }
 
 /**
- * How tokens are counted. `o200k`: exactly, in a worker unless the session runs inline.
- * `estimate`: by the words of a text, within some 5 % on sessions of agents, at once.
+ * How tokens are counted. `o200k`: exactly, in a worker unless the session runs inline. `estimate`: by words, within about 5 %
+ * on agent sessions, synchronously.
  */
 export type Tokenizer = 'o200k' | 'estimate' | TokenCounter;
 
-/** Makes the function by which a history has its entries counted. */
+/** Estimates the tokens of each entry by its words. */
+export const estimateEntries: CountEntries = (contents) =>
+  Promise.resolve(contents.map(estimateEntryTokens));
+
+/** Makes the function that a history's entries are counted with. */
 export function createCountEntries(tokenizer: Tokenizer, offload: Offload): CountEntries {
   if (tokenizer === 'o200k') return (contents) => offload.countTokens(contents);
-  if (tokenizer === 'estimate') {
-    return (contents) => Promise.resolve(contents.map(estimateEntryTokens));
-  }
+  if (tokenizer === 'estimate') return estimateEntries;
   return async (contents, modelName) => {
     const counts: number[] = [];
     const countText = countInPieces((text) => {
       const count: unknown = tokenizer.countTokens(text, modelName);
-      // Not only the sum: what is too much in one piece must not hide what is missing in another.
+      // Checked per piece: an excess in one must not hide a deficit in another.
       if (isTokenCount(count)) return count;
-      // A counter that is asynchronous may reject, and nobody waits for it.
+      // A promise may reject, and nothing awaits it.
       if (types.isPromise(count)) count.catch(() => undefined);
       throw new CtxfoldError(
         `The tokenizer's countTokens returned ${typeof count === 'number' ? count : typeof count}; it has to return a number of at least 0, and no promise of one.`,
@@ -53,5 +54,5 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
   };
 }
 
-/** Entries that a user's counter gets before the event loop has its turn. */
+/** Entries given to a custom counter between turns of the event loop. */
 const ENTRIES_PER_TURN = 16;

@@ -1,5 +1,5 @@
-// Who owes what: the tokens of every entry of a history, counted once each, and their sum. Counts
-// arrive later from elsewhere; until then an estimate stands in, by what earlier counts have taught.
+// The tokens of a history: each entry is counted once, and the sum is maintained. Counts arrive asynchronously; until then an
+// estimate is used, calibrated by earlier counts.
 
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
@@ -10,47 +10,47 @@ import {
   entryCharacters,
   estimateEntryTextTokens,
 } from '../../shared/tokens/estimate.js';
-import { endsWithin } from '../waiting/with-deadline.js';
-import { clearImmediate, setImmediate } from '../waiting/immediate.js';
+import { endsWithin } from '../waiting/abortable.js';
+import { clearImmediate, setImmediate } from '../waiting/event-loop-turn.js';
 
-/** Counts the tokens of each entry, in their order; `modelName` is the model that they are meant for, if known. */
+/** Counts the tokens of each entry, in order, for this model if it is known. */
 export type CountEntries = (
   contents: readonly IContent[],
   modelName: string | undefined,
 ) => Promise<readonly number[]>;
 
-/** Tokens of entries; `undefined` where they are not known. */
+/** Tokens by entry; `undefined` if unknown. */
 export type KnownTokens = readonly (number | undefined)[];
 
 interface Account {
   /** `undefined` until it is counted. */
   tokens: number | undefined;
-  /** UTF-16 units of its texts; 0 where its tokens were known before it came in. */
+  /** UTF-16 units of its texts; 0 if its tokens were known from the start. */
   readonly characters: number;
-  /** Tokens that depend on no text; 0 there as well. */
+  /** Tokens that do not depend on text; 0 likewise. */
   readonly fixedTokens: number;
-  /** How often the entry stands in the history. */
+  /** How often the entry occurs in the history. */
   occurrences: number;
 }
 
 interface UncountedPart {
-  /** The entry with these blocks of it alone. */
+  /** The entry reduced to the blocks that must be counted. */
   readonly uncounted: IContent;
-  /** Of all else of it. */
+  /** Tokens of its other blocks. */
   readonly tokens: number;
 }
 
-/** Limits for what is learned: a token is no less than a character or so, and seldom more than a word. */
+/** Bounds of the learned ratio. */
 const MIN_CHARACTERS_PER_TOKEN = 1;
 const MAX_CHARACTERS_PER_TOKEN = 8;
 
-/** Tokens of what is expected before any count that the learning begins with, so that one short entry does not decide. */
+/** Weight of the initial expectation, in tokens, so that a single short entry does not decide. */
 const PRIOR_TOKENS = 32;
 
-/** Characters that are read for what to expect, once in the life of a history and in 3 ms: a look at every character would be felt. */
+/** Characters sampled for the initial expectation, once per history: 3 ms. Sampling everything would be noticeable. */
 const SAMPLE_CHARACTERS = 2 ** 19;
 
-/** Time that one batch may take. Far more than any counter needs; what counts in workers has deadlines of its own. */
+/** Timeout of a batch: far more than any counter needs. Counting in workers has deadlines of its own. */
 const COUNT_TIMEOUT_MS = 300_000;
 
 function countTimeout(): Error {
@@ -62,30 +62,30 @@ function countTimeout(): Error {
 
 const NONE_KNOWN: KnownTokens = [];
 
-/** Keeps the books of one history. */
+/** Maintains the token sum of one history. */
 export class TokenLedger {
   readonly #countEntries: CountEntries;
   readonly #onChange: (totalTokens: number) => void;
   readonly #accounts = new Map<IContent, Account>();
-  /** Counts of entries that may yet come in: what a compression makes is weighed before it is. */
+  /** Counts of entries that may be added later, such as those of a compression. */
   readonly #weighed = new WeakMap<IContent, number>();
-  /** Of entries that may come in, what of them is to be counted, and the tokens of the rest. */
+  /** Entries that may be added later and are only counted in part. */
   readonly #parts = new WeakMap<IContent, UncountedPart>();
   #uncounted: IContent[] = [];
   #flush: NodeJS.Immediate | undefined;
-  /** Ends when all batches that are under way have ended, well or not. */
+  /** Settles when all running batches have ended, whatever their outcome. */
   #underWay: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
   #modelName: string | undefined;
   #countedTokens = 0;
-  /** What the sum of all entries that are not counted yet is estimated from; how many they are. */
+  /** Sums over uncounted entries, from which their tokens are estimated. */
   #uncountedCharacters = 0;
   #uncountedFixedTokens = 0;
   #uncountedOccurrences = 0;
-  /** Texts that were counted so far. They stay learned when their entries leave. */
+  /** Text counted so far. Kept when its entries leave. */
   #learnedCharacters = 0;
   #learnedTokens = 0;
-  /** Texts that were read before anything was counted, and about how many tokens they have. */
+  /** Text sampled before anything was counted, and its estimated tokens. */
   #sampledCharacters = 0;
   #sampledTokens = 0;
 
@@ -95,39 +95,36 @@ export class TokenLedger {
     this.#onChange = onChange;
   }
 
-  /**
-   * Tokens of all entries, each occurrence of one counted. Entries without a count are estimated by
-   * the characters per token of those that were counted so far.
-   */
+  /** Tokens of all entries, by occurrence. Uncounted entries are estimated by the characters per token of counted ones. */
   get total(): number {
     if (this.isCounted) return this.#countedTokens;
     const textTokens = Math.ceil(this.#uncountedCharacters / this.#charactersPerToken);
     return this.#countedTokens + this.#uncountedFixedTokens + textTokens;
   }
 
-  /** Whether no part of the total is an estimate in want of a count. */
+  /** Whether the total contains no estimate. */
   get isCounted(): boolean {
     return this.#uncountedOccurrences === 0;
   }
 
   /**
-   * Enters entries; what was never counted is queued for it.
+   * Adds entries, and queues those without a count.
    *
-   * @param modelName is meant from now on
-   * @param tokens of the first of them, as far as somebody knows
+   * @param modelName used from now on
+   * @param tokens known tokens of the first of them
    */
   add(contents: readonly IContent[], modelName?: string, tokens: KnownTokens = NONE_KNOWN): void {
     this.#modelName = modelName ?? this.#modelName;
     for (let at = 0; at < contents.length; at += 1) {
       const content = contents[at] as IContent;
-      const account = this.#accounts.get(content) ?? this.#open(content, tokens[at]);
+      const account = this.#accounts.get(content) ?? this.#openAccount(content, tokens[at]);
       account.occurrences += 1;
       this.#book(account, 1);
     }
     this.#scheduleFlush();
   }
 
-  /** Strikes entries off, one occurrence each. A count that is still under way for one is ignored. */
+  /** Removes one occurrence of each entry. A count that is still running is ignored. */
   remove(contents: readonly IContent[]): void {
     for (const content of contents) {
       const account = this.#accounts.get(content);
@@ -136,12 +133,11 @@ export class TokenLedger {
       this.#book(account, -1);
       if (account.occurrences > 0) continue;
       this.#accounts.delete(content);
-      // Whoever is told of the edit asks what it took away.
+      // Listeners of the edit ask for the tokens that it removed.
       if (account.tokens !== undefined) this.#weighed.set(content, account.tokens);
     }
   }
 
-  /** Strikes everything off. */
   clear(): void {
     this.#accounts.clear();
     this.#uncounted = [];
@@ -152,8 +148,8 @@ export class TokenLedger {
   /**
    * Resolves when every entry is counted.
    *
-   * @throws CtxfoldError `TOKEN_COUNT_FAILED` when counting failed, or gave what are no counts; the entries keep
-   * their estimates, and the next call counts them again.
+   * @throws CtxfoldError `TOKEN_COUNT_FAILED` if counting failed or returned invalid counts; the entries keep their estimates,
+   *   and the next call retries.
    */
   async settle(): Promise<void> {
     for (;;) {
@@ -172,27 +168,30 @@ export class TokenLedger {
     }
   }
 
-  /** Tokens of an entry, or `undefined` when it was never counted. */
+  /** Tokens of an entry, or `undefined` if it was never counted. */
   countedTokens(content: IContent): number | undefined {
     return this.#accounts.get(content)?.tokens ?? this.#weighed.get(content);
   }
 
-  /** The same, but `undefined` for an entry that was counted by parts: a mirror that counts all of it knows each of its blocks then. */
+  /**
+   * Like `countedTokens`, but `undefined` for an entry that was counted in part: a mirror must count it whole, to know each of
+   * its blocks.
+   */
   tokensOfWhole(content: IContent): number | undefined {
     return this.#parts.has(content) ? undefined : this.countedTokens(content);
   }
 
-  /** Notes the tokens of an entry that may come in, when they are known without a count. */
+  /** Stores the known tokens of an entry that may be added. */
   weigh(content: IContent, tokens: number): void {
     this.#weighed.set(content, asTokens(tokens));
   }
 
-  /** Notes the tokens of an entry that may come in, but for those of some of its blocks, which are counted instead of all. */
+  /** Stores the known tokens of some blocks of an entry that may be added; only the others will be counted. */
   weighPart(content: IContent, tokens: number, uncounted: IContent): void {
     this.#parts.set(content, { uncounted, tokens: asTokens(tokens) });
   }
 
-  /** Tokens of each entry; those of the history from the books, others counted now and remembered. */
+  /** Tokens of each entry; unknown ones are counted and remembered. */
   async countEach(contents: readonly IContent[]): Promise<readonly number[]> {
     const tokens = contents.map((content) => this.countedTokens(content));
     const unknown = contents.filter((_, at) => tokens[at] === undefined);
@@ -204,14 +203,14 @@ export class TokenLedger {
     return tokens.map((known) => known ?? counts[next++] ?? 0);
   }
 
-  /** Sums the books anew; equal to `total` unless there is a defect. */
+  /** Recomputes the sums; the result equals `total` unless there is a bug. */
   recount(): number {
     this.#clearSums();
     for (const account of this.#accounts.values()) this.#book(account, account.occurrences);
     return this.total;
   }
 
-  #open(content: IContent, known: number | undefined): Account {
+  #openAccount(content: IContent, known: number | undefined): Account {
     const tokens = known === undefined ? this.#weighed.get(content) : asTokens(known);
     const account: Account =
       tokens === undefined
@@ -230,7 +229,7 @@ export class TokenLedger {
     return account;
   }
 
-  /** Adds occurrences of an entry to the sums, or takes them off. */
+  /** Adds occurrences of an entry to the sums; negative numbers remove them. */
   #book({ tokens, characters, fixedTokens }: Account, occurrences: number): void {
     if (tokens !== undefined) {
       this.#countedTokens += tokens * occurrences;
@@ -248,7 +247,7 @@ export class TokenLedger {
     this.#uncountedOccurrences = 0;
   }
 
-  /** What one macrotask adds leaves as one batch. */
+  /** Entries added in one macrotask are counted as one batch. */
   #scheduleFlush(): void {
     if (this.#uncounted.length === 0 || this.#flush !== undefined) return;
     this.#flush = setImmediate(() => {
@@ -261,7 +260,7 @@ export class TokenLedger {
     clearImmediate(this.#flush);
     this.#flush = undefined;
     if (this.#uncounted.length === 0) return;
-    // What failed before is among them, and gets another chance.
+    // The batch includes what failed before.
     this.#failure = undefined;
     const batch = this.#uncounted.filter((content) => this.#isUncounted(content));
     this.#uncounted = [];
@@ -274,19 +273,19 @@ export class TokenLedger {
     try {
       const counts = await this.#countsOf(batch);
       batch.forEach((content, at) => {
-        this.#enter(content, counts[at] ?? 0);
+        this.#recordCount(content, counts[at] ?? 0);
       });
       this.#onChange(this.total);
     } catch (error) {
       this.#failure = asError(error);
-      // Back in line, without a flush of its own: a counter that always fails would never rest.
+      // Requeued without scheduling a flush: a counter that always fails would loop.
       this.#uncounted = this.#uncounted.concat(
         batch.filter((content) => this.#isUncounted(content)),
       );
     }
   }
 
-  /** Counts by whoever counts, which may be anybody's code. */
+  /** The counter may be custom code, so its answer is validated. */
   async #countsOf(contents: readonly IContent[]): Promise<readonly number[]> {
     const parts = contents.map((content) => this.#parts.get(content));
     const asked = contents.map((content, at) => parts[at]?.uncounted ?? content);
@@ -303,7 +302,7 @@ export class TokenLedger {
     return account !== undefined && account.tokens === undefined;
   }
 
-  #enter(content: IContent, tokens: number): void {
+  #recordCount(content: IContent, tokens: number): void {
     const account = this.#accounts.get(content);
     if (account === undefined || account.tokens !== undefined) return;
     this.#book(account, -account.occurrences);
@@ -320,7 +319,7 @@ export class TokenLedger {
   }
 
   #learn(characters: number, textTokens: number): void {
-    // Nothing is learned from a count that is nonsense, or from an entry without text.
+    // Skip invalid counts and entries without text.
     if (textTokens <= 0) return;
     this.#learnedCharacters += characters;
     this.#learnedTokens += textTokens;
@@ -337,7 +336,7 @@ export class TokenLedger {
   }
 }
 
-/** Whether this can be a number of tokens: 0 or more, and finite. A fraction is rounded up. */
+/** Whether this is a valid token number: non-negative and finite. Fractions are rounded up. */
 export function isTokenCount(count: unknown): count is number {
   return typeof count === 'number' && count >= 0 && Number.isFinite(count);
 }
@@ -346,7 +345,7 @@ function asTokens(tokens: number): number {
   return isTokenCount(tokens) ? Math.ceil(tokens) : 0;
 }
 
-/** The counts of a batch, whole. @throws CtxfoldError `TOKEN_COUNT_FAILED` when that is not one count for each. */
+/** Validates and rounds the counts of a batch. @throws CtxfoldError `TOKEN_COUNT_FAILED` unless there is one for each entry. */
 function wholeCounts(counts: unknown, entries: number): readonly number[] {
   const given = isArray(counts) || counts instanceof Int32Array ? Array.from(counts) : [];
   if (given.length === entries && given.every(isTokenCount)) return given.map(Math.ceil);

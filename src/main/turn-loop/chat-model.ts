@@ -1,10 +1,10 @@
-// The ports of a turn loop: the model that answers, and the tools that it may call.
+// The ports of a turn loop: the model that answers, and the tools it may call.
 
 import type { IContent, ToolCallBlock } from '../../shared/content.js';
 
 /** One request to the model. */
 export interface ChatRequest {
-  /** The curated history; the last entry is what the model is to answer. */
+  /** The curated history; the model answers its last entry. */
   readonly contents: readonly IContent[];
   readonly promptId: string;
   /** Aborts when the caller gave up or the deadline has passed. */
@@ -12,9 +12,8 @@ export interface ChatRequest {
 }
 
 /**
- * A part of the model's response, in the order in which it is said. `usage` is kept with the response
- * as it is. When it has a number `inputTokens`, that is reported to the session: all tokens of the
- * input, also those that came from or went into a cache.
+ * A part of the model's response, in order. `usage` is stored with the response unchanged. If it has a number `inputTokens`,
+ * that is reported to the session: all input tokens, including those read from or written to a cache.
  */
 export type ChatChunk =
   | { readonly type: 'text'; readonly text: string }
@@ -24,19 +23,19 @@ export type ChatChunk =
 
 /** A model that streams its response. */
 export interface ChatModel {
-  /** Names the model, for token counters and metadata. */
+  /** The model's name, for token counters and metadata. */
   readonly name?: string;
   stream(request: ChatRequest): AsyncIterable<ChatChunk>;
 }
 
-/** What a tool knows of the call that it carries out. */
+/** What a tool knows about its call. */
 export interface ToolCallContext {
   readonly callId: string;
   /** Aborts when the caller gave up or the deadline has passed. */
   readonly signal: AbortSignal;
 }
 
-/** Carries out one call. What it returns must be JSON-serializable; what it throws becomes the response's error. */
+/** Executes one call. It must return a JSON-serializable value; what it throws becomes the response's error. */
 export type ToolHandler = (parameters: unknown, context: ToolCallContext) => unknown;
 
 /** Tools by name. */

@@ -1,4 +1,4 @@
-// Puts the streamed parts of a response together into one entry of the history.
+// Assembles the streamed parts of a response into one history entry.
 
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
 import { assertIngestible } from '../../shared/ingestion.js';
@@ -9,17 +9,17 @@ export class ResponseBuilder {
   readonly #blocks: ContentBlock[] = [];
   #usage: unknown;
 
-  /** The calls so far, in their order. */
+  /** The calls so far, in order. */
   get calls(): readonly ToolCallBlock[] {
     return this.#blocks.filter((block) => block.type === 'tool_call');
   }
 
-  /** Tokens of the request, when the model has said how many. */
+  /** Input tokens of the request, if the model reported them. */
   get inputTokens(): number | undefined {
     const usage = this.#usage;
     if (typeof usage !== 'object' || usage === null || !('inputTokens' in usage)) return undefined;
     const { inputTokens } = usage;
-    // What a provider says amiss is no reason to fail a turn.
+    // Invalid numbers from a provider must not fail a turn.
     const isNumber = typeof inputTokens === 'number' && Number.isFinite(inputTokens);
     return isNumber && inputTokens >= 0 ? inputTokens : undefined;
   }
@@ -41,7 +41,7 @@ export class ResponseBuilder {
     }
   }
 
-  /** The response as an entry; `undefined` when the model said nothing. */
+  /** The response as an entry; `undefined` if it is empty. */
   build(modelName: string | undefined): IContent | undefined {
     if (this.#blocks.length === 0) return undefined;
     return {
@@ -55,7 +55,7 @@ export class ResponseBuilder {
     };
   }
 
-  /** What a provider says amiss is no reason to fail a turn: usage that no history can hold is left out. */
+  /** Usage that a history cannot hold is left out: it must not fail a turn. */
   #usageToKeep(): { readonly usage?: unknown } {
     if (this.#usage === undefined) return {};
     const kept = { usage: this.#usage };

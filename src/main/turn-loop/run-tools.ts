@@ -1,4 +1,4 @@
-// Carries out the calls of one response, all at once, and answers every one of them.
+// Executes the calls of one response concurrently, and answers every one of them.
 
 import { toolResponse } from '../../shared/content.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
@@ -6,9 +6,9 @@ import { abortable } from '../waiting/abortable.js';
 import type { ToolHandlers } from './chat-model.js';
 
 /**
- * Runs all calls in parallel and returns their responses in the order of the calls. Never rejects:
- * an unknown tool, a handler that throws, a result that is no JSON and an abort become the error of
- * the response, because a call without response would make the history invalid.
+ * Runs all calls concurrently and returns their responses in call order. Never rejects: an unknown tool, a handler that throws,
+ * a result that is not JSON and an abort become the error of the response, since a call without a response would make the
+ * history invalid.
  */
 export function runTools(
   calls: readonly ToolCallBlock[],
@@ -30,7 +30,7 @@ async function runTool(
       const known = Object.keys(handlers).join(', ');
       throw new Error(`There is no tool ${JSON.stringify(call.name)}. Use one of: ${known}.`);
     }
-    // In a promise of its own, so that a handler that throws at once is caught as well.
+    // Wrapped in a promise, so that a synchronous throw is caught as well.
     const running = (async (): Promise<unknown> =>
       handler(call.parameters, { callId: call.id, signal }))();
     return toolResponse(call.id, call.name, asPlainData(await abortable(running, signal)));
@@ -39,7 +39,7 @@ async function runTool(
   }
 }
 
-/** As JSON would carry it; nothing is null. */
+/** As it would look after JSON; `undefined` becomes null. */
 function asPlainData(result: unknown): unknown {
   if (typeof result === 'string') return result;
   // The declared type ignores that functions and symbols have no JSON.

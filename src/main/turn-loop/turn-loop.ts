@@ -1,8 +1,8 @@
-// A complete turn loop over one session: the user's message, the preflight, the model, the
-// tools, and again until the model has nothing more to call. One message at a time.
+// A complete turn loop over one session: the user's message, then preflight, model and tools until the model calls no more. One
+// message at a time.
 
-import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { humanText, toolContent, withResult } from '../../shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import {
   asObject,
   assertFunction,
@@ -13,39 +13,39 @@ import {
   readOptions,
   assertTokens,
 } from '../../shared/misuse.js';
-import { abortable } from '../waiting/abortable.js';
+import type { PreflightResult } from '../preflight/session-events.js';
 import { Session } from '../session.js';
+import { abortable } from '../waiting/abortable.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
-import type { PreflightResult } from '../preflight/session-events.js';
 
 export interface TurnLoopOptions {
   readonly session: Session;
   readonly model: ChatModel;
   /** @default none */
   readonly tools?: ToolHandlers;
-  /** Model calls that one message may lead to. @default 100 */
+  /** Maximum number of model calls per message. @default 100 */
   readonly maxModelCalls?: number;
-  /** Time that one model call may take, in milliseconds. @default 600_000 */
+  /** Timeout of a model call, in milliseconds. @default 600_000 */
   readonly modelTimeoutMs?: number;
-  /** Time that the tools of one response may take together, in milliseconds. @default 600_000 */
+  /** Timeout of all tools of one response together, in milliseconds. @default 600_000 */
   readonly toolTimeoutMs?: number;
   /**
-   * Tokens that a request holds besides the history and the `overheadTokens` of the session. Room to
-   * answer is not sent: it is better taken off `contextLimit` when the model reports usage. @default 0
+   * Tokens that a request holds besides the history and the session's `overheadTokens`. Room for the answer is not sent: if the
+   * model reports usage, reduce `contextLimit` by it instead. @default 0
    */
   readonly pendingTokens?: number;
 }
 
-/** How one message is sent. */
+/** Options for sending one message. */
 export interface SendOptions {
-  /** Names the turn. @default a number that counts up */
+  /** Names the turn. @default a counter */
   readonly promptId?: string;
   readonly signal?: AbortSignal;
 }
 
-/** What happens while a message is answered, in this order, the middle part once per model call. */
+/** What happens while a message is answered, in this order; the middle part repeats for each model call. */
 export type TurnEvent =
   | { readonly type: 'user-message'; readonly content: IContent }
   | { readonly type: 'preflight'; readonly result: PreflightResult }
@@ -54,12 +54,12 @@ export type TurnEvent =
   | { readonly type: 'tool-responses'; readonly content: IContent }
   | { readonly type: 'end'; readonly reason: TurnEnd };
 
-/** Why a turn ended: the model called no tool, it said nothing, or it may not be called again. */
+/** Why a turn ended: the model called no tool, said nothing, or may not be called again. */
 export type TurnEnd = 'answered' | 'empty' | 'max-model-calls';
 
-/** What a message led to. */
+/** The outcome of a message. */
 export interface TurnResult {
-  /** The model's last response, or `null` when it said nothing. */
+  /** The model's last response, or `null` if it said nothing. */
   readonly response: IContent | null;
   readonly reason: TurnEnd;
   readonly modelCalls: number;
@@ -68,15 +68,15 @@ export interface TurnResult {
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_MODEL_CALLS = 100;
 
-/** Sends messages to a model, with the tools and the session that were given. */
+/** Sends messages to a model, with its tools and session. */
 export class TurnLoop {
   readonly session: Session;
   readonly #options: TurnLoopOptions;
   #turns = 0;
-  /** Ends when the message that is being answered now is. */
+  /** Settles when the current message has been answered. */
   #current: Promise<void> = Promise.resolve();
 
-  /** @throws TypeError for an option of another type; RangeError for a number out of its range. */
+  /** @throws TypeError for an option of a wrong type; RangeError for a number out of range. */
   constructor(given: TurnLoopOptions) {
     const options = readOptions('turn loop options', given);
     if (!isInstance(options.session, Session)) {
@@ -100,10 +100,10 @@ export class TurnLoop {
   }
 
   /**
-   * Sends a message and resolves when it is answered for good.
+   * Sends a message and resolves when it is fully answered.
    *
-   * @throws the signal's reason, what the model threw, and what the preflight throws. The
-   * history is valid all the same: calls that were not answered have an error as their response.
+   * @throws the signal's reason, what the model threw, and what the preflight throws. The history stays valid: unanswered calls
+   *   get an error as their response.
    */
   async sendMessage(message: string | IContent, options: SendOptions = {}): Promise<TurnResult> {
     let response: IContent | null = null;
@@ -118,8 +118,7 @@ export class TurnLoop {
   }
 
   /**
-   * Sends a message and yields what happens. A message that is sent while another is being answered
-   * waits for it. Whoever stops reading ends the turn.
+   * Sends a message and yields what happens. Waits until an earlier message is answered. Ending the iteration ends the turn.
    *
    * @throws as `sendMessage` does.
    */
@@ -169,7 +168,7 @@ export class TurnLoop {
         response.add(chunk);
         yield { type: 'chunk', chunk };
       }
-      // While the history is what was sent.
+      // Before anything is added: the history must be what was sent.
       this.#reportUsage(response);
       const said = response.build(model.name);
       if (said === undefined) {
@@ -182,7 +181,7 @@ export class TurnLoop {
         yield { type: 'end', reason: 'answered' };
         return;
       }
-      // Started before anything is yielded: a reader that leaves here must not leave calls open.
+      // Started before the first yield: a reader that stops here must not leave calls open.
       const answering = this.#answer(response, signal);
       yield* this.#reportCalls(said, answering);
       signal?.throwIfAborted();
@@ -207,13 +206,13 @@ export class TurnLoop {
     yield { type: 'tool-responses', content: await answering };
   }
 
-  /** Streams one response; ends at the deadline also when the model does not listen to the signal. */
+  /** Streams one response; ends at the deadline even if the model ignores the signal. */
   async *#stream(
     promptId: string,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<ChatChunk, void, undefined> {
     const { model, modelTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const limited = withDeadline(signal, modelTimeoutMs);
+    const limited = signalWithDeadline(signal, modelTimeoutMs);
     const contents = this.session.history.getCurated();
     const stream = model.stream({ contents, promptId, signal: limited });
     const chunks = stream[Symbol.asyncIterator]();
@@ -226,19 +225,19 @@ export class TurnLoop {
         yield next.value;
       }
     } finally {
-      // Not awaited: a model that ignores the signal would keep us waiting here instead.
+      // Not awaited: a model that ignores the signal would block here.
       if (!isDone) void chunks.return?.().catch(() => undefined);
     }
   }
 
   async #answer(response: ResponseBuilder, signal: AbortSignal | undefined): Promise<IContent> {
     const { model, tools = {}, toolTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const limited = withDeadline(signal, toolTimeoutMs);
+    const limited = signalWithDeadline(signal, toolTimeoutMs);
     const responses = await runTools(response.calls, tools, limited);
     return this.#addResponses(responses, model.name);
   }
 
-  /** A result that no history can hold is answered with why. */
+  /** If the history cannot hold a result, the calls are answered with the reason. */
   #addResponses(responses: readonly ToolResponseBlock[], modelName: string | undefined): IContent {
     const { history } = this.session;
     try {
@@ -259,7 +258,7 @@ export class TurnLoop {
   }
 }
 
-function withDeadline(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
+function signalWithDeadline(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
   const deadline = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
 }

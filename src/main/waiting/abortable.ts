@@ -1,20 +1,21 @@
-// Waiting that an AbortSignal, or a time, can end, with one listener on a signal however many wait.
+// Promises that a signal or a deadline can end. However many wait on a signal, it gets one listener.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { clearImmediate, setImmediate } from './event-loop-turn.js';
 
 interface Waiting {
   readonly acts: Set<() => void>;
   readonly listener: () => void;
 }
 
-/** Who waits for a signal. */
+/** Callbacks by signal. */
 const WAITING = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls back once when a signal aborts from now on. Node warns of a leak when a signal has more than ten listeners;
- * any number of sessions may run under one.
+ * Calls back once if a signal aborts from now on. Node warns of a leak above ten listeners on a signal; any number of sessions
+ * may share one.
  *
- * @returns what calls it off; without that, the signal keeps hold of `act`
+ * @returns a function that cancels; until then the signal holds a reference to `act`
  */
 export function whenAborted(signal: AbortSignal, act: () => void): () => void {
   const waiting = WAITING.get(signal) ?? listenTo(signal);
@@ -40,8 +41,8 @@ function listenTo(signal: AbortSignal): Waiting {
 }
 
 /**
- * Settles as `promise` does, or rejects with the signal's reason as soon as that aborts; what the
- * promise does afterwards is ignored. Leaves nothing on the signal behind.
+ * Settles like `promise`, or rejects with the signal's reason as soon as it aborts; the promise's outcome is then ignored.
+ * Leaves no listener behind.
  */
 export function abortable<Value>(
   promise: Promise<Value>,
@@ -50,7 +51,6 @@ export function abortable<Value>(
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      // Whatever the caller chose as the reason is what they get.
       reject(signal.reason as Error);
     };
     let stop: (() => void) | undefined;
@@ -60,7 +60,7 @@ export function abortable<Value>(
   });
 }
 
-/** Resolves when the promise has ended, well or not, or so many milliseconds have passed; keeps no process alive. */
+/** Resolves when the promise has settled or the time has passed. Does not keep the process alive. */
 export async function settledWithin(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
   const ended = new AbortController();
   await Promise.race([
@@ -69,4 +69,79 @@ export async function settledWithin(timeoutMs: number, promise: Promise<unknown>
   ]).finally(() => {
     ended.abort();
   });
+}
+
+/** The longest delay of a timer, in milliseconds: 24.8 days. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+
+/** Settles like `promise`, or rejects with `timeoutError()` after `timeoutMs`. */
+export function endsWithin<Value>(
+  timeoutMs: number,
+  timeoutError: () => Error,
+  promise: PromiseLike<Value>,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = startTimer(timeoutMs, () => {
+      reject(timeoutError());
+    });
+    void promise.then(resolve, reject).then(() => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+/**
+ * Runs work under a deadline. Its signal aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`; the
+ * promise then rejects with the same, even if the work ignores its signal.
+ */
+export async function withDeadline<Value>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  timeoutError: () => Error,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const pass = (): void => {
+    controller.abort(signal?.reason);
+  };
+  // Not AbortSignal.any: the listener must be removed when the work ends, however long the signal lives.
+  const stop = signal && whenAborted(signal, pass);
+  const timer = startTimer(timeoutMs, () => {
+    controller.abort(timeoutError());
+  });
+  try {
+    return await abortable(work(controller.signal), controller.signal);
+  } finally {
+    clearTimeout(timer);
+    stop?.();
+  }
+}
+
+/** A timer with a longer delay would fire at once. */
+function startTimer(timeoutMs: number, act: () => void): NodeJS.Timeout {
+  return setTimeout(act, Math.min(timeoutMs, MAX_TIMER_MS));
+}
+
+/**
+ * Calls back after `timeoutMs`, unless cancelled.
+ *
+ * If the calling thread itself was blocked for that long, its timers fire before the answers that arrived meanwhile are read.
+ * Waiting for one more turn of the event loop ensures that only real timeouts count. The timer keeps the process alive: someone
+ * is waiting.
+ */
+export class Deadline {
+  readonly #timer: NodeJS.Timeout;
+  #lastCall: NodeJS.Immediate | undefined;
+
+  constructor(timeoutMs: number, onExpire: () => void) {
+    this.#timer = setTimeout(() => {
+      this.#lastCall = setImmediate(onExpire);
+    }, timeoutMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#lastCall);
+  }
 }

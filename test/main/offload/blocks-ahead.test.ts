@@ -35,6 +35,8 @@ function planOf({ length }: readonly IContent[]): Int32Array {
   return Int32Array.from(rows.flat());
 }
 
+const always = (): boolean => true;
+
 function blocksAhead(): { readonly ahead: BlocksAhead; readonly counted: number[] } {
   const counted: number[] = [];
   const ahead = new BlocksAhead((entries) => {
@@ -49,7 +51,7 @@ describe('BlocksAhead', () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(20);
     const plan = planOf(history);
-    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history);
+    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history, always);
     const { replacements } = materializeDensityPlan(plan, history, DEFAULT_DENSITY_CONFIG);
     const left = [...replacements.values()];
     expect(left.length).toBe(40);
@@ -57,16 +59,18 @@ describe('BlocksAhead', () => {
       ...countEachEntry(left, countThirds),
     ]);
     expect(history.map((entry) => ahead.tokensOf(entry))).toEqual(history.map(() => undefined));
-    await ahead.make(plan.slice(), DEFAULT_DENSITY_CONFIG, history);
+    await ahead.make(plan.slice(), DEFAULT_DENSITY_CONFIG, history, always);
     expect(counted).toEqual([40]);
   });
 
   it('leaves the turn of the event loop in which the plan came to those who have waited for it', async () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(2);
-    const making = ahead.make(planOf(history), DEFAULT_DENSITY_CONFIG, history);
+    let isCurrent = true;
+    const plan = planOf(history);
+    const making = ahead.make(plan, DEFAULT_DENSITY_CONFIG, history, () => isCurrent);
     await Promise.resolve();
-    ahead.stop();
+    isCurrent = false;
     await making;
     expect(counted).toEqual([]);
   });
@@ -75,11 +79,11 @@ describe('BlocksAhead', () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(60);
     const [long, short] = [planOf(history), planOf(history.slice(0, 4))];
-    const making = ahead.make(long, DEFAULT_DENSITY_CONFIG, history);
+    const making = ahead.make(long, DEFAULT_DENSITY_CONFIG, history, always);
     await nextTurn();
     await nextTurn();
     expect(counted).toEqual([]);
-    await ahead.make(short, DEFAULT_DENSITY_CONFIG, history);
+    await ahead.make(short, DEFAULT_DENSITY_CONFIG, history, always);
     await making;
     expect(counted).toEqual([4]);
   });
@@ -88,13 +92,13 @@ describe('BlocksAhead', () => {
     const { ahead, counted } = blocksAhead();
     const history = historyOf(200);
     const plan = planOf(history);
-    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history);
+    await ahead.make(plan, DEFAULT_DENSITY_CONFIG, history, always);
     const placeholder = 'informative';
     const few = plan.slice(0, 4 * ROW_LENGTH);
-    await ahead.make(few, { ...DEFAULT_DENSITY_CONFIG, placeholder }, history);
+    await ahead.make(few, { ...DEFAULT_DENSITY_CONFIG, placeholder }, history, always);
     expect(counted).toEqual([]);
     const failing = new BlocksAhead(() => Promise.reject(new Error('nobody counts')));
-    await failing.make(few, DEFAULT_DENSITY_CONFIG, history);
+    await failing.make(few, DEFAULT_DENSITY_CONFIG, history, always);
     const { replacements } = materializeDensityPlan(few, history, DEFAULT_DENSITY_CONFIG);
     const [first] = replacements.values();
     expect(first && failing.tokensOf(first)).toBeUndefined();

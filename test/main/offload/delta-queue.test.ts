@@ -4,10 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HistoryState } from '../../../src/main/history-change.js';
-import {
-  MAX_BATCH_CHARACTERS,
-  MAX_BATCH_ENTRIES,
-} from '../../../src/main/offload/count-batches.js';
+import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from '../../../src/main/offload/posted-entry.js';
 import { DeltaQueue } from '../../../src/main/offload/delta-queue.js';
 import type { Parcel } from '../../../src/main/offload/delta-queue.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
@@ -186,11 +183,11 @@ describe('DeltaQueue', () => {
           // As a caller has it: of what was taken, so much less is asked for.
           least = Math.max(least, tools + more);
           const isHeld = answer >= 0 && tools >= least;
-          expect(queue.holds(least)).toBe(isHeld);
+          expect(queue.hasAnsweredResults(least)).toBe(isHeld);
           seen += isHeld ? 1 : 0;
         }
         queue.push({ kind: 'clear' }, stateOf([], 1));
-        expect(queue.holds(0)).toBe(false);
+        expect(queue.hasAnsweredResults(0)).toBe(false);
       }),
       { numRuns: runs(1_000) },
     );

@@ -1,7 +1,7 @@
 // One stay of a history in a worker: what is asked over its line, and how much is posted at once.
 
 import { describe, expect, it } from 'vitest';
-import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/count-batches.js';
+import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/posted-entry.js';
 import { MAX_FREE_BUFFERS } from '../../../src/main/offload/pack-entries.js';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import {
@@ -270,7 +270,7 @@ describe('Residence', () => {
       history.addAll(Array.from({ length: 600 }, (_, at) => humanText(`entry ${at}`)));
       for (let turn = 0; turn < 5; turn += 1) await nextTurn();
       expect(host.countSignals.length).toBeGreaterThan(0);
-      offload.letGo();
+      offload.release();
       expect(host.countSignals.every(({ aborted }) => aborted)).toBe(true);
       await drain(scheduler);
       // The pool has counted what the ledger was waiting for.

@@ -37,7 +37,15 @@ type Happening =
   | { readonly kind: 'refuse' | 'loseCounts'; readonly times: number }
   | {
       readonly kind:
-        'prune' | 'rewrite' | 'clear' | 'settings' | 'abort' | 'lose' | 'letGo' | 'turn' | 'answer';
+        | 'prune'
+        | 'rewrite'
+        | 'clear'
+        | 'settings'
+        | 'abort'
+        | 'lose'
+        | 'release'
+        | 'turn'
+        | 'answer';
     };
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -70,7 +78,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     weight: 14,
     arbitrary: fc.record({
       kind: fc.constantFrom(
-        ...(['prune', 'rewrite', 'clear', 'settings', 'abort', 'lose', 'letGo'] as const),
+        ...(['prune', 'rewrite', 'clear', 'settings', 'abort', 'lose', 'release'] as const),
         ...(['turn', 'turn', 'turn', 'turn', 'turn', 'turn', 'turn'] as const),
         ...(['answer', 'answer', 'answer', 'answer', 'answer', 'answer', 'answer'] as const),
       ),
@@ -179,9 +187,9 @@ class Play {
           line.fail(new WorkerPoolError('The thread died.', 'WORKER_DIED'));
         }
         return;
-      case 'letGo':
+      case 'release':
         seen.lettingsGo += 1;
-        offload.letGo();
+        offload.release();
         return;
       case 'turn':
         await nextTurn();
@@ -322,7 +330,7 @@ describe('ResidentOffload', () => {
       expect(host.traffic).toMatchObject({ refusals: 3, openings: 0 });
       clockMs += 60_000;
       history.addAll([humanText('begins a trial')]);
-      offload.letGo();
+      offload.release();
       await drain(scheduler);
       expect(host.openLines).toEqual([]);
       await addOne();

@@ -3,11 +3,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { decideEdits } from '../../../src/main/preflight/edit-policy.js';
-import type {
-  EditDecision,
-  EditFacts,
-  EditPolicy,
-} from '../../../src/main/preflight/edit-policy.js';
+import type { EditDecision, EditFacts } from '../../../src/main/preflight/edit-policy.js';
+import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
 
 const WARM = {
   isForced: false,

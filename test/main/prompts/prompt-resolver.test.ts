@@ -8,8 +8,11 @@ import { join } from 'node:path';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { getCompressionPrompt } from '../../../src/main/prompts/compression-prompt.js';
-import { MAX_PROMPT_BYTES, PromptResolver } from '../../../src/main/prompts/prompt-resolver.js';
+import {
+  getCompressionPrompt,
+  MAX_PROMPT_BYTES,
+  PromptResolver,
+} from '../../../src/main/prompts/prompt-resolver.js';
 import { PromptError } from '../../../src/shared/errors.js';
 
 /** Makes a directory `prompts` inside another one, both gone after the test. */

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingKey } from '../../../src/main/settings/ephemeral-settings.js';
 import {
-  findSetting,
+  SETTINGS_BY_NAME,
   SETTING_DEFAULTS,
   SETTINGS_REGISTRY,
 } from '../../../src/main/settings/settings-registry.js';
@@ -74,7 +74,7 @@ describe('SETTINGS_REGISTRY', () => {
   });
 
   it('offers every strategy that there is', () => {
-    expect(findSetting('compression.strategy')).toMatchObject({
+    expect(SETTINGS_BY_NAME.get('compression.strategy')).toMatchObject({
       enumValues: [...COMPRESSION_STRATEGIES, 'provider'],
       default: 'high-density',
     });
@@ -116,20 +116,22 @@ describe('SETTING_DEFAULTS', () => {
 
   it('agrees with the defaults of the density pass', () => {
     for (const [name, value] of Object.entries(DEFAULT_DENSITY_CONFIG)) {
-      expect(findSetting(`compression.density.${name}`)?.default).toBe(value);
+      expect(SETTINGS_BY_NAME.get(`compression.density.${name}`)?.default).toBe(value);
     }
   });
 });
 
-describe('findSetting', () => {
+describe('SETTINGS_BY_NAME', () => {
   it('finds a setting by its alias', () => {
-    expect(findSetting('compression-threshold')).toBe(findSetting('compression.threshold'));
+    expect(SETTINGS_BY_NAME.get('compression-threshold')).toBe(
+      SETTINGS_BY_NAME.get('compression.threshold'),
+    );
   });
 
   it.each(['', 'compression', 'toString', '__proto__', 'context-limit', undefined])(
     'finds nothing by %j',
     (name) => {
-      expect(findSetting(name)).toBeUndefined();
+      expect(SETTINGS_BY_NAME.get(name)).toBeUndefined();
     },
   );
 });

@@ -3,9 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { cleanText } from '../../../src/main/summarizer/clean-text.js';
+import {
+  cleanText,
+  createNonce,
+  disarmText,
+  frame,
+  FRAME_WORDS,
+} from '../../../src/main/summarizer/frame.js';
 import { flattenHistory, jsonLine } from '../../../src/main/summarizer/flatten-history.js';
-import { createNonce, disarmText, frame, FRAME_WORDS } from '../../../src/main/summarizer/frame.js';
 import { summaryPrompt } from '../../../src/main/summarizer/summary-request.js';
 import {
   aiContent,

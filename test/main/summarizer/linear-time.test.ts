@@ -2,9 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { cleanLine, cleanText } from '../../../src/main/summarizer/clean-text.js';
+import { cleanLine, cleanText, disarmText } from '../../../src/main/summarizer/frame.js';
 import { flattenHistory } from '../../../src/main/summarizer/flatten-history.js';
-import { disarmText } from '../../../src/main/summarizer/frame.js';
 import { previousSummary, summaryEntries } from '../../../src/main/summarizer/summary-note.js';
 import { readSummary } from '../../../src/main/summarizer/summary-response.js';
 import { humanText } from '../../../src/shared/content.js';

@@ -3,7 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { dealOut, summaryBudget, wordsOf } from '../../../src/main/summarizer/summary-budget.js';
+import {
+  splitIntoPieces,
+  summaryBudget,
+  wordsOf,
+} from '../../../src/main/summarizer/summary-budget.js';
 
 describe('summaryBudget', () => {
   it('leaves room for everything that a request holds', () => {
@@ -27,13 +31,13 @@ describe('summaryBudget', () => {
   });
 });
 
-describe('dealOut', () => {
+describe('splitIntoPieces', () => {
   it('keeps all lines in order, and pieces as full as they may be', () => {
     const sizes = fc.array(fc.nat(40), { maxLength: 60, size: 'max' });
     fc.assert(
       fc.property(sizes, (tokens) => {
         const lines = tokens.map((_, at) => String(at));
-        const pieces = dealOut(lines, tokens, 30);
+        const pieces = splitIntoPieces(lines, tokens, 30);
         expect(pieces.flat()).toEqual(lines);
         const totals = pieces.map((piece) =>
           piece.reduce((sum, line) => sum + (tokens[Number(line)] ?? 0), 0),
@@ -48,7 +52,7 @@ describe('dealOut', () => {
   });
 
   it('makes one piece of nothing', () => {
-    expect(dealOut([], [], 30)).toEqual([[]]);
+    expect(splitIntoPieces([], [], 30)).toEqual([[]]);
   });
 });
 

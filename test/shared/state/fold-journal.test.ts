@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
-import { sessionDefaults } from '../../../src/main/session-defaults.js';
+import { sessionDefaults } from '../../../src/main/session-options.js';
 import { Journal } from '../../../src/main/state/journal.js';
 import { openState } from '../../../src/main/state/session-state.js';
 import { humanText } from '../../../src/shared/content.js';

@@ -1,0 +1,122 @@
+// What models charge for tokens, copied from their makers' price pages. If a page lists no cache prices, they are the input
+// price times the maker's factors.
+
+import type { ModelPrice } from './model-prices.js';
+
+/** The day on which the price pages of Anthropic, OpenAI, Google and xAI were read. */
+export const MODEL_PRICES_DATE = '2026-11-22';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** What the models of one maker have in common. */
+interface MakerTerms {
+  /** By time to live, the write price as a multiple of the input price; the first is the default. */
+  readonly lifetimes: readonly (readonly [ttlMs: number, write: number])[];
+  readonly leastCachedTokens?: number;
+  /** Above this many prompt tokens, input and output cost this many times as much. */
+  readonly step?: readonly [promptTokens: number, times: number];
+}
+
+type Row = readonly [
+  name: string,
+  input: number,
+  cacheRead: number,
+  cacheWrite: number,
+  output: number,
+  MakerTerms,
+];
+
+const anthropic = (leastCachedTokens: number, step?: MakerTerms['step']): MakerTerms => ({
+  lifetimes: [
+    [5 * MINUTE, 1.25],
+    [HOUR, 2],
+  ],
+  leastCachedTokens,
+  ...(step !== undefined && { step }),
+});
+
+const OPENAI: MakerTerms = {
+  lifetimes: [
+    [30 * MINUTE, 1.25],
+    [12 * HOUR, 2.5],
+  ],
+  leastCachedTokens: 1_024,
+  step: [272_000, 2],
+};
+
+/** A single lifetime of one day, with free writes. */
+const OPENAI_BEFORE: MakerTerms = {
+  lifetimes: [[24 * HOUR, 1]],
+  leastCachedTokens: 1_024,
+  step: [272_000, 2],
+};
+
+const google = (leastCachedTokens: number, step?: MakerTerms['step']): MakerTerms => ({
+  lifetimes: [],
+  leastCachedTokens,
+  ...(step !== undefined && { step }),
+});
+
+const GEMINI_STEP = [200_000, 2] as const;
+
+/** Named by model id. Sources: the platform docs of Anthropic, OpenAI, Google and xAI, on `MODEL_PRICES_DATE`. */
+const ROWS: readonly Row[] = [
+  ['claude-fable-5-2', 8, 0.2, 10, 40, anthropic(512)],
+  ['claude-mythos-5-2', 8, 0.2, 10, 40, anthropic(512)],
+  ['claude-fable-5-1', 10, 0.25, 12.5, 50, anthropic(512)],
+  ['claude-mythos-5-1', 10, 0.25, 12.5, 50, anthropic(512)],
+  ['claude-fable-5', 10, 1, 12.5, 50, anthropic(512)],
+  ['claude-opus-5-5', 4, 0.2, 5, 20, anthropic(512)],
+  ['claude-opus-5', 5, 0.5, 6.25, 25, anthropic(512)],
+  ['claude-opus-4-8', 5, 0.5, 6.25, 25, anthropic(1_024)],
+  ['claude-opus-4-7', 5, 0.5, 6.25, 25, anthropic(2_048)],
+  ['claude-opus-4-6', 5, 0.5, 6.25, 25, anthropic(4_096)],
+  ['claude-opus-4-5', 5, 0.5, 6.25, 25, anthropic(4_096)],
+  ['claude-sonnet-5-5', 2, 0.1, 2.5, 10, anthropic(512)],
+  ['claude-sonnet-5', 2, 0.2, 2.5, 10, anthropic(1_024)],
+  ['claude-sonnet-4-6', 3, 0.3, 3.75, 15, anthropic(1_024)],
+  ['claude-sonnet-4-5', 3, 0.3, 3.75, 15, anthropic(1_024)],
+  ['claude-haiku-5-5', 0.1, 0.01, 0.125, 0.5, anthropic(512, [100_000, 5])],
+  ['claude-haiku-4-5', 1, 0.1, 1.25, 5, anthropic(4_096)],
+  ['gpt-6.2-astra', 8, 0.4, 10, 40, OPENAI],
+  ['gpt-6.2-sol', 2, 0.1, 2.5, 10, OPENAI],
+  ['gpt-6.1-sol', 2, 0.1, 2.5, 10, OPENAI],
+  ['gpt-6-sol', 2, 0.2, 2.5, 10, OPENAI],
+  ['gpt-6-astra', 10, 1, 12.5, 50, OPENAI],
+  ['gpt-6-luna', 0.1, 0.01, 0.125, 0.5, OPENAI],
+  ['gpt-5.6-sol', 4, 0.4, 5, 20, OPENAI],
+  ['gpt-5.6-terra', 2, 0.2, 2.5, 12, OPENAI],
+  ['gpt-5.6-luna', 0.2, 0.02, 0.25, 1.2, OPENAI],
+  ['gpt-5.5', 5, 0.5, 5, 30, OPENAI_BEFORE],
+  ['gemini-4-argon', 2, 0.1, 2, 10, google(4_096)],
+  ['gemini-3.8-flash', 0.75, 0.075, 0.75, 3.75, google(4_096)],
+  ['gemini-3.1-pro', 2, 0.2, 2, 12, google(4_096, GEMINI_STEP)],
+  ['gemini-2.5-pro', 1.25, 0.125, 1.25, 10, google(2_048, GEMINI_STEP)],
+  ['grok-4.6', 2, 0.5, 2, 6, { lifetimes: [] }],
+];
+
+/** By the name of a row. */
+export const PRICE_TABLE: ReadonlyMap<string, ModelPrice> = new Map(
+  ROWS.map(([name, input, cacheRead, cacheWrite, output, terms]) => {
+    const { lifetimes, leastCachedTokens, step } = terms;
+    const price: ModelPrice = {
+      name,
+      input,
+      cacheRead,
+      cacheWrite,
+      output,
+      ...(leastCachedTokens !== undefined && { leastCachedTokens }),
+      lifetimes: lifetimes.map(([ttlMs, write]) => ({ ttlMs, cacheWrite: input * write })),
+    };
+    if (step === undefined) return [name, price];
+    const [promptTokens, times] = step;
+    const above = {
+      promptTokens,
+      input: input * times,
+      cacheRead: cacheRead * times,
+      cacheWrite: cacheWrite * times,
+    };
+    return [name, { ...price, above }];
+  }),
+);

@@ -1,0 +1,180 @@
+// The parcels of one line between its queue and the worker: other threads count their entries concurrently, while the line
+// receives them in order. What those threads fail to count is left to the line's own thread.
+
+import type { IContent } from '../../shared/content.js';
+import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
+import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
+import type { DeltaQueue, Parcel } from './delta-queue.js';
+import type { OffloadMeter } from './offload-meter.js';
+import { MAX_FREE_BUFFERS } from './pack-entries.js';
+import { MAX_BATCH_CHARACTERS } from './posted-entry.js';
+import type { ReadReply } from './reply.js';
+
+/** Threads that count entries for a line. */
+export interface CountingThreads {
+  readonly countingThreads: number;
+  /** Minimum number of queued entries for which that pays. */
+  readonly countsFrom: number;
+  /** Rejects if they were not counted. */
+  count(
+    packed: PackedEntries,
+    knownTokens: Int32Array,
+    signal: AbortSignal,
+  ): Promise<ReadReply<PackedCounts>>;
+}
+
+/** A parcel that was taken from the queue. */
+export interface InFlightParcel extends Parcel {
+  /** Settles when other threads have counted it, or failed. Never rejects. */
+  counting?: Promise<void> | undefined;
+  /** Whether they have counted it. */
+  isCounted: boolean;
+  /** Whether none of its results can be referred to once the line has the parcels behind it. */
+  isFar?: boolean;
+}
+
+export interface InFlightParcelsOptions {
+  readonly queue: DeltaQueue;
+  /** Absent if nothing is counted. */
+  readonly threads: CountingThreads | undefined;
+  readonly meter: OffloadMeter;
+  /** Called with arrived counts. */
+  readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
+  /** Called when other threads are done with a parcel. */
+  readonly onChange: () => void;
+}
+
+/**
+ * Maximum text that is counted and waits for the line. Up to that, the line's thread helps counting, and receives the counted
+ * parcels once all are done: a total is needed sooner than a plan.
+ */
+const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
+
+/** Minimum entries to be sent as bytes; fewer are cloned faster. */
+const MIN_PACKED = 32;
+
+/** The parcels taken from a queue and not answered yet. */
+export class InFlightParcels {
+  readonly #options: InFlightParcelsOptions;
+  readonly #waiting: InFlightParcel[] = [];
+  readonly #ending = new AbortController();
+  /** Parcels being counted by other threads. */
+  #counting = 0;
+  /** Text in unanswered parcels, and their number. */
+  #characters = 0;
+  #unanswered = 0;
+
+  constructor(options: InFlightParcelsOptions) {
+    this.#options = options;
+  }
+
+  /** The next parcel to post. */
+  get first(): InFlightParcel | undefined {
+    return this.#waiting[0];
+  }
+
+  /**
+   * Takes the next parcel from the queue: to be counted by other threads if much is queued, or because the line can receive it
+   * now. Returns whether there was one.
+   */
+  draw(canLineTake: boolean): boolean {
+    const { queue, threads } = this.#options;
+    if (this.#isFull) return false;
+    const isBehind = this.#waiting.length > 0;
+    const isForOthers =
+      threads !== undefined &&
+      // Do not make later entries wait until a long history is taken in.
+      (isBehind || queue.length >= threads.countsFrom) &&
+      // One more than can be counted, so that no thread is idle.
+      this.#counting <= threads.countingThreads;
+    if (!isForOthers && (isBehind || !canLineTake)) return false;
+    const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
+    if (parcel === undefined) return false;
+    const inFlight: InFlightParcel = { ...parcel, isCounted: false };
+    if (isForOthers) inFlight.counting = this.#count(inFlight, threads);
+    this.#characters += parcel.characters;
+    this.#unanswered += 1;
+    this.#waiting.push(inFlight);
+    return true;
+  }
+
+  /**
+   * Takes the next parcel to post; `undefined` if there is none, or it must wait.
+   *
+   * @param isHurried whether a caller waits for a plan, and not only for counts
+   */
+  take(isHurried: boolean): InFlightParcel | undefined {
+    const { first } = this;
+    if (first === undefined || first.counting !== undefined) return undefined;
+    const isHeld = this.#counting > 0 && !isHurried && !this.#isFull;
+    if (isHeld) return undefined;
+    this.#waiting.shift();
+    if (this.#hasEnoughBehind) first.isFar = true;
+    return first;
+  }
+
+  get #isFull(): boolean {
+    // Each parcel holds a buffer, however small it is.
+    const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
+    return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
+  }
+
+  get #hasEnoughBehind(): boolean {
+    let results = 0;
+    for (const parcel of this.#waiting) {
+      // An edit may remove the results that are relied on.
+      if (!parcel.isAppend) return false;
+      if (parcel.isAnswered && results >= FAR_RESULTS) return true;
+      results += parcel.results;
+    }
+    return this.#options.queue.hasAnsweredResults(FAR_RESULTS - results);
+  }
+
+  /** Notes that the line has answered a parcel. */
+  noteAnswer({ characters }: InFlightParcel): void {
+    this.#characters -= characters;
+    this.#unanswered -= 1;
+  }
+
+  /** Cancels all counting. Final. */
+  end(): void {
+    this.#ending.abort();
+  }
+
+  #count(inFlight: InFlightParcel, threads: CountingThreads): Promise<void> | undefined {
+    const stages = inFlight.delta.steps.filter((step) => 'knownTokens' in step);
+    const [stage] = stages;
+    if (stages.length !== 1 || stage?.kind !== 'stage-packed') return undefined;
+    const { meter, onArrival, onChange } = this.#options;
+    const { staged, characters } = inFlight;
+    const { signal } = this.#ending;
+    const finish = (run: () => void): void => {
+      this.#counting -= 1;
+      inFlight.counting = undefined;
+      if (signal.aborted) return;
+      run();
+      onChange();
+    };
+    this.#counting += 1;
+    const startedAt = performance.now();
+    const counted = threads.count(stage.packed, stage.knownTokens, signal);
+    const postedAt = performance.now();
+    return counted.then(
+      ({ value, runMs }) => {
+        finish(() => {
+          stage.counts = value;
+          inFlight.isCounted = true;
+          const work = { task: 'count', ranOn: 'resident', entries: staged.length } as const;
+          const times = { startedAt, postedAt, queueMs: 0, runMs };
+          meter.addPosted({ ...work, bytesSent: characters }, times);
+          onArrival(staged, value.tokens);
+        });
+      },
+      () => {
+        finish(() => {
+          meter.addFailure();
+        });
+      },
+    );
+  }
+}

@@ -1,0 +1,118 @@
+// Keeps a record of requests and work across compactions, whatever strategy made them: one note of bounded size in place of the
+// removed entries. Calls no model and applies nothing.
+
+import { isToolResponseBlock } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
+import { NONE } from '../../shared/density/index/history-columns.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
+import { isWorkNote, readWorkNote, workNote } from '../../shared/work/work-note.js';
+import { gatherWork, NO_WORK } from '../../shared/work/work-record.js';
+import { isProviderEntry } from '../strategies/provider-compaction.js';
+import { firstDifference } from './reasoning-policy.js';
+import type { SessionParts } from './session-parts.js';
+
+/** Upper bounds of the note: share of the window, and share of what the compaction saved. */
+const WINDOW_SHARE = 0.05;
+const SAVED_SHARE = 0.25;
+
+/** A lower bound for the UTF-8 bytes per token in nearly any script. */
+const BYTES_PER_TOKEN = 3;
+
+/**
+ * Adds to a compacted history a note about the requests and work in the removed entries. It stands where the two lists begin to
+ * differ, moved so that it splits no call from its response. Returns the same list if there is nothing to note.
+ *
+ * @param savedTokens counted tokens that the compaction removes
+ * @param keepsReasoning whether reasoning behind a provider's compaction stays valid @default false
+ */
+export function addWorkNote(
+  parts: Pick<SessionParts, 'addsWorkNote' | 'densityOptions' | 'gauge'>,
+  former: readonly IContent[],
+  compacted: readonly IContent[],
+  savedTokens: number,
+  keepsReasoning = false,
+): readonly IContent[] {
+  if (parts.addsWorkNote !== true) return compacted;
+  const stays = keptIn(former, compacted);
+  const leaves = (index: number): boolean => {
+    const entry = former[index];
+    return entry !== undefined && !isWorkNote(entry) && !stays(entry);
+  };
+  const hasLost = former.some((_, index) => leaves(index));
+  const note = former.findLast(isWorkNote);
+  if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
+  const { callOf } = outlineHistory(former);
+  const { toolCatalog } = parts.densityOptions;
+  const earlier = note === undefined ? NO_WORK : readWorkNote(note);
+  const record = gatherWork({ history: former, leaves, callOf, toolCatalog, earlier });
+  const tokens = Math.min(
+    parts.gauge.budget.windowTokens * WINDOW_SHARE,
+    savedTokens * SAVED_SHARE,
+  );
+  const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
+  if (carried === null) return compacted;
+  const others = compacted.filter((entry) => !isWorkNote(entry));
+  const at = wholeBoundary(others, placeOfNote(others, former, keepsReasoning));
+  return [...others.slice(0, at), carried, ...others.slice(at)];
+}
+
+/**
+ * Returns a predicate for entries that survive a compaction: unchanged, or as one with the same text or answering the same
+ * calls.
+ */
+function keptIn(
+  former: readonly IContent[],
+  compacted: readonly IContent[],
+): (entry: IContent) => boolean {
+  const kept = new Set(compacted);
+  const were = new Set(former);
+  const answered = new Set<string>();
+  const said = new Set<string>();
+  for (const entry of compacted) {
+    if (were.has(entry)) continue;
+    for (const callId of answeredCallIds(entry)) answered.add(callId);
+    if (entry.speaker === 'human') said.add(textIn(entry));
+  }
+  return (entry) => {
+    if (kept.has(entry)) return true;
+    if (entry.speaker === 'human') return said.has(textIn(entry));
+    return (
+      entry.speaker === 'tool' && answeredCallIds(entry).some((callId) => answered.has(callId))
+    );
+  };
+}
+
+function answeredCallIds({ blocks }: IContent): readonly string[] {
+  return blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
+}
+
+function textIn({ blocks }: IContent): string {
+  return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+}
+
+/**
+ * A provider's compaction must come first. If it keeps reasoning valid, that is bound to its prefix, so the note is appended at
+ * the end, even if no entry shows reasoning: some SDKs keep it outside of entries.
+ */
+function placeOfNote(
+  compacted: readonly IContent[],
+  former: readonly IContent[],
+  keepsReasoning: boolean,
+): number {
+  const made = compacted.findIndex((entry) => !isProviderEntry(entry));
+  if (made <= 0) return firstDifference(compacted, former);
+  return keepsReasoning ? compacted.length : made;
+}
+
+/** Returns the nearest boundary at or before `boundary` such that no call in front of it is open or answered behind it. */
+export function wholeBoundary(history: readonly IContent[], boundary: number): number {
+  const { outline } = outlineHistory(history);
+  const { callEntries, responseEntries } = outline;
+  let start = boundary;
+  for (let call = callEntries.length - 1; call >= 0; call -= 1) {
+    const response = responseEntries[call] ?? NONE;
+    const callEntry = callEntries[call] ?? NONE;
+    if (callEntry < start && (response === NONE || response >= start)) start = callEntry;
+  }
+  return start;
+}

@@ -1,0 +1,307 @@
+// What the provider's prompt cache should hold: which prefix of the history was sent, when, and how much of it is still
+// unchanged; and whether requests read less from the cache than that. Holds no entries and emits nothing.
+
+import { asObject, assertString, assertTokens } from '../../shared/misuse.js';
+import type { HistoryService } from '../history-service.js';
+import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
+import type { SentMemory } from '../state/session-state.js';
+import type { UsageReport } from './context-gauge.js';
+
+/** A rewrite of the history by an edit. */
+export interface Rewrite {
+  /** The revision before it. */
+  readonly fromRevision: number;
+  readonly toRevision: number;
+  /** Length of the unchanged prefix. */
+  readonly intactEntries: number;
+  /** Tokens that the history lost. */
+  readonly reclaimedTokens: number;
+}
+
+export interface SentHistoryOptions {
+  readonly history: Pick<HistoryService, 'revision' | 'length'>;
+  /** Lifetime of the provider's cache after a request, in milliseconds. */
+  readonly cacheTtlMs: () => number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** Whether the initial history was already sent by someone else. @default false */
+  readonly wasSentBefore?: boolean | undefined;
+  /** The state of an earlier session of this history. @default nothing was sent */
+  readonly former?: SentMemory | undefined;
+}
+
+/**
+ * What the last preflight prepared, as far as it is unchanged. Rewrites must be reported; an unreported revision change means
+ * that the history was replaced, which resets everything.
+ */
+export class SentHistory {
+  readonly #history: SentHistoryOptions['history'];
+  readonly #cacheTtlMs: () => number;
+  readonly #now: () => number;
+  #revision: number;
+  #sentEntries = 0;
+  #intactEntries = 0;
+  #sentAtMs = -Infinity;
+  #isCached = true;
+  #reclaimedTokens = 0;
+
+  constructor({ history, cacheTtlMs, now, wasSentBefore = false, former }: SentHistoryOptions) {
+    this.#history = history;
+    this.#cacheTtlMs = cacheTtlMs;
+    this.#now = now;
+    this.#revision = history.revision;
+    if (wasSentBefore) this.endPreflight();
+    if (former === undefined) return;
+    this.#sentEntries = former.entries;
+    this.#intactEntries = Math.min(former.intactEntries, history.length);
+    this.#reclaimedTokens = former.reclaimedTokens;
+    if (former.idleMs !== null) this.#sentAtMs = now() - former.idleMs;
+  }
+
+  /** Length of the prefix that is unchanged since it was last sent. */
+  get intactEntries(): number {
+    this.#catchUp(this.#history.revision);
+    return this.#intactEntries;
+  }
+
+  /** Whether any sent entry was edited since. */
+  get isRewritten(): boolean {
+    return this.intactEntries < this.#sentEntries;
+  }
+
+  /** Whether the provider's prompt cache has expired, or nothing was sent yet. */
+  get isExpired(): boolean {
+    return this.idleMs >= this.#cacheTtlMs();
+  }
+
+  /** Whether the cache holds nothing: it has expired, or the last request was too short to be cached. */
+  get isCacheCold(): boolean {
+    return !this.#isCached || this.isExpired;
+  }
+
+  /** Milliseconds since the history was last sent; `Infinity` if it never was. */
+  get idleMs(): number {
+    this.#catchUp(this.#history.revision);
+    return this.#now() - this.#sentAtMs;
+  }
+
+  /** Tokens that edits have removed so far. */
+  get reclaimedTokens(): number {
+    this.#catchUp(this.#history.revision);
+    return this.#reclaimedTokens;
+  }
+
+  /** The state for a later session of this history. */
+  get memory(): SentMemory {
+    const { idleMs } = this;
+    return {
+      entries: this.#sentEntries,
+      intactEntries: this.#intactEntries,
+      // What was not cached counts as never sent.
+      idleMs: Number.isFinite(idleMs) && this.#isCached ? idleMs : null,
+      reclaimedTokens: this.#reclaimedTokens,
+    };
+  }
+
+  noteRewrite({ fromRevision, toRevision, intactEntries, reclaimedTokens }: Rewrite): void {
+    this.#catchUp(fromRevision);
+    this.#revision = toRevision;
+    this.#intactEntries = Math.min(this.#intactEntries, intactEntries);
+    this.#reclaimedTokens += reclaimedTokens;
+  }
+
+  /** Notes that the present history is being sent. @param isCached whether the request is long enough to be cached */
+  endPreflight(isCached: boolean = true): void {
+    this.#isCached = isCached;
+    this.#catchUp(this.#history.revision);
+    this.#sentEntries = this.#history.length;
+    this.#intactEntries = this.#history.length;
+    this.#sentAtMs = this.#now();
+  }
+
+  /** After an unreported rewrite (`clear`), nothing of the history was ever sent. */
+  #catchUp(revision: number): void {
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#sentEntries = 0;
+    this.#intactEntries = 0;
+    this.#sentAtMs = -Infinity;
+    this.#reclaimedTokens = 0;
+  }
+}
+
+/**
+ * Why a request read less from the cache than the previous one had left there. `expired`: the cache lifetime has passed.
+ * `edit`: an edit of the session rewrote what was sent. `changed-request`: neither; tools, system text or something else in the
+ * request changed, or the provider evicted it.
+ */
+export type CacheMissCause = 'edit' | 'expired' | 'changed-request';
+
+/** A request read much less from the provider's cache than it could have. */
+export interface CacheMissedEvent {
+  /** What the previous request had left to read, in the model's own tokens; at most the size of this request. */
+  readonly expectedTokens: number;
+  readonly readTokens: number;
+  readonly cause: CacheMissCause;
+  /** The reason as the provider reported it. */
+  readonly reason?: string;
+}
+
+/** A request compared with the previously reported one. */
+export interface CacheRead {
+  /** All input tokens of the previous request. */
+  readonly formerTokens: number;
+  /** All input tokens of this request. */
+  readonly inputTokens: number;
+  readonly readTokens: number;
+  /** Milliseconds between the two. */
+  readonly elapsedMs: number;
+  readonly ttlMs: number;
+  /** Whether an edit has rewritten what the previous request held. */
+  readonly isRewritten: boolean;
+  readonly price: ModelPrice | undefined;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Reading less than this share of the expected tokens is a miss. The tokens after a request's last cache mark are never read.
+ */
+const MISSED_BELOW = 0.5;
+
+/** The highest minimum prompt length for caching among known models. */
+const USUAL_LEAST_TOKENS = 4_096;
+
+/** Maximum length of a reported miss reason, in characters. */
+export const MAX_REASON_LENGTH = 200;
+
+/** Returns the cache miss of a request, or `null` if it read about what was expected, or nothing was cached. */
+export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
+  const { formerTokens, inputTokens, readTokens, price, reason } = read;
+  const expectedTokens = Math.min(formerTokens, inputTokens);
+  if (expectedTokens < (price?.leastCachedTokens ?? USUAL_LEAST_TOKENS)) return null;
+  if (readTokens >= expectedTokens * MISSED_BELOW) return null;
+  const miss = { expectedTokens, readTokens, cause: causeOf(read) };
+  return reason === undefined ? miss : { ...miss, reason };
+}
+
+/** After expiry, an edit costs nothing, so it is not the cause. */
+function causeOf({ elapsedMs, ttlMs, isRewritten }: CacheRead): CacheMissCause {
+  if (elapsedMs >= ttlMs) return 'expired';
+  return isRewritten ? 'edit' : 'changed-request';
+}
+
+/** Whether a model caches implicitly, without guarantees: cache writes are free, or nothing is known of it. */
+export function isCacheImplicit(price: ModelPrice | undefined): boolean {
+  return price === undefined || price.cacheWrite <= price.input;
+}
+
+/**
+ * Validates what a report says of the cache.
+ *
+ * @throws TypeError or RangeError for invalid token counts, more cache reads than input, or a reason that is too long.
+ */
+export function assertCacheReport(report: UsageReport): void {
+  asObject(report, 'the report of usage', 'an object');
+  const { inputTokens, cacheReadTokens, cacheMissReason } = report;
+  assertTokens('inputTokens', inputTokens);
+  if (cacheReadTokens !== undefined) {
+    assertTokens('cacheReadTokens', cacheReadTokens);
+    if (cacheReadTokens > inputTokens)
+      throw new RangeError(
+        `Expected cacheReadTokens of at most the ${inputTokens} of the input, got ${cacheReadTokens}.`,
+      );
+  }
+  if (cacheMissReason === undefined) return;
+  assertString('cacheMissReason', cacheMissReason);
+  if (cacheMissReason.length > MAX_REASON_LENGTH)
+    throw new RangeError(`Expected cacheMissReason of at most ${MAX_REASON_LENGTH} characters.`);
+}
+
+export interface CacheMissesOptions {
+  readonly sent: Pick<SentHistory, 'idleMs' | 'isRewritten'>;
+  readonly history: { readonly modelName?: string | undefined };
+  readonly cache: Pick<CacheTerms, 'price' | 'ttlMs'>;
+}
+
+interface FormerRequest {
+  readonly inputTokens: number;
+  readonly sentTo: string | undefined;
+  readonly answeredBy: string | undefined;
+}
+
+/** Detects cache misses by comparing each reported request of a session with the previous one. */
+export class CacheMisses {
+  readonly #options: CacheMissesOptions;
+  #former: FormerRequest | undefined;
+  /** Accumulated since the last reported request. */
+  #elapsedMs = 0;
+  #ttlMs = Infinity;
+  #isRewritten = false;
+  /** The request that is still waiting for its report. */
+  #ready: { readonly sentTo: string | undefined } | undefined;
+  #missesInARow = 0;
+
+  constructor(options: CacheMissesOptions) {
+    this.#options = options;
+  }
+
+  /** From here on a report could belong to the next request. */
+  beginPreflight(): void {
+    this.#ready = undefined;
+  }
+
+  /** Call before `SentHistory.endPreflight`, which forgets what was sent last. */
+  endPreflight(): void {
+    const { sent, history, cache } = this.#options;
+    const { idleMs, isRewritten } = sent;
+    // Nothing of this history was sent before: it is new or was cleared.
+    if (idleMs === Infinity) this.#former = undefined;
+    this.#elapsedMs += idleMs;
+    this.#ttlMs = cache.ttlMs;
+    this.#isRewritten ||= isRewritten;
+    this.#ready = { sentTo: history.modelName };
+  }
+
+  /** Takes a validated report; returns the request's cache miss if it should be emitted. */
+  report({
+    inputTokens,
+    modelName,
+    cacheReadTokens,
+    cacheMissReason,
+  }: UsageReport): CacheMissedEvent | null {
+    if (this.#ready === undefined) return null;
+    const former = this.#former;
+    const sentTo = this.#ready.sentTo ?? modelName;
+    const request = { inputTokens, sentTo, answeredBy: modelName ?? sentTo };
+    const between = {
+      elapsedMs: this.#elapsedMs,
+      ttlMs: this.#ttlMs,
+      isRewritten: this.#isRewritten,
+    };
+    this.#former = request;
+    this.#ready = undefined;
+    this.#elapsedMs = 0;
+    this.#isRewritten = false;
+    if (former === undefined || !isSameModel(former, request) || cacheReadTokens === undefined) {
+      this.#missesInARow = 0;
+      return null;
+    }
+    const { price } = this.#options.cache;
+    const missed = judgeCacheRead({
+      ...between,
+      formerTokens: former.inputTokens,
+      inputTokens,
+      price,
+      readTokens: cacheReadTokens,
+      reason: cacheMissReason,
+    });
+    this.#missesInARow = missed === null ? 0 : this.#missesInARow + 1;
+    const isSure =
+      !isCacheImplicit(price) || this.#missesInARow > 1 || cacheMissReason !== undefined;
+    return isSure ? missed : null;
+  }
+}
+
+function isSameModel(one: FormerRequest, other: FormerRequest): boolean {
+  return one.sentTo === other.sentTo && one.answeredBy === other.answeredBy;
+}

@@ -1,0 +1,76 @@
+// Tracks a snapshot of a history through later changes, so that a compression of the snapshot can be applied to the present
+// history. Must be given every change; makes none.
+
+import type { IContent } from '../../shared/content.js';
+import type { HistoryChange } from '../history-change.js';
+
+/** The entries of a snapshot, and what has become of them. */
+export class TrackedHistory {
+  readonly #entries: readonly IContent[];
+  /** By index in the snapshot, the present entry; `null` if it was removed. */
+  readonly #current: (IContent | null)[];
+  /** Indices into the snapshot of the entries that are left; the present history begins with them. */
+  #standing: number[];
+  #isGone = false;
+
+  constructor(entries: readonly IContent[]) {
+    this.#entries = [...entries];
+    this.#current = [...entries];
+    this.#standing = entries.map((_, index) => index);
+  }
+
+  /** Whether the history was replaced or cleared, so that there is nothing left to track. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Takes a change of the history. */
+  note(change: HistoryChange): void {
+    if (change.kind === 'append') return;
+    if (change.kind !== 'edit') {
+      this.#isGone = true;
+      return;
+    }
+    for (const [index, entry] of change.replacements) {
+      const then = this.#standing[index];
+      if (then !== undefined) this.#current[then] = entry;
+    }
+    if (change.removals.length === 0) return;
+    for (const index of change.removals) {
+      const then = this.#standing[index];
+      if (then !== undefined) this.#current[then] = null;
+    }
+    this.#standing = this.#standing.filter((then) => this.#current[then] !== null);
+  }
+
+  /**
+   * Returns a function that rebases a list made from the snapshot onto the history as it is when called: entries it kept are
+   * replaced by their present versions or dropped if removed, its own entries stay, and entries added since are appended. The
+   * expensive part happens here, not in the returned function.
+   *
+   * @param made a list that holds entries of the snapshot in order, and others
+   */
+  rebasing(made: readonly IContent[]): (history: readonly IContent[]) => readonly IContent[] {
+    /** Indices of each snapshot entry, in descending order: the same object may occur several times. */
+    const places = new Map<IContent, number[]>();
+    for (let at = this.#entries.length - 1; at >= 0; at -= 1) {
+      const entry = this.#entries[at] as IContent;
+      const known = places.get(entry);
+      if (known === undefined) places.set(entry, [at]);
+      else known.push(at);
+    }
+    const sources = made.map((entry) => places.get(entry)?.pop());
+    return (history) => {
+      const rebased: IContent[] = [];
+      for (const [at, entry] of made.entries()) {
+        const source = sources[at];
+        const now = source === undefined ? entry : (this.#current[source] ?? null);
+        if (now !== null) rebased.push(now);
+      }
+      for (let at = this.#standing.length; at < history.length; at += 1) {
+        rebased.push(history[at] as IContent);
+      }
+      return rebased;
+    };
+  }
+}

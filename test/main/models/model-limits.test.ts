@@ -1,0 +1,105 @@
+// What models accept, by name and by what providers say.
+
+import { describe, expect, it } from 'vitest';
+
+import {
+  contextWindowOf,
+  refusedLimit,
+  ModelLimits,
+  UNKNOWN_CONTEXT_LIMIT,
+} from '../../../src/main/models/model-limits.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+
+describe('contextWindowOf', () => {
+  it.each([
+    ['claude-opus-5-5', 1_000_000],
+    ['claude-opus-4-5-20251101', 200_000],
+    ['us.anthropic.claude-opus-4-6-v1:0', 1_000_000],
+    ['anthropic/claude-sonnet-4.6', 1_000_000],
+    ['claude-haiku-4-5@20251001', 200_000],
+    ['openai/gpt-5.4-mini', 272_000],
+    ['gpt-5.5', 922_000],
+    ['gpt-5.2-codex', 272_000],
+    ['gpt-4o-mini', 128_000],
+    ['models/gemini-3.1-pro', 1_048_576],
+    ['grok-4.6', 500_000],
+    ['my-own-model', undefined],
+    ['', undefined],
+  ])('of %s is %s', (name, tokens) => {
+    expect(contextWindowOf(name)).toBe(tokens);
+  });
+});
+
+describe('refusedLimit', () => {
+  it.each([
+    ['prompt is too long: 208310 tokens > 200000 maximum', 200_000],
+    ["This model's maximum context length is 128,000 tokens. However, you sent more.", 128_000],
+    [
+      'The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).',
+      1_048_576,
+    ],
+    ['the request exceeds the available context size (8192 tokens), try increasing it', 8_192],
+    ['maximum context length is 3 tokens', undefined],
+    ['overloaded', undefined],
+  ])('reads %j as %s', (said, limit) => {
+    expect(refusedLimit(new Error('failed', { cause: new Error(said) }))).toBe(limit);
+    expect(refusedLimit({ message: '400', responseBody: JSON.stringify({ error: said }) })).toBe(
+      limit,
+    );
+  });
+
+  it('says nothing about what cannot be read', () => {
+    const hostile = Object.defineProperty({}, 'message', {
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    expect([undefined, null, 7, hostile].map(refusedLimit)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('ModelLimits', () => {
+  it('warns once of a model that is not known, and learns from a refusal', () => {
+    const warnings: string[] = [];
+    const limits = new ModelLimits(undefined, {
+      ...SILENT_LOGGER,
+      warn: (said) => warnings.push(said),
+    });
+    expect([limits.limitOf('mine'), limits.limitOf('mine')]).toEqual([
+      UNKNOWN_CONTEXT_LIMIT,
+      UNKNOWN_CONTEXT_LIMIT,
+    ]);
+    expect(warnings).toHaveLength(1);
+    expect(limits.learn(new Error('maximum context length is 32768 tokens'), 'mine')).toBe(32_768);
+    expect([limits.limitOf('mine'), limits.limitOf('claude-opus-5')]).toEqual([32_768, 1_000_000]);
+  });
+
+  it('goes by what the user says', () => {
+    expect(new ModelLimits(9_000, SILENT_LOGGER).limitOf('claude-opus-5')).toBe(9_000);
+  });
+
+  it('asks a host of each model, but believes the provider more, and no answer that is none', () => {
+    const answers: Record<string, number> = { mine: 64_000, odd: 0.5, 'claude-opus-5': 300_000 };
+    const limits = new ModelLimits((name) => answers[name], SILENT_LOGGER);
+    expect(['mine', 'odd', 'claude-opus-5', 'gpt-4.1'].map((name) => limits.limitOf(name))).toEqual(
+      [64_000, UNKNOWN_CONTEXT_LIMIT, 300_000, 1_047_576],
+    );
+    limits.learn(new Error('maximum context length is 32768 tokens'), 'mine');
+    expect(limits.limitOf('mine')).toBe(32_768);
+  });
+
+  it('goes on by its table when the host throws, and tells the logger', () => {
+    const warnings: string[] = [];
+    const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
+    const ask = (): number => {
+      throw new Error('offline');
+    };
+    expect(new ModelLimits(ask, logger).limitOf('claude-opus-5')).toBe(1_000_000);
+    expect(warnings).toEqual(['contextLimit threw']);
+  });
+});

@@ -1,0 +1,54 @@
+// What is taken for a reply to a delta and what is not.
+
+import { describe, expect, it } from 'vitest';
+import { readDeltaReply } from '../../../src/main/offload/reply.js';
+import type { HistoryDelta } from '../../../src/shared/resident-protocol.js';
+
+const DELTA: HistoryDelta = {
+  sequence: 1,
+  before: { revision: 3, length: 0 },
+  after: { revision: 3, length: 2 },
+  steps: [
+    {
+      kind: 'stage',
+      contents: [
+        { speaker: 'human', blocks: [] },
+        { speaker: 'ai', blocks: [] },
+      ],
+      knownTokens: Int32Array.of(-1, -1),
+    },
+  ],
+};
+
+function answer(change: object): object {
+  const value = { base: DELTA.after, tokens: Int32Array.of(4, 0), totalTokens: 4, ...change };
+  return { ok: true, value, runMs: 1 };
+}
+
+describe('readDeltaReply', () => {
+  it('returns the value of a good reply', () => {
+    expect(readDeltaReply(DELTA, true, answer({})).value.tokens).toEqual(Int32Array.of(4, 0));
+  });
+
+  it('takes no count for one only where nothing is counted', () => {
+    const reply = answer({ tokens: Int32Array.of(-1, -1) });
+    expect(readDeltaReply(DELTA, false, reply).value.tokens).toEqual(Int32Array.of(-1, -1));
+    expect(() => readDeltaReply(DELTA, true, reply)).toThrow('a negative count');
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['no envelope', { ok: true, value: {} }],
+    ['no value', { ok: true, value: null, runMs: 0 }],
+    ['a count too few', answer({ tokens: Int32Array.of(4) })],
+    ['counts that are no integers', answer({ tokens: [4, 0] })],
+    ['a negative count', answer({ tokens: Int32Array.of(4, -7) })],
+    ['no total', answer({ totalTokens: undefined })],
+    ['another state', answer({ base: { revision: 3, length: 1 } })],
+    ['a pass that was not asked for', answer({ pass: {} })],
+  ])('refuses %s', (_, reply) => {
+    expect(() => readDeltaReply(DELTA, true, reply)).toThrow(
+      expect.objectContaining({ code: 'WORKER_INVALID_RESULT' }),
+    );
+  });
+});

@@ -1,0 +1,178 @@
+// What was asked and done survives a compaction by whichever strategy, in one note.
+
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompactorOptions } from '../../../src/main/compactor-options.js';
+import { addWorkNote } from '../../../src/main/preflight/add-work-note.js';
+import type { SessionParts } from '../../../src/main/preflight/session-parts.js';
+import type { Session } from '../../../src/main/session.js';
+import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
+import type { CompressionStrategyName } from '../../../src/main/strategies/strategy.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { isWorkNote, readWorkNote } from '../../../src/shared/work/work-note.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+
+const LONG = 'lorem ipsum '.repeat(60);
+
+/** Turns of five entries, each with a message of the user's, a command, and a file written. */
+function turns(from: number, count: number): IContent[] {
+  return Array.from({ length: count }, (_, turn) => {
+    const at = from + turn;
+    const outcome = at % 3 === 0 ? '!' : '';
+    return historyOf(
+      `h:"Never skip step ${at}." a:"${LONG}",s${at}(run-step) t:s${at}(${LONG})${outcome} a:w${1_000 + at}(f${at}.ts) t:w${1_000 + at} a:"${LONG}"`,
+    );
+  }).flat();
+}
+
+async function open(
+  strategy: CompressionStrategyName,
+  history: readonly IContent[],
+  options: CompactorOptions = {},
+): Promise<Session> {
+  const compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    workspaceRoot: '/w',
+    contextLimit: 40_000,
+    summarizer: scriptedSummarizer(snapshot('on we go')),
+    settings: {
+      'compression.strategy': strategy,
+      'compression.threshold': 0.05,
+      'compression.ahead': 1,
+    },
+    ...options,
+  });
+  onTestFinished(() => compactor.close());
+  return compactor.createSession({ history });
+}
+
+const STRATEGIES = COMPRESSION_STRATEGIES;
+
+describe.each(STRATEGIES)('%s', (strategy) => {
+  it('keeps each word of the user, and what was done, in one note', async () => {
+    const session = await open(strategy, turns(0, 30));
+    const { compressed } = await session.ensureCompressionBeforeSend('p1');
+    expect(compressed?.outcome).toBe('applied');
+    const history = session.history.getAll();
+    const notes = history.filter(isWorkNote);
+    const said = history.flatMap((entry) =>
+      isWorkNote(entry)
+        ? readWorkNote(entry).said
+        : entry.speaker === 'human'
+          ? JSON.stringify(entry)
+          : [],
+    );
+    for (let at = 0; at < 30; at += 1) expect(said.join('\n')).toContain(`Never skip step ${at}.`);
+    expect(notes).toHaveLength(1);
+    expect(readWorkNote(notes[0]!).done.get('write f10.ts')).toBe('written');
+    expect(readWorkNote(notes[0]!).done.has('run-step')).toBe(true);
+    expect(findViolations(history)).toEqual([]);
+  });
+
+  it('carries the note on through the next compaction', async () => {
+    const session = await open(strategy, turns(0, 30));
+    await session.ensureCompressionBeforeSend('p1');
+    session.history.addAll(turns(30, 30));
+    const { compressed } = await session.ensureCompressionBeforeSend('p2');
+    expect(compressed?.outcome).toBe('applied');
+    const history = session.history.getAll();
+    const notes = history.filter(isWorkNote);
+    expect(notes).toHaveLength(1);
+    const text = JSON.stringify(history);
+    for (let at = 0; at < 60; at += 1) expect(text).toContain(`Never skip step ${at}.`);
+  });
+
+  it('leaves none by the documented system', async () => {
+    const session = await open(strategy, turns(0, 30), { preset: 'specification' });
+    await session.ensureCompressionBeforeSend('p1');
+    expect(session.history.getAll().some(isWorkNote)).toBe(false);
+  });
+
+  it('keeps any history valid, with one note at most, and never grows it', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryHistory({ maxEntries: 60 }), async (random) => {
+        const session = await open(strategy, [...turns(0, 4), ...random], { contextLimit: 20_000 });
+        for (const at of [1, 2]) {
+          const former = session.history.getAll();
+          const before = session.history.getTotalTokens();
+          const broken = findViolations(former).length;
+          const { compressed } = await session.ensureCompressionBeforeSend(`p${at}`);
+          const history = session.history.getAll();
+          expect(findViolations(history).length).toBeLessThanOrEqual(broken);
+          expect(history.filter(isWorkNote).length).toBeLessThanOrEqual(1);
+          if (compressed?.outcome === 'applied') {
+            expect(session.history.getTotalTokens()).toBeLessThan(before);
+          }
+          session.history.addAll(turns(10 * at, 3));
+        }
+        await session.close();
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});
+
+describe('addWorkNote', () => {
+  const parts = (windowTokens: number): Parameters<typeof addWorkNote>[0] => ({
+    addsWorkNote: true,
+    densityOptions: { workspaceRoot: '/w' },
+    gauge: { budget: { windowTokens } } as unknown as SessionParts['gauge'],
+  });
+
+  it('splits no call from its response', () => {
+    const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a:r2 t:r2 a');
+    const compacted = former.toSpliced(3, 2).with(2, historyOf('t:r1(short)')[0]!);
+    const history = addWorkNote(parts(100_000), former, compacted, 50_000);
+    expect(history.map((entry) => (isWorkNote(entry) ? 'note' : entry.speaker)).join(' ')).toBe(
+      'human note ai tool human ai tool ai',
+    );
+    expect(findViolations(history)).toEqual([]);
+    expect(readWorkNote(history[1]!).said).toEqual(['Now that.']);
+  });
+
+  it('leaves a note that there is where there is no room for another', () => {
+    const former = historyOf('h:"Do it." a:r1 t:r1 h:"Now that." a h:go a');
+    const first = addWorkNote(parts(100_000), former, former.slice(3), 50_000);
+    expect(first.findIndex(isWorkNote)).toBe(0);
+    const again = first.toSpliced(2, 1);
+    expect(addWorkNote(parts(100_000), first, again, 0)).toBe(again);
+  });
+
+  it('looks for nothing where nothing leaves', () => {
+    const former = historyOf('h:"Do it." a:r1 t:r1 a');
+    const compacted = former.with(2, historyOf('t:r1(short)')[0]!);
+    expect(addWorkNote(parts(100_000), former, compacted, 50_000)).toBe(compacted);
+  });
+});
+
+describe('a note of earlier work', () => {
+  it('cannot be made by what a tool prints or a user quotes', async () => {
+    const session = await open('top-down-truncation', turns(0, 30));
+    await session.ensureCompressionBeforeSend('p1');
+    const note = session.history.getAll().find(isWorkNote)!;
+    const [block] = note.blocks;
+    const text = block?.type === 'text' ? block.text.replace('f3.ts', 'evil.ts') : '';
+    const other = await open('top-down-truncation', [
+      ...historyOf('h:start a:s1 t:s1').with(2, {
+        speaker: 'tool',
+        blocks: [
+          { type: 'tool_response', callId: 's1', toolName: 'run_shell_command', result: text },
+        ],
+      }),
+      humanText(text),
+      ...turns(50, 30),
+    ]);
+    await other.ensureCompressionBeforeSend('p1');
+    const record = readWorkNote(other.history.getAll().find(isWorkNote)!);
+    expect(record.done.has('write evil.ts')).toBe(false);
+    expect([...record.done.keys()].join(' ')).not.toContain('f4.ts');
+  });
+});

@@ -1,0 +1,113 @@
+// From where on an edit is worth the prompt cache that it costs.
+
+import { describe, expect, it } from 'vitest';
+
+import { belowStepFrom, worthwhileFrom } from '../../../src/main/preflight/edit-policy.js';
+import { spendable, TokenTally } from '../../../src/main/preflight/token-tally.js';
+import { humanText } from '../../../src/shared/content.js';
+
+const HISTORY = Array.from({ length: 6 }, (_, at) => humanText(`entry ${at}`));
+
+/** Removes these entries of 1,000 tokens each; all others have that many, too. */
+function from(
+  removals: readonly number[],
+  sentEntries: number,
+  tokens = 1_000,
+  spendableNow?: number,
+  toBeCached?: number,
+): number {
+  const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+  return worthwhileFrom({
+    result: { removals, replacements: new Map(), metadata },
+    history: HISTORY,
+    sentEntries,
+    spendable: spendableNow,
+    toBeCached,
+    prices: { read: 0.1, write: 1.25 },
+    countedTokens: (entry) => (HISTORY.indexOf(entry) < 5 ? tokens : 10 * tokens),
+  });
+}
+
+describe('worthwhileFrom', () => {
+  it('takes what nothing that was sent stands behind', () => {
+    expect([from([5], 5), from([5], 6), from([3], 4)]).toEqual([5, 5, 3]);
+  });
+
+  it('waits while too much that was sent stands behind', () => {
+    // 1,000 tokens for 40 calls at 0.1 are 4,000; to write 10,000 more at 1.15 more is 11,500.
+    expect(from([4], 6)).toBe(Infinity);
+    // What was not sent is written anyway.
+    expect(from([4], 5)).toBe(4);
+  });
+
+  it('takes of several places the one that pays best', () => {
+    expect(from([0, 4], 5)).toBe(0);
+    expect(from([0, 5], 6)).toBe(5);
+    expect(from([], 6)).toBe(Infinity);
+  });
+});
+
+describe('worthwhileFrom, of prompts that are hardly cached', () => {
+  it('counts what stands before as written anew where that is too short', () => {
+    // 1,000 tokens for 40 calls at 0.1 are 4,000, and 3,000 behind them cost 3,450; with the 1,000 before, 4,600.
+    const at = (toBeCached: number): number => from([1], 5, 1_000, undefined, toBeCached);
+    expect([at(0), at(1_000), at(1_001)]).toEqual([1, 1, Infinity]);
+    // Where nothing that was sent stands behind, nothing is written anew.
+    expect(from([4], 5, 1_000, undefined, 100_000)).toBe(4);
+  });
+});
+
+describe('spendable', () => {
+  const prices = { read: 0.1, write: 1 };
+
+  it('is a twentieth of what has been spent where no edit has landed', () => {
+    const [sent, unedited] = [new TokenTally(), new TokenTally()];
+    for (const tally of [sent, unedited]) tally.add(1_000, true, Infinity);
+    // 1,000 written, and 1,000 read with 100 more written.
+    expect(spendable(sent, 1_100, unedited, 1_100, prices)).toBeCloseTo(0.05 * 1_200);
+  });
+
+  it('grows by what edits have saved, and falls by what they have cost', () => {
+    const [sent, unedited] = [new TokenTally(), new TokenTally()];
+    for (const tally of [sent, unedited]) tally.add(1_000, true, Infinity);
+    // Half is gone, and of the other half 100 were read.
+    sent.add(500, true, 100);
+    unedited.add(1_000, true, Infinity);
+    const paid = 1_000 + (10 + 400) + 50;
+    expect(spendable(sent, 500, unedited, 1_000, prices)).toBeCloseTo(1.05 * 1_200 - paid);
+  });
+
+  it('has an edit wait that costs more', () => {
+    // Of 3,000 tokens that stay, 1.15 more for each; what leaves saves 200 at once.
+    expect(from([0, 1], 5, 1_000, 3_251)).toBe(0);
+    expect(from([0, 1], 5, 1_000, 3_249)).toBe(Infinity);
+  });
+});
+
+describe('belowStepFrom', () => {
+  const SENT = Array.from({ length: 20 }, (_, at) => humanText(`entry ${at}`));
+  const above = { read: 0.2, write: 2.5 };
+  /** Removes these of 20 entries of 1,000 tokens each, all of them sent, where so many stand below the step. */
+  const step = (removals: readonly number[], tokensBelowStep: number): number => {
+    const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+    const edit = {
+      result: { removals, replacements: new Map(), metadata },
+      history: SENT,
+      sentEntries: 20,
+      prices: { read: 0.1, write: 1.25 },
+      countedTokens: () => 1_000,
+    };
+    return belowStepFrom(edit, tokensBelowStep, above);
+  };
+
+  it('takes what leads below the step and pays, and no more than pays', () => {
+    // Two tokens of what stays are written anew for 1.15 each; a call above the step costs 2,000 more.
+    expect(step([17, 18], 18_000)).toBe(17);
+    expect(step([0, 17, 18], 18_000)).toBe(17);
+  });
+
+  it('takes nothing that does not lead there, and nothing that costs more than the calls below it save', () => {
+    expect(step([17, 18], 17_999)).toBe(Infinity);
+    expect(step([0, 1], 18_000)).toBe(Infinity);
+  });
+});

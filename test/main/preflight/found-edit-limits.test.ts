@@ -1,0 +1,194 @@
+// What is left of an edit that may change nothing before a place.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { limitPlan, limitResult } from '../../../src/main/preflight/found-edit.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { applyDensityResult } from '../../../src/shared/density.js';
+import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
+import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
+import { optimize, planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
+import { ACTION } from '../../../src/shared/density/rules/marks.js';
+import type { WorkingSetRules } from '../../../src/shared/density/rules/working-set-rules.js';
+import { findViolations } from '../../../src/shared/validity.js';
+import { documented } from '../../support/applied.js';
+import { arbitraryDensityConfig, arbitraryHistory } from '../../support/arbitrary-history.js';
+import {
+  arbitraryWorkingConfig,
+  arbitraryWorkingHistoryOf,
+} from '../../support/arbitrary-working-history.js';
+import { describeResult, historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+
+const PASS: DensityConfig = {
+  workspaceRoot: '/w',
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: false,
+  recencyRetention: 1,
+};
+
+/** Takes every result that was sent. */
+const ALL_STALE: WorkingSetRules = {
+  ...{ readCalls: 0, searchCalls: 0, outputCalls: 0, otherCalls: 0 },
+  ...{ earlyShare: 1, paybackCalls: Infinity, freeTokens: 0 },
+};
+
+/** More than a placeholder has. */
+const LONG = 'x'.repeat(200);
+
+function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
+  const history = historyOf(notation);
+  const plan = limitPlan(planDensity(history, pass), history, { entry, block }, pass);
+  const result = materializeDensityPlan(plan, history, pass);
+  // What has no plan is limited to the same entries.
+  const returned = optimize(history, pass);
+  const given = limitResult(documented(returned), history, { entry, block }, pass);
+  expect(describeResult(given)).toBe(describeResult(result));
+  expect(limitResult(returned, history, { entry, block }, pass)).toEqual(result);
+  return result;
+}
+
+describe('limitPlan', () => {
+  it.each([
+    ['all, when the place is the start', 0, '-1 -2 -3 -4'],
+    ['a pair whose call stands at the place', 3, '-3 -4'],
+    ['no response whose call stands before the place', 4, ''],
+    ['no response whose call stands before the place', 2, '-3 -4'],
+    ['nothing, when the place is behind it', 5, ''],
+  ])('leaves %s', (_, entry, expected) => {
+    expect(describeResult(limited('h a:r1 t:r1 a:r2 t:r2 a:w3 t:w3', entry))).toBe(expected);
+  });
+
+  it('leaves an entry as it is that would lose one of two calls whose responses have to stay', () => {
+    // The second response came late: what is before it was sent.
+    const notation = 'h a:r1,r2(b.ts) t:r1 t:r2 a:w3 t:w3 a:w4(b.ts) t:w4';
+    expect(describeResult(limited(notation, 0))).toBe('-1 -2 -3');
+    expect(describeResult(limited(notation, 3))).toBe('');
+  });
+
+  it('keeps two pairs of one id together', () => {
+    const notation = 'h a:r1 t:r1 h a:r1 t:r1 a:w2 t:w2';
+    expect(describeResult(limited(notation, 0))).toBe('-1 -2 -4 -5');
+    expect(describeResult(limited(notation, 3))).toBe('');
+  });
+
+  it('cuts no inclusion that stands before the place', () => {
+    const notation = 'h:see+@a.ts h:and+@a.ts h:now+@a.ts';
+    expect(describeResult(limited(notation, 0))).toBe('~0 ~1');
+    expect(describeResult(limited(notation, 1))).toBe('~1');
+  });
+
+  it('edits an entry behind the block that the place names, and not before it', () => {
+    const notation = 'h a:*s1,sure,r1 t:r1 a:w2 t:w2';
+    expect(describeResult(limited(notation, 1, 2))).toBe('~1 -2');
+    expect(describeResult(limited(notation, 1, 3))).toBe('');
+  });
+
+  it('removes no entry that holds what has to stay', () => {
+    expect(describeResult(limited('h a:*s1,r1 t:r1 a:w2 t:w2', 1, 1))).toBe('');
+  });
+
+  it('tells in the metadata what is left', () => {
+    const notation = 'h:see+@a.ts a:r1 t:r1 h:now+@a.ts+@a.ts a:r2,s3,s4 t:r2 t:s3 t:s4 a:w5 t:w5';
+    const pass = { ...PASS, recencyPruning: true };
+    expect(limited(notation, 0, 0, pass).metadata).toEqual({
+      readWritePairsPruned: 2,
+      fileDeduplicationsPruned: 2,
+      recencyPruned: 1,
+    });
+    expect(limited(notation, 3, 0, pass).metadata).toEqual({
+      readWritePairsPruned: 1,
+      fileDeduplicationsPruned: 1,
+      recencyPruned: 1,
+    });
+  });
+
+  it('leaves valid histories, nothing that is before the place edited, and all when all is behind it', () => {
+    const property = fc.property(
+      arbitraryHistory({ maxEntries: 60 }),
+      arbitraryDensityConfig(),
+      fc.nat(40),
+      fc.nat(3),
+      (history, config, entry, block) => {
+        const whole = planDensity(history, config);
+        const plan = limitPlan(whole, history, { entry, block }, config);
+        const result = materializeDensityPlan(plan, history, config);
+        const given = documented(optimize(history, config));
+        const limitedGiven = limitResult(given, history, { entry, block }, config);
+        expect(describeResult(limitedGiven)).toBe(describeResult(result));
+        const edited = history.slice();
+        applyDensityResult(edited, result);
+        expect(findViolations(edited)).toEqual([]);
+        expect(edited.slice(0, entry)).toEqual(history.slice(0, entry));
+        const indices = [...given.removals, ...given.replacements.keys()];
+        if (indices.every((index) => index > entry)) {
+          expect(plan).toBe(whole);
+          expect(limitedGiven).toBe(given);
+        }
+        const kept = history[entry]?.blocks.slice(0, block) ?? [];
+        if (!result.removals.includes(entry)) {
+          expect(edited[entry]?.blocks.slice(0, block) ?? []).toEqual(kept);
+        } else {
+          expect(block).toBe(0);
+        }
+      },
+    );
+    fc.assert(property, { numRuns: runs(1_000) });
+  });
+
+  it.each([
+    // Nothing but the working set is on that takes results.
+    [{ recencyPruning: false }, { readWritePairsPruned: 0, recencyPruned: 0, workingSetPruned: 3 }],
+    // Recency takes the first two; the working set takes what that leaves.
+    [{ recencyPruning: true }, { readWritePairsPruned: 0, recencyPruned: 2, workingSetPruned: 1 }],
+  ])('tells with %o what the working set took', (phases, expected) => {
+    const pass = { ...PASS, ...phases, workingSet: ALL_STALE };
+    const notation = `h:@b.ts h:@b.ts a:s1 t:s1(${LONG}) a:s2 t:s2(${LONG}) a:s3 t:s3(${LONG}) a a`;
+    const metadata = { fileDeduplicationsPruned: 0, ...expected };
+    expect(limited(notation, 1, 0, pass).metadata).toEqual(metadata);
+  });
+
+  it('tells of a whole edit what the pass told', () => {
+    const property = fc.property(
+      arbitraryHistory({ maxEntries: 60 }),
+      arbitraryDensityConfig(),
+      (history, config) => {
+        const whole = optimize(history, config);
+        const result = allBut(whole, history, config);
+        expect(result.metadata).toEqual(whole.metadata);
+        expect(result.replacements.size).toBe(whole.replacements.size);
+      },
+    );
+    fc.assert(property, { numRuns: runs(500) });
+  });
+
+  it('tells of a whole edit with a working set what the pass told', () => {
+    const property = fc.property(
+      arbitraryWorkingHistoryOf({ maxEntries: 60 }),
+      arbitraryWorkingConfig(),
+      (history, config) => {
+        const { metadata } = optimize(history, config);
+        const told = allBut(optimize(history, config), history, config).metadata;
+        expect(told).toEqual(metadata);
+      },
+    );
+    fc.assert(property, { numRuns: runs(500) });
+  });
+});
+
+/** All of an edit but one more, of an entry in front that no pass edits. */
+function allBut(
+  whole: DensityResult,
+  history: readonly IContent[],
+  config: DensityConfig,
+): DensityResult {
+  const before = [{ speaker: 'human' as const, blocks: [{ type: 'text' as const, text: 'x' }] }];
+  const shifted = (whole.rows ?? EMPTY_PLAN).map((value, at) => value + (at % 6 === 0 ? 1 : 0));
+  const plan = Int32Array.of(0, 0, ACTION.drop, 0, -1, -1, ...shifted);
+  const entries = [...before, ...history];
+  const limitedPlan = limitPlan(plan, entries, { entry: 1, block: 0 }, config);
+  return materializeDensityPlan(limitedPlan, entries, config);
+}

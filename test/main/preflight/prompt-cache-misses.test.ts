@@ -1,0 +1,217 @@
+// Which requests are taken to have missed a provider's cache, and what a session tells of them.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { isCacheImplicit, judgeCacheRead } from '../../../src/main/preflight/prompt-cache.js';
+import type { CacheMissedEvent, CacheRead } from '../../../src/main/preflight/prompt-cache.js';
+import { modelPrice } from '../../../src/main/models/model-prices.js';
+import type { Session } from '../../../src/main/session.js';
+import type { CacheMissMessage } from '../../../src/main/telemetry/channels.js';
+import { humanText } from '../../../src/shared/content.js';
+import { hear } from '../../support/heard-messages.js';
+import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
+import { openNoted, openSession } from '../../support/session-bench.js';
+import type { BenchParts } from '../../support/session-bench.js';
+
+const MINUTE = 60_000;
+
+const READ: CacheRead = {
+  formerTokens: 10_000,
+  inputTokens: 11_000,
+  readTokens: 0,
+  elapsedMs: MINUTE,
+  ttlMs: 5 * MINUTE,
+  isRewritten: false,
+  price: modelPrice('claude-opus-5-5'),
+};
+
+describe('judgeCacheRead', () => {
+  it.each<[string, Partial<CacheRead>, CacheMissedEvent['cause']]>([
+    ['nothing of ours has changed', {}, 'changed-request'],
+    ['an edit has rewritten what was sent', { isRewritten: true }, 'edit'],
+    ['the cache has run out', { elapsedMs: 5 * MINUTE }, 'expired'],
+    ['the edit came when the cache was gone', { elapsedMs: 9e9, isRewritten: true }, 'expired'],
+  ])('tells a miss and its cause when %s', (_, other, cause) => {
+    const missed = judgeCacheRead({ ...READ, ...other });
+    expect(missed).toEqual({ expectedTokens: 10_000, readTokens: 0, cause });
+  });
+
+  it.each<[string, Partial<CacheRead>]>([
+    ['about all was read', { readTokens: 9_500 }],
+    ['what stood behind the last mark was not read', { readTokens: 5_000 }],
+    ['the request before was too short for a cache', { formerTokens: 511 }],
+    ['this one is too short for a cache', { inputTokens: 511 }],
+    [
+      'nobody knows what the model caches, and it is little',
+      { formerTokens: 4_095, price: undefined },
+    ],
+  ])('tells none when %s', (_, other) => {
+    expect(judgeCacheRead({ ...READ, ...other })).toBeNull();
+  });
+
+  it('expects no more than the request holds', () => {
+    const missed = judgeCacheRead({ ...READ, inputTokens: 3_000, readTokens: 1_499 });
+    expect(missed).toMatchObject({ expectedTokens: 3_000, readTokens: 1_499 });
+    expect(judgeCacheRead({ ...READ, inputTokens: 3_000, readTokens: 1_500 })).toBeNull();
+  });
+
+  it('hands on the reason of the provider', () => {
+    expect(judgeCacheRead({ ...READ, reason: 'tools_changed' })?.reason).toBe('tools_changed');
+  });
+
+  it('never tells a miss of a request that reads more than one of which it tells none', () => {
+    const tokens = fc.nat(200_000);
+    const some = fc.record({
+      formerTokens: tokens,
+      inputTokens: tokens,
+      isRewritten: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(some, tokens, tokens, (other, less, more) => {
+        const read = { ...READ, ...other };
+        const atLeast = judgeCacheRead({ ...read, readTokens: Math.min(less, more) });
+        const atMost = judgeCacheRead({ ...read, readTokens: Math.max(less, more) });
+        expect(atLeast === null && atMost !== null).toBe(false);
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+});
+
+describe('isCacheImplicit', () => {
+  it.each([
+    ['claude-opus-5-5', false],
+    ['gpt-6.2-sol', false],
+    ['gpt-5.5', true],
+    ['gemini-3.1-pro', true],
+    ['unheard-of', true],
+  ])('is of %s: %s', (model, isImplicit) => {
+    expect(isCacheImplicit(modelPrice(model))).toBe(isImplicit);
+  });
+});
+
+interface Bench {
+  readonly session: Session;
+  readonly missed: CacheMissedEvent[];
+  /** Sends the history as it stands, so long after the request before. */
+  readonly send: (
+    inputTokens: number,
+    cacheReadTokens?: number,
+    other?: { minutes?: number; modelName?: string; cacheMissReason?: string },
+  ) => Promise<void>;
+}
+
+function open(model: string, make: (parts: BenchParts) => Session = openSession): Bench {
+  let nowMs = 0;
+  const timing = {
+    now: () => nowMs,
+    edits: 'every-turn',
+    price: () => modelPrice(model),
+  } as const;
+  const session = make({ timing, contextLimit: 100_000 });
+  session.history.add(humanText('begin'), model);
+  const missed: CacheMissedEvent[] = [];
+  session.on('cacheMissed', (event) => missed.push(event));
+  return {
+    session,
+    missed,
+    send: async (inputTokens, cacheReadTokens, { minutes = 1, ...other } = {}) => {
+      nowMs += minutes * MINUTE;
+      await session.ensureCompressionBeforeSend('p');
+      session.reportUsage({ inputTokens, cacheReadTokens, ...other });
+      session.history.add(humanText('more'));
+    },
+  };
+}
+
+const miss = (
+  cause: CacheMissedEvent['cause'],
+  expectedTokens: number = 10_000,
+): CacheMissedEvent => ({ expectedTokens, readTokens: 0, cause });
+
+describe('Session', () => {
+  describe('cacheMissed', () => {
+    it('is told of a request that nobody of us has changed, and to monitoring without the reason', async () => {
+      const heard = hear('ctxfold:cache-miss');
+      const { send, missed } = open('claude-opus-5-5');
+      await send(10_000, 0);
+      await send(11_000, 9_900);
+      expect(missed).toEqual([]);
+      await send(12_000, 0, { cacheMissReason: 'tools_changed' });
+      expect(missed).toEqual([{ ...miss('changed-request', 11_000), reason: 'tools_changed' }]);
+      const message: CacheMissMessage = {
+        sessionId: 'session',
+        modelName: 'claude-opus-5-5',
+        cause: 'changed-request',
+        expectedTokens: 11_000,
+        readTokens: 0,
+      };
+      expect(heard).toEqual([message]);
+    });
+
+    it('names an edit of the session that rewrote what was sent', async () => {
+      const { session, send, missed } = open('claude-opus-5-5', (parts) =>
+        openNoted('h a:r1 t:r1', parts),
+      );
+      await send(10_000, 0);
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await send(10_000, 0);
+      await send(10_000, 0);
+      expect(missed).toEqual([miss('edit'), miss('changed-request')]);
+    });
+
+    it('names the time that has passed', async () => {
+      const { send, missed } = open('claude-opus-5-5');
+      await send(10_000, 0);
+      await send(11_000, 0, { minutes: 5 });
+      expect(missed).toEqual([miss('expired')]);
+    });
+
+    it('takes two in a row, or the word of the provider, where the cache promises nothing', async () => {
+      const { send, missed } = open('gemini-3.1-pro');
+      await send(10_000, 0);
+      await send(10_000, 0);
+      await send(10_000, 9_000);
+      await send(10_000, 0);
+      expect(missed).toEqual([]);
+      await send(10_000, 0);
+      expect(missed).toEqual([miss('changed-request')]);
+      await send(10_000, 9_000);
+      await send(10_000, 0, { cacheMissReason: 'input_changed' });
+      expect(missed).toHaveLength(2);
+    });
+
+    it('names an edit of a request that nobody has answered', async () => {
+      const { session, send, missed } = open('claude-opus-5-5', (parts) =>
+        openNoted('h a:r1 t:r1', parts),
+      );
+      await send(10_000, 0);
+      session.history.addAll(historyOf('a:w2 t:w2'));
+      await session.ensureCompressionBeforeSend('never answered');
+      await send(10_000, 0);
+      expect(missed).toEqual([miss('edit')]);
+    });
+
+    it('is not told of another model, of a history that was cleared, or where nobody says what was read', async () => {
+      const { session, send, missed } = open('claude-opus-5-5');
+      await send(10_000, 0);
+      await send(10_000);
+      await send(10_000, 0, { modelName: 'claude-sonnet-5-5' });
+      session.history.clear();
+      session.history.add(humanText('anew'));
+      await send(10_000, 0, { modelName: 'claude-sonnet-5-5' });
+      expect(missed).toEqual([]);
+    });
+
+    it('holds a request against the last one that was reported', async () => {
+      const { session, send, missed } = open('claude-opus-5-5');
+      await send(10_000, 0);
+      await session.ensureCompressionBeforeSend('never answered');
+      await send(12_000, 0, { minutes: 3 });
+      session.reportUsage({ inputTokens: 12_000, cacheReadTokens: 0 });
+      expect(missed).toEqual([miss('changed-request')]);
+    });
+  });
+});

@@ -1,0 +1,139 @@
+// What becomes of entries while somebody works on them elsewhere.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { HistoryService } from '../../../src/main/history-service.js';
+import { TrackedHistory } from '../../../src/main/preflight/tracked-history.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
+import { runs } from '../../support/scale.js';
+
+interface Followed {
+  readonly history: HistoryService;
+  readonly followed: TrackedHistory;
+  readonly entries: readonly IContent[];
+}
+
+function follow(length: number): Followed {
+  const history = new HistoryService();
+  const entries = Array.from({ length }, (_, at) => humanText(`${at}`));
+  history.addAll(entries);
+  const followed = new TrackedHistory(history.getRawHistory());
+  history.watch((change) => {
+    followed.note(change);
+  });
+  return { history, followed, entries };
+}
+
+function textsOf(history: readonly IContent[]): string {
+  return history
+    .flatMap(({ blocks }) => blocks.map((block) => ('text' in block ? block.text : '')))
+    .join(' ');
+}
+
+async function apply(
+  history: HistoryService,
+  removals: readonly number[],
+  replacements: readonly (readonly [number, IContent])[] = [],
+): Promise<void> {
+  await history.applyDensityResult({ ...NO_EDITS, removals, replacements: new Map(replacements) });
+}
+
+describe('TrackedHistory', () => {
+  it('puts what was made of a history in the place of what has become of it', async () => {
+    const { history, followed, entries } = follow(6);
+    const made = [entries[0]!, humanText('S'), ...entries.slice(3)];
+    history.add(humanText('6'));
+    await apply(history, [1, 4], [[3, humanText('3b')]]);
+    history.add(humanText('7'));
+    await apply(history, [0], [[4, humanText('6b')]]);
+    expect(textsOf(history.getRawHistory())).toBe('2 3b 5 6b 7');
+    expect(textsOf(followed.rebasing(made)(history.getRawHistory()))).toBe('S 3b 5 6b 7');
+    expect(followed.isGone).toBe(false);
+  });
+
+  it('tells an object that stands at several places apart', async () => {
+    const history = new HistoryService();
+    const twice = humanText('x');
+    history.addAll([twice, humanText('1'), twice]);
+    const followed = new TrackedHistory(history.getRawHistory());
+    history.watch((change) => {
+      followed.note(change);
+    });
+    await apply(history, [0]);
+    expect(
+      textsOf(followed.rebasing([twice, humanText('S'), twice])(history.getRawHistory())),
+    ).toBe('S x');
+  });
+
+  it.each<[string, (history: HistoryService) => void]>([
+    [
+      'cleared',
+      (history) => {
+        history.clear();
+      },
+    ],
+    ['rewritten', (history) => void history.replaceAll([humanText('S')], history.base)],
+  ])('has nothing to follow once the history is %s', (_, act) => {
+    const { history, followed } = follow(3);
+    act(history);
+    expect(followed.isGone).toBe(true);
+  });
+
+  it('agrees with edits of what was made, whatever lands', async () => {
+    const step = fc.record({
+      adds: fc.nat(2),
+      picks: fc.array(fc.tuple(fc.nat(30), fc.boolean()), { maxLength: 5 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(12),
+        fc.array(step, { maxLength: 6 }),
+        fc.array(fc.boolean()),
+        async (length, steps, drops) => {
+          const { history, followed, entries } = follow(length);
+          const made = entries.filter((_, at) => drops[at] !== true);
+          /** By name of an entry of then, what it says now. */
+          const now = new Map(entries.map((entry) => [entry, textsOf([entry])]));
+          const standing: (IContent | null)[] = [...entries];
+          let added = 0;
+          for (const { adds, picks } of steps) {
+            for (let at = 0; at < adds; at += 1) {
+              history.add(humanText(`+${(added += 1)}`));
+              standing.push(null);
+            }
+            const chosen = new Map(
+              picks.map(([at, isRemoval]) => [at % Math.max(1, standing.length), isRemoval]),
+            );
+            const removals = [...chosen]
+              .flatMap(([at, isRemoval]) => (isRemoval && at < standing.length ? [at] : []))
+              .sort((a, b) => a - b);
+            const replacements = [...chosen].flatMap(([at, isRemoval]) =>
+              isRemoval || at >= standing.length ? [] : [[at, humanText(`r${at}`)] as const],
+            );
+            for (const [at] of replacements) {
+              const then = standing[at];
+              if (then) now.set(then, `r${at}`);
+            }
+            for (const at of removals) {
+              const then = standing[at];
+              if (then) now.delete(then);
+            }
+            await apply(history, removals, replacements);
+            for (const at of removals.toReversed()) standing.splice(at, 1);
+          }
+          const kept = made.flatMap((entry) => now.get(entry) ?? []);
+          const behind = history
+            .getRawHistory()
+            .slice(standing.filter((then) => then !== null).length);
+          expect(textsOf(followed.rebasing(made)(history.getRawHistory()))).toBe(
+            [...kept, textsOf(behind)].filter((text) => text !== '').join(' '),
+          );
+        },
+      ),
+      { numRuns: runs(1_000) },
+    );
+  });
+});

@@ -1,0 +1,67 @@
+// Waiting that ends.
+
+import { getEventListeners } from 'node:events';
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { withDeadline } from '../../../src/main/waiting/abortable.js';
+
+const late = (): Error => new Error('late');
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('withDeadline', () => {
+  it('waits without an end when there is none', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let answer: (value: number) => void = () => undefined;
+      const work = new Promise<number>((resolve) => {
+        answer = resolve;
+      });
+      const waited = withDeadline(Infinity, undefined, late, () => work);
+      await vi.advanceTimersByTimeAsync(1_000_000);
+      answer(7);
+      expect(await waited).toBe(7);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('gives what the work gives, and leaves no listener', async () => {
+    const { signal } = new AbortController();
+    expect(await withDeadline(1_000, signal, late, () => Promise.resolve(7))).toBe(7);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('rejects as the work does, and leaves no listener', async () => {
+    const { signal } = new AbortController();
+    const failed = withDeadline(1_000, signal, late, () => Promise.reject(new Error('failed')));
+    await expect(failed).rejects.toThrow('failed');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('ends work that does not end, and tells it so', async () => {
+    let heard: unknown;
+    const ended = withDeadline(5, undefined, late, (signal) => {
+      signal.addEventListener('abort', () => {
+        heard = signal.reason;
+      });
+      return never();
+    });
+    await expect(ended).rejects.toThrow('late');
+    expect(heard).toMatchObject({ message: 'late' });
+  });
+
+  it('rejects with the reason of the caller, before the work and during it', async () => {
+    const controller = new AbortController();
+    const during = withDeadline(1_000, controller.signal, late, never);
+    controller.abort('enough');
+    await expect(during).rejects.toBe('enough');
+    let isStarted = false;
+    const before = withDeadline(1_000, controller.signal, late, () => {
+      isStarted = true;
+      return never();
+    });
+    await expect(before).rejects.toBe('enough');
+    expect(isStarted).toBe(false);
+  });
+});
