@@ -2,7 +2,7 @@
 // line. Checks nothing.
 
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
-import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
+import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
 import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import { KNOWN_TOOL_CATALOG } from './formats/known-tools.js';
 import type { EditOptions } from './preflight/edit-options.js';

@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { readOptions } from '../../shared/misuse.js';
-import { nearestName } from '../../shared/nearest-name.js';
-import { shownText } from '../../shared/shown-text.js';
+import { nearestName, shownText } from '../../shared/shown-text.js';
 
 /**
  * Checks options and fills in the defaults of the schema.

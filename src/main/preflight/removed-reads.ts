@@ -12,7 +12,7 @@ import type {
 } from '../../shared/content.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { fileAccess } from '../../shared/density/index/call-use.js';
-import { signatureOf } from '../../shared/density/index/call-signature.js';
+import { signatureOf } from '../../shared/density/index/hash.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../entry-change.js';

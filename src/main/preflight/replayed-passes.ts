@@ -2,7 +2,7 @@
 // worker's does, so that none of them looks at the whole of it. Applies nothing.
 
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
-import { stretchesOfEdit } from '../../shared/density/index/edit-stretches.js';
+import { stretchesOfEdit } from '../../shared/density/index/stretches.js';
 import { HistoryIndex } from '../../shared/density/index/history-index.js';
 import { scopeOfSession } from '../../shared/density/index/index-scope.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';

@@ -3,7 +3,7 @@
 
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { PlaceholderStyle } from './density-settings.js';
-import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
+import type { ShrinkChoice } from '../../shared/density/rules/shrink.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 
 /** Settings by key, all optional: what is not given falls back to the profile, then to its default. */

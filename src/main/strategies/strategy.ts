@@ -1,6 +1,6 @@
 // What a compression strategy is: the interface that all of them implement, and what they are given.
 
-import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
+import type { ShrinkChoice } from '../../shared/density/rules/shrink.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';

@@ -4,11 +4,10 @@
 import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
-import type { CommandUse, FileUse, ToolUse } from '../../tool-catalog.js';
-import { readCommand } from './command-reading.js';
+import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-catalog.js';
+import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
-import { linesRead, WHOLE_FILE } from './line-range.js';
-import type { LineRange } from './line-range.js';
+import type { LineRange } from './command-reading.js';
 
 /** What is known of one call. */
 export interface CallUse {
@@ -82,6 +81,45 @@ function fileUse(use: FileUse, parameters: unknown): CallUse {
 function linesOfUse({ extent, lineKeys }: FileUse, parameters: unknown): LineRange | undefined {
   if (lineKeys !== undefined) return linesRead(lineKeys, parameters);
   return extent === 'whole' ? WHOLE_FILE : undefined;
+}
+
+/** The lines that a call wants; `undefined` when its parameters are not as the keys say. */
+export function linesRead(keys: LineKeys, parameters: unknown): LineRange | undefined {
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
+  const valueOf = (key: string | undefined): unknown =>
+    key === undefined ? undefined : (values[key] ?? undefined);
+  const pair = valueOf(keys.range);
+  if (pair !== undefined) return rangeOfPair(pair);
+  const first = valueOf(keys.first);
+  const last = valueOf(keys.last);
+  const count = valueOf(keys.count);
+  if (first === undefined && last === undefined && count === undefined) return WHOLE_FILE;
+  const from = first === undefined ? 1 : lineOf(first);
+  if (from === undefined) return undefined;
+  if (last !== undefined) return rangeOf(from, lineOf(last));
+  const lines = count === undefined ? WHOLE_FILE.last : lineOf(count);
+  return lines === undefined ? undefined : rangeOf(from, from + lines - 1);
+}
+
+/** Some tools take lists as text. */
+function rangeOfPair(value: unknown): LineRange | undefined {
+  const pair =
+    typeof value === 'string'
+      ? /^\s*\[\s*(\d+)\s*,\s*(-?\d+)\s*\]\s*$/.exec(value)?.slice(1)
+      : value;
+  if (!Array.isArray(pair)) return undefined;
+  const [first, last] = pair.map(Number);
+  if (first === undefined || last === undefined || !Number.isSafeInteger(first)) return undefined;
+  return rangeOf(Math.max(1, first), last === -1 ? MAX_LINE : last);
+}
+
+/** Line numbers may come as text; 0 is where some tools begin to count. */
+function lineOf(value: unknown): number | undefined {
+  const line = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof line === 'number' && Number.isSafeInteger(line) && line >= 0
+    ? Math.max(1, line)
+    : undefined;
 }
 
 function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {

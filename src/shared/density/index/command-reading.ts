@@ -2,8 +2,6 @@
 // Knows the few programs that agents read files with; what it cannot tell, it leaves out. Runs nothing.
 
 import { posix } from 'node:path';
-import { rangeOf, WHOLE_FILE } from './line-range.js';
-import type { LineRange } from './line-range.js';
 
 /** What a command is for, as far as its text says so. */
 export interface CommandReading {
@@ -217,4 +215,25 @@ function linesShown(text: string): LineRange | undefined {
 
 function isFilteredBehind({ 0: shown, index }: RegExpExecArray, text: string): boolean {
   return PIPED.test(text.slice(index + shown.length));
+}
+
+/** Lines counted from 1, both ends included. */
+export interface LineRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * What a read without a range shows. Agents' tools stop at about this line (Claude Code and Codex at 2,000), so that such a
+ * read does not stand for one of lines further down.
+ */
+export const WHOLE_FILE: LineRange = { first: 1, last: 2_000 };
+
+/** Larger line numbers are not told apart. */
+export const MAX_LINE = 2 ** 30;
+
+/** The range from one line to another; `undefined` when that is none. */
+export function rangeOf(first: number, last: number | undefined): LineRange | undefined {
+  if (last === undefined || last < first) return undefined;
+  return { first: Math.min(first, MAX_LINE), last: Math.min(last, MAX_LINE) };
 }

@@ -32,3 +32,55 @@ export function hashOn(hash: number, text: string, length: number = text.length)
   }
   return joined;
 }
+
+/** Parameters that lie deeper do not count. */
+const MAX_DEPTH = 8;
+
+/**
+ * Returns a number that is the same for calls of one tool with the same parameters in the same order, and never 0. Of
+ * 10,000 different calls two have the same one with a chance of 1 in 100.
+ */
+export function signatureOf(name: string, parameters: unknown): number {
+  const signature = mixedWith(hashOf(name), parameters, 0);
+  return signature === NO_SIGNATURE ? 1 : signature;
+}
+
+/** The signature of a call that is never the same as another one. */
+export const NO_SIGNATURE = 0;
+
+/** Stand for what is neither text nor number: no hash is any of them but by chance. */
+const NOTHING = 0x3c6ef372;
+const TOO_DEEP = 0x510e527f;
+const LIST = 0x2545f491;
+const MEMBERS = 0x1b873593;
+const END = 0x5be0cd19;
+
+function mixedWith(signature: number, value: unknown, depth: number): number {
+  switch (typeof value) {
+    case 'string':
+      return mixed(signature, hashOf(value));
+    case 'number':
+      return mixed(signature, (value | 0) === value ? value : hashOf(`number ${value}`));
+    case 'object':
+      if (value === null) return mixed(signature, NOTHING);
+      if (depth === MAX_DEPTH) return mixed(signature, TOO_DEEP);
+      return mixedWithMembers(signature, value, depth);
+    default:
+      return mixed(signature, hashOf(`${typeof value} ${String(value)}`));
+  }
+}
+
+/** Plain data has no inherited members. */
+function mixedWithMembers(signature: number, members: object, depth: number): number {
+  let mix = mixed(signature, Array.isArray(members) ? LIST : MEMBERS);
+  for (const key in members) {
+    mix = mixed(mix, hashOf(key));
+    mix = mixedWith(mix, (members as Readonly<Record<string, unknown>>)[key], depth + 1);
+  }
+  return mixed(mix, END);
+}
+
+function mixed(a: number, b: number): number {
+  const product = Math.imul(a ^ b, 0x9e3779b1);
+  return product ^ (product >>> 15);
+}

@@ -10,8 +10,8 @@ import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
-import { NO_SIGNATURE, signatureOf } from './call-signature.js';
-import { isExcerpt, isExcerptible } from './excerpt.js';
+import { NO_SIGNATURE, signatureOf } from './hash.js';
+import { isExcerpt, isExcerptible, spendableText, spendableTokens } from './excerpt.js';
 import { findInclusions } from './file-inclusions.js';
 import {
   CALL_ACCESS,
@@ -26,10 +26,8 @@ import {
   ResponseColumns,
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
-import { OpenCalls } from './open-calls.js';
-import { pairRows } from './pair-rows.js';
+import { OpenCalls, pairRows } from './open-calls.js';
 import { PathTable, TextTable } from './text-table.js';
-import { spendableText, spendableTokens } from './spent-text.js';
 import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
 import type { EntryPlace, UnsentResult } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';

@@ -3,7 +3,7 @@
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
-import { isShrunk } from '../../shrink/shrunk-mark.js';
+import { isShrunk } from '../../shrink/shown-before.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { isGone } from './history-columns.js';

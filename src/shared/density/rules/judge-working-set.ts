@@ -1,7 +1,7 @@
 // Which results the agent still works with. After Denning's working set ("The Working Set Model for Program
 // Behavior", CACM 11(5), 1968): results leave after some time, and here time is counted in model calls.
 
-import { NO_SIGNATURE } from '../index/call-signature.js';
+import { NO_SIGNATURE } from '../index/hash.js';
 import {
   CALL_ACCESS,
   CALL_KIND,
@@ -11,7 +11,7 @@ import {
   RESPONSE_FLAG,
 } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { WHOLE_FILE } from '../index/line-range.js';
+import { WHOLE_FILE } from '../index/command-reading.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
 /** Why a result stays in the working set, or has left it. */

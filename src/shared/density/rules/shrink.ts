@@ -16,22 +16,45 @@ import {
   withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import type { ShrinkSettings } from '../../shrink/shrink-text.js';
-import type { ShrinkPurpose } from '../../shrink/shrinker.js';
+import type { ShrinkerName, ShrinkSettings } from '../../shrink/shrink-text.js';
+import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownStretches } from '../index/shown-lines.js';
-import { withoutSpentText } from '../index/spent-text.js';
+import { withoutSpentText } from '../index/excerpt.js';
 import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
-import { shrinkSettingsOf, SHRINK_CHOICES } from './shrink-settings.js';
-import type { ShrinkChoice } from './shrink-settings.js';
+import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
+
+/**
+ * How far results are shrunk before the model is sent them: not at all, by a level, or by a level with single shrinkers
+ * off or on, which is `default` unless it is named.
+ */
+export type ShrinkOption =
+  | 'off'
+  | ShrinkLevel
+  | ({ readonly level?: ShrinkLevel | undefined } & {
+      readonly [Name in ShrinkerName]?: boolean | undefined;
+    });
+
+/** How far sessions shrink results unless they are told otherwise. */
+export const DEFAULT_SHRINK: ShrinkOption = 'default';
+
+/** The values of the setting `compression.density.shrink`. `preset`: as the session was created. */
+export type ShrinkChoice = 'preset' | 'off' | ShrinkLevel;
+
+/** All of them. */
+export const SHRINK_CHOICES: readonly ['preset', ...ShrinkChoice[]] = [
+  'preset',
+  'off',
+  ...SHRINK_LEVELS,
+];
 
 /** Of a result that the model was not sent yet: it is made smaller, or there is nothing to take. */
 export interface ShrinkFinding {
@@ -217,4 +240,11 @@ function isRecalled(toolName: string): boolean {
 function mayShowFile({ parameters }: ToolCallBlock): boolean {
   const values = asRecord(parameters);
   return values === undefined || Object.keys(values).some((key) => /path|file|uri/i.test(key));
+}
+
+/** Returns what a pass goes by; `undefined` when nothing is shrunk. */
+export function shrinkSettingsOf(option: ShrinkOption | undefined): ShrinkSettings | undefined {
+  if (option === undefined || option === 'off') return undefined;
+  if (typeof option === 'string') return { level: option };
+  return { ...option, level: option.level ?? 'default' };
 }

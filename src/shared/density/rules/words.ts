@@ -1,7 +1,7 @@
 // Words that the sentences of rules are made of. Of a history they repeat names of tools and ids of calls, and
 // nothing else.
 
-import { onOneLine, shortened } from '../../one-line.js';
+import { onOneLine, shortened } from '../../shown-text.js';
 import { shownToolName } from '../../placeholder.js';
 import type { CallPlace } from '../explain/explanation.js';
 

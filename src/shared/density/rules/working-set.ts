@@ -2,7 +2,7 @@
 // calls stay, and say what can be read again.
 
 import { NONE, RESPONSE_FLAG } from '../index/history-columns.js';
-import type { CallPlace } from '../explain/explanation.js';
+import type { CallPlace, ExplainedSubject } from '../explain/explanation.js';
 import type { DensityRule } from './density-rule.js';
 import {
   isDue,
@@ -12,10 +12,10 @@ import {
   WORKING_SET_REASON,
 } from './judge-working-set.js';
 import { ACTION } from './marks.js';
-import { sayWorkingSet } from './say-working-set.js';
 import { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './working-set-rules.js';
 import type { WorkingSetRules } from './working-set-rules.js';
-import { reclaimOf } from './worth-a-rewrite.js';
+import { reclaimOf } from './rewrite-price.js';
+import { count, modelCalls, nameOfCall, times } from './words.js';
 
 /** Why a result stays in the working set, or has left it: see `WorkingSetFinding`. */
 export type WorkingSetReason =
@@ -154,3 +154,43 @@ const REASON_NAMES: Readonly<Record<number, WorkingSetReason>> = {
   [WORKING_SET_REASON.repeated]: 'repeated',
   [WORKING_SET_REASON.readAgain]: 'read-again',
 };
+
+/** Returns one or two sentences. */
+export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: ExplainedSubject): string {
+  const { isWaiting, waitingTokens, neededTokens } = finding;
+  const reason = reasonText(finding);
+  if (isWaiting && finding.reason === 'aged') return reason;
+  if (isWaiting && neededTokens === Infinity)
+    return `${reason} It waits: all results together have few tokens.`;
+  if (isWaiting) {
+    return (
+      `${reason} It waits: results like it would give back ${count(waitingTokens)} tokens together, ` +
+      `and ${count(neededTokens)} would be worth a rewrite of the prompt cache.`
+    );
+  }
+  if (verdict !== 'excerpt' && verdict !== 'placeholder') return reason;
+  return `${reason} ${verdict === 'excerpt' ? 'An excerpt' : 'A placeholder'} takes its place.`;
+}
+
+function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): string {
+  const sent = `the model was sent it ${times(age)}`;
+  const stays = `it stays for ${modelCalls(time)}`;
+  switch (reason) {
+    case 'unsent':
+      return 'The model was not sent it yet.';
+    case 'small':
+      return `It is small, with ${count(tokens)} tokens.`;
+    case 'fresh':
+      return `It is new: ${sent}, and ${stays}.`;
+    case 'aged':
+      return `It is no longer new, and leaves when others do: ${sent}, and else ${stays}.`;
+    case 'expired':
+      return `Its time is over: ${sent}, and ${stays}.`;
+    case 'repeated':
+      return `The same call was made again: ${nameOfCall(by)}.`;
+    case 'spent':
+      return `Of its arguments ${count(tokens)} tokens are gone from the file, or were written or read again.`;
+    case 'read-again':
+      return `The same lines were read again by ${nameOfCall(by)}.`;
+  }
+}

@@ -8,14 +8,13 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
-import { excerptOf } from '../../../../src/shared/density/index/excerpt.js';
+import { excerptOf, withoutSpentText } from '../../../../src/shared/density/index/excerpt.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
 import type {
   BlockExplanation,
   BlockPlace,
   EntryExplanation,
 } from '../../../../src/shared/density/explain/explanation.js';
-import { withoutSpentText } from '../../../../src/shared/density/index/spent-text.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
