@@ -1,35 +1,34 @@
-// Says what a rewritten history has of the former one: stretches of entries, or of a table's rows, that are copied
-// as they are. However long a history is, most edits leave only a few of them.
+// Describes what a rewritten history keeps of the former one as stretches of entries or table rows
+// to copy. Most edits leave only a few, however long the history is.
 
 import type { IntColumn } from './history-columns.js';
 import { NONE } from './history-columns.js';
 
-/** Entries or rows of the former history that stand side by side in the new one as well. */
+/** Adjacent entries or rows of the former history that stay adjacent in the new one. */
 export interface Stretch {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
-  /** What has to be added to the index of an entry to give its new one. */
+  /** Added to an old entry index to get the new one. */
   readonly shift: number;
 }
 
-/** Puts stretches of entries one behind the other. */
+/** Collects stretches of entries in their new order. */
 export class EntryStretches {
   readonly #stretches: Stretch[] = [];
   #length = 0;
   #end = 0;
 
-  /** Entries that were added. */
   get length(): number {
     return this.#length;
   }
 
-  /** Where the last of them ends in the former history. */
+  /** The highest former index added so far, exclusive. */
   get end(): number {
     return this.#end;
   }
 
-  /** Adds the former entries from `start` to `end`, which is exclusive. */
+  /** Appends the former entries from `start` to `end`, exclusive. */
   add(start: number, end: number): void {
     if (start >= end) return;
     const last = this.#stretches.at(-1);
@@ -44,7 +43,7 @@ export class EntryStretches {
   }
 }
 
-/** The rows of these entries in a table, whose entries are `entryOfRow`, ascending. */
+/** The rows of these entries in a table sorted by `entryOfRow`. */
 export function stretchesOfRows(
   entryOfRow: IntColumn,
   entries: readonly Stretch[],
@@ -59,7 +58,7 @@ export function stretchesOfRows(
   return rows;
 }
 
-/** The first row of an entry, or of those behind it, in a table whose entries ascend. */
+/** The first row at or after an entry, in a table sorted by entry. Binary search. */
 export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
   let low = 0;
   let high = entryOfRow.length;
@@ -72,11 +71,11 @@ export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
 }
 
 /**
- * Returns what is left by an edit.
+ * Describes what an edit leaves.
  *
- * @param length entries of the history before; those that come in follow there
- * @param removals indices of the entries that go, ascending
- * @param replaced indices of those that others take the place of, ascending, none of them among `removals`
+ * @param length entries before the edit; new entries are numbered from there
+ * @param removals indices of removed entries, ascending
+ * @param replaced indices of replaced entries, ascending, disjoint from `removals`
  */
 export function stretchesOfEdit(
   length: number,
@@ -103,7 +102,7 @@ export function stretchesOfEdit(
   return stretches;
 }
 
-/** Returns what a rewrite makes of a history: `sources` as in a `rewrite` of `DeltaStep`. */
+/** Describes a rewrite; `sources` as in the `rewrite` of `DeltaStep`. */
 export function stretchesOfRewrite(length: number, sources: Int32Array): EntryStretches {
   const stretches = new EntryStretches();
   let next = length;

@@ -1,5 +1,5 @@
-// The rules of a density pass, in order of precedence: what one has taken the next ones leave alone, unless they
-// take more of it. Whatever goes by rule goes through this list.
+// The pruning rules in order of precedence: later rules skip what an earlier one marked, unless
+// they remove more of it.
 
 import type { DensityRule } from './density-rule.js';
 import { FILE_DEDUPE } from './file-dedupe.js';
@@ -15,7 +15,7 @@ import type { WorkingSetFinding } from './working-set.js';
 import { placeholderOf } from '../../density.js';
 import type { PassSettings } from '../../density.js';
 
-/** What a rule says of something that it looked at. */
+/** A finding of any rule. */
 export type RuleFinding =
   ReadWriteFinding | FileDedupeFinding | RecencyFinding | WorkingSetFinding | ShrinkFinding;
 
@@ -31,23 +31,26 @@ export const DENSITY_RULES: readonly DensityRule<RuleFinding>[] = [
   WORKING_SET,
 ];
 
-/** What is to know of a rule from outside. */
+/** A rule as reports see it. */
 export interface PruningRule {
   readonly name: RuleName;
-  /** What reports call one thing that it takes. */
+  /** What reports call one removed item. */
   readonly item: string;
 }
 
-/** The rules of pruning, in the order in which they run and reports list them. */
+/** The pruning rules in the order in which they run and are listed in reports. */
 export const PRUNING_RULES: readonly PruningRule[] = DENSITY_RULES.map(({ name, item }) => ({
   name,
   item,
 }));
 
-/** What rules are set by. */
+/** The fields of `PassSettings` that belong to rules. */
 const FIELDS = DENSITY_RULES.flatMap(({ settings }) => settings.map(({ field }) => field));
 
-/** Whether two passes go by the same settings of every rule. */
+/**
+ * Whether two passes have the same settings for every rule, so that a plan made ahead for one
+ * serves the other.
+ */
 export function isSamePass(a: PassSettings, b: PassSettings): boolean {
   return (
     placeholderOf(a) === placeholderOf(b) &&
@@ -57,8 +60,8 @@ export function isSamePass(a: PassSettings, b: PassSettings): boolean {
 }
 
 /**
- * The settings of a pass and nothing else of its configuration: the tools of an agent are a hundred times as much, and a history
- * knows them from its beginning.
+ * Picks the pass settings out of a configuration. Tool catalogs, about 100 times their size, are
+ * left out: a resident history knows them from the start.
  */
 export function passSettingsOf(config: PassSettings): PassSettings {
   const { placeholder, partialWritesSupersede } = config;
@@ -70,7 +73,7 @@ export function passSettingsOf(config: PassSettings): PassSettings {
   return settings as unknown as PassSettings;
 }
 
-/** Settings are flat: values, or values by name. */
+/** Settings are flat: primitives, or objects of primitives. */
 function isSameValue(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   const fields = Object.entries(a);

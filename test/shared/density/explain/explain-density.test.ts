@@ -194,8 +194,8 @@ describe('explainDensity', () => {
           const response = blockAt(history, blockOf(index, block));
           if (response?.type !== 'tool_response') throw new Error('Expected a response.');
           // A placeholder weighs nothing that could be given back.
-          const isGone = placeholderKind(response) !== 'none';
-          expect(block.tokens).toBe(isGone ? 0 : estimateResultTokens(response));
+          const hasPlaceholder = placeholderKind(response) !== 'none';
+          expect(block.tokens).toBe(hasPlaceholder ? 0 : estimateResultTokens(response));
         }
       }
     });
