@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import { SnapshotOffload } from '../src/main/offload/snapshot.js';
 import { WorkerPool } from '../src/main/offload/worker-pool.js';
-import { planDensity } from '../src/shared/density/plan/optimize.js';
+import { planWithTexts } from '../src/shared/density/plan/optimize.js';
 import { check } from './support/check.js';
 import { timeThread } from './support/main-thread.js';
 import type { Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -21,7 +21,7 @@ export async function measureTransfer({ sizes }: ScopeContext): Promise<ScopeRes
   try {
     for (const entries of sizes) {
       const history = historyOf(entries);
-      const expected = planDensity(history, CONFIG);
+      const expected = planWithTexts(history, CONFIG).plan;
       const add = (name: string, value: number, runs: number): void => {
         measurements.push({ scope: 'transfer', name, entries, value, unit: 'ms', runs });
       };

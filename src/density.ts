@@ -48,7 +48,7 @@ export type { EditAction } from './shared/density/rules/marks.js';
 export type { ReadWriteFinding } from './shared/density/rules/read-write.js';
 export type { RecencyFinding } from './shared/density/rules/recency.js';
 export type { ShrinkFinding } from './shared/density/rules/shrink.js';
-export type { ShrinkOption } from './shared/density/rules/shrink-settings.js';
+export type { ShrinkOption } from './shared/density/rules/shrink.js';
 export type { ShrinkerName } from './shared/shrink/shrink-text.js';
 export type { ShrinkLevel } from './shared/shrink/shrinker.js';
 export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';

@@ -4,7 +4,7 @@
 import { carriesContent } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
 import { outlineHistory } from '../shared/summarize/history-outline.js';
-import { moveBeforePairs } from '../shared/summarize/tail-boundary.js';
+import { moveBeforePairs } from '../shared/summarize/plan-compression.js';
 import type { PlacedBlock, ProviderMessages } from './message-format.js';
 
 /** A message as it stands, and what it stands for: an entry that was written, or blocks of entries. */

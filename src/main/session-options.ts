@@ -3,7 +3,7 @@
 import type { IContent } from '../shared/content.js';
 import { assertDensityOptions } from '../shared/density-problems.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
-import { DEFAULT_SHRINK } from '../shared/density/rules/shrink-settings.js';
+import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
 import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import {
   assertArray,

@@ -4,7 +4,7 @@
 import type { IContent } from './content.js';
 import { CtxfoldError } from './errors.js';
 import type { WorkingSetRules } from './density/rules/working-set-rules.js';
-import type { ShrinkOption } from './density/rules/shrink-settings.js';
+import type { ShrinkOption } from './density/rules/shrink.js';
 import { types } from 'node:util';
 import {
   asObject,

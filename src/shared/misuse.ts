@@ -4,8 +4,7 @@
 import { types } from 'node:util';
 import { isRecord } from './json.js';
 import type { JsonRecord } from './json.js';
-import { isPlainName, isShortWord, shownText } from './shown-text.js';
-import { nearestName } from './nearest-name.js';
+import { isPlainName, isShortWord, nearestName, shownText } from './shown-text.js';
 
 /**
  * Says that a value is not what it has to be.

@@ -4,7 +4,7 @@
 import type { ToolResponseBlock } from './content.js';
 import { PRUNED_POINTER } from './density.js';
 import type { PlaceholderForm } from './density.js';
-import { onOneLine, shortened } from './one-line.js';
+import { onOneLine, shortened } from './shown-text.js';
 
 /** UTF-16 units of a summary line, without the id that it may end with. */
 export const MAX_SUMMARY_LENGTH = 200;

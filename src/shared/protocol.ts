@@ -5,8 +5,7 @@ import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
 import type { DensityPlan } from './density/plan/plan.js';
 import type { PackedCounts, PackedEntries } from './packed-entries.js';
-import type { ResidentOptions } from './resident-protocol.js';
-import type { WireReply } from './wire-reply.js';
+import type { ResidentOptions, WireReply } from './resident-protocol.js';
 
 /** A job for a worker. */
 export type TaskRequest =

@@ -6,7 +6,7 @@ import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
 import type { IndexedAgent } from './density/index/index-scope.js';
 import type { DensityPlan } from './density/plan/plan.js';
 import type { PackedCounts, PackedEntries } from './packed-entries.js';
-import type { WireReply } from './wire-reply.js';
+import type { WireError } from './errors.js';
 
 /** What a resident history is opened with. */
 export interface ResidentOptions {
@@ -124,3 +124,11 @@ export interface ResidentCalls {
     request: CompressionRequest,
   ): Promise<WireReply<PlannedCompression | null>>;
 }
+
+/**
+ * A worker never throws: what went wrong is part of the reply. `runMs` is the time spent in the
+ * worker, in milliseconds.
+ */
+export type WireReply<Value> =
+  | { readonly ok: true; readonly value: Value; readonly runMs: number }
+  | { readonly ok: false; readonly error: WireError; readonly runMs: number };

@@ -2,7 +2,7 @@
 // in crossing.
 
 import { toWireError } from '../shared/errors.js';
-import type { WireReply } from '../shared/wire-reply.js';
+import type { WireReply } from '../shared/resident-protocol.js';
 
 /** Runs a piece of work and resolves to its reply; whatever goes wrong is part of that. */
 export async function replyTo<Value>(run: () => Value | Promise<Value>): Promise<WireReply<Value>> {

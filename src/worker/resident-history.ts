@@ -4,7 +4,7 @@
 import type { IContent } from '../shared/content.js';
 import { isSameBase, placeholderOf } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
-import { stretchesOfEdit, stretchesOfRewrite } from '../shared/density/index/edit-stretches.js';
+import { stretchesOfEdit, stretchesOfRewrite } from '../shared/density/index/stretches.js';
 import { NONE } from '../shared/density/index/history-columns.js';
 import { HistoryIndex } from '../shared/density/index/history-index.js';
 import { scopeOfSession } from '../shared/density/index/index-scope.js';

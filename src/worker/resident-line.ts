@@ -2,8 +2,7 @@
 
 import { expose, transfer } from 'comlink';
 import type { Endpoint } from 'comlink';
-import type { ResidentCalls, ResidentOptions } from '../shared/resident-protocol.js';
-import type { WireReply } from '../shared/wire-reply.js';
+import type { ResidentCalls, ResidentOptions, WireReply } from '../shared/resident-protocol.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { replyTo } from './reply-to.js';
 import { ResidentHistory } from './resident-history.js';

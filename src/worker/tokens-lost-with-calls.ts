@@ -4,7 +4,7 @@
 import { hasSubstance } from '../shared/content.js';
 import type { ContentBlock } from '../shared/content.js';
 import { NONE } from '../shared/density/index/history-columns.js';
-import { findReasoning, sharesFate } from '../shared/density/plan/materialize.js';
+import { findReasoning, isBoundToCall } from '../shared/density/plan/materialize.js';
 
 /**
  * Returns, by block, what an ai entry loses when the call there is dropped and the entry stays: the
@@ -36,7 +36,7 @@ export function tokensLostWithCalls(
 function bindsToOwnCall(blocks: readonly ContentBlock[]): boolean {
   return blocks.some(
     (block) =>
-      sharesFate(block) &&
+      isBoundToCall(block) &&
       blocks.some((call) => call.type === 'tool_call' && call.id === block.callId),
   );
 }

@@ -18,8 +18,8 @@ import {
 } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../src/shared/density.js';
-import type * as CallSignature from '../../src/shared/density/index/call-signature.js';
-import { signatureOf } from '../../src/shared/density/index/call-signature.js';
+import type * as CallSignature from '../../src/shared/density/index/hash.js';
+import { signatureOf } from '../../src/shared/density/index/hash.js';
 import { explainDensity } from '../../src/shared/density/explain/explain-density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { DEFAULT_WORKING_SET } from '../../src/shared/density/rules/working-set-rules.js';

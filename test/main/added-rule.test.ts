@@ -12,8 +12,8 @@ import { renderAnalysis } from '../../src/main/cli/analyze/render-analysis.js';
 import { renderReport } from '../../src/main/cli/replay/render-report.js';
 import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../src/main/offload/reply.js';
-import { optimize, planDensity } from '../../src/shared/density/plan/optimize.js';
-import { isSamePass } from '../../src/shared/density/rules/same-pass.js';
+import { optimize, planWithTexts } from '../../src/shared/density/plan/optimize.js';
+import { isSamePass } from '../../src/shared/density/rules/density-rules.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { LAST_OF_TOOL, LAST_OF_TOOL_KEY } from '../support/last-of-tool.js';
 import { historyOf } from '../support/notation.js';
@@ -64,7 +64,7 @@ describe('a rule added to the list', () => {
     const delta = { ...parcel!.delta, pass: CONFIG };
     const value = resident.receive(delta);
     const reply = readDeltaReply(delta, true, { ok: true, value, runMs: 1 });
-    expect(reply.value.pass?.plan).toEqual(planDensity(history, CONFIG));
+    expect(reply.value.pass?.plan).toEqual(planWithTexts(history, CONFIG).plan);
     expect(reply.value.pass?.plan).not.toHaveLength(0);
   });
 

@@ -15,7 +15,7 @@ import {
   toolResponse,
 } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
-import { isShrunk } from '../../src/shared/shrink/shrunk-mark.js';
+import { isShrunk } from '../../src/shared/shrink/shown-before.js';
 import { PLAYS_ALL } from '../support/scale.js';
 import { temporaryPath } from './removal-log/recording.js';
 

@@ -14,7 +14,7 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../src/shared/density.js';
 import { CompressionExecutionError, ContextWindowExceededError } from '../../src/shared/errors.js';
 import { outlineHistory } from '../../src/shared/summarize/history-outline.js';
-import { summarizeEntry } from '../../src/shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../src/shared/summarize/tool-summary.js';
 import { newestAsked } from '../../src/shared/summarize/truncation.js';
 import { fitToWindow } from '../../src/shared/summarize/window-fit.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';

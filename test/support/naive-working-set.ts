@@ -90,7 +90,7 @@ export function naiveOutsideWorkingSet(
         ),
   );
   const live = responses
-    .filter(({ block }) => !isTaken(block, taken) && !isGone(block))
+    .filter(({ block }) => !isTaken(block, taken) && !hasPlaceholder(block))
     .reduce((sum, { block }) => sum + estimateResultTokens(block), 0);
   if (live < rules.freeTokens) return NOTHING;
 
@@ -201,7 +201,7 @@ function stateOf(
   rules: WorkingSetRules,
 ): NaiveState | undefined {
   const { response, isSent, age, kind, text, paths } = call;
-  if (response === undefined || isGone(response) || isExcerpt(response)) return undefined;
+  if (response === undefined || hasPlaceholder(response) || isExcerpt(response)) return undefined;
   if (!isSent || estimateResultTokens(response) < SMALL) return undefined;
 
   const later = calls.slice(calls.indexOf(call) + 1);
@@ -238,13 +238,13 @@ function covers({ lines: outer }: Call, { lines: inner }: Call): boolean {
 function shows({ response }: Call): boolean {
   return (
     response !== undefined &&
-    !isGone(response) &&
+    !hasPlaceholder(response) &&
     !isExcerpt(response) &&
     response.error === undefined
   );
 }
 
-function isGone(response: ToolResponseBlock): boolean {
+function hasPlaceholder(response: ToolResponseBlock): boolean {
   return placeholderKind(response) !== 'none';
 }
 
@@ -259,7 +259,7 @@ function tokensLeft(
   taken: NaivelyTaken,
 ): number {
   if (taken.blocks.includes(block)) return 0;
-  const isStale = states.has(block) || isTaken(block, taken) || isGone(block) || isExcerpt(block);
+  const isStale = states.has(block) || isTaken(block, taken) || hasPlaceholder(block) || isExcerpt(block);
   return isStale ? PLACEHOLDER : estimateResultTokens(block);
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countablePart } from '../../src/main/offload/posted-entry.js';
 import { carriesContent } from '../../src/shared/content.js';
-import { carryOutCompression } from '../../src/shared/summarize/carry-out-compression.js';
+import { carryOutCompression } from '../../src/shared/summarize/plan-compression.js';
 import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';

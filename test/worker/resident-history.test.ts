@@ -11,7 +11,7 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
 import type { DensityBase, DensityConfig } from '../../src/shared/density.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
-import { planDensity } from '../../src/shared/density/plan/optimize.js';
+import { planWithTexts } from '../../src/shared/density/plan/optimize.js';
 import { PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
 import { FAR_RESULTS } from '../../src/shared/density/index/unsent-results.js';
@@ -240,7 +240,7 @@ function expectDelivery(
     }
     const config = { ...settings, ...RESIDENT_AGENT };
     const pass = session.resident.plan(delta.after, settings);
-    const plan = planDensity(entries, config);
+    const plan = planWithTexts(entries, config).plan;
     expectEqual(pass.base, delta.after);
     expectEqual(pass.plan, plan);
     note('drops', hasRow(plan, [drop]));
@@ -422,7 +422,7 @@ describe('ResidentHistory', () => {
     await collectGarbage();
     expect(arrived.filter((held) => held.deref() !== undefined)).toEqual([]);
     receive(3, after!, [stage(edits.slice(-1))]);
-    const plan = planDensity(history, { ...DEFAULT_DENSITY_CONFIG, ...RESIDENT_AGENT });
+    const plan = planWithTexts(history, { ...DEFAULT_DENSITY_CONFIG, ...RESIDENT_AGENT }).plan;
     expectEqual(resident.plan(after!, DEFAULT_DENSITY_CONFIG).plan, plan);
   });
 
@@ -473,7 +473,7 @@ describe('ResidentHistory', () => {
     });
     const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
     const pass = resident.plan(baseOf(3), settings);
-    const plan = planDensity([...left, ...news], { ...settings, ...RESIDENT_AGENT });
+    const plan = planWithTexts([...left, ...news], { ...settings, ...RESIDENT_AGENT }).plan;
     expect(hasRow(plan, [ACTION.shrink], left.length + 1, 0)).toBe(true);
     expectEqual(pass.plan, plan);
   });
@@ -526,7 +526,7 @@ describe('ResidentHistory', () => {
     });
     const settings = { ...DEFAULT_DENSITY_CONFIG, shrink: 'default' } as const;
     const pass = resident.plan(after!, settings);
-    const plan = planDensity(history, { ...settings, ...RESIDENT_AGENT });
+    const plan = planWithTexts(history, { ...settings, ...RESIDENT_AGENT }).plan;
     for (let at = 0; at < 5; at += 1) {
       expect(hasRow(plan, [ACTION.shrink], 2 * sent + 1 + at, 0)).toBe(true);
     }

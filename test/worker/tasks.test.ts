@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { humanText } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
-import { planDensity } from '../../src/shared/density/plan/optimize.js';
+import { planWithTexts } from '../../src/shared/density/plan/optimize.js';
 import type { TaskRequest } from '../../src/shared/protocol.js';
 import { runTask } from '../../src/worker/tasks.js';
 
@@ -27,7 +27,7 @@ describe('runTask', () => {
     const base = { revision: 9, length: 2 };
     expect(await runTask({ kind: 'optimize', base, history, config: CONFIG })).toEqual({
       ok: true,
-      value: { base, plan: planDensity(history, CONFIG) },
+      value: { base, plan: planWithTexts(history, CONFIG).plan },
       runMs: expect.any(Number),
     });
   });

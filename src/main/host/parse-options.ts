@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { readOptions } from '../../shared/misuse.js';
-import { nearestName } from '../../shared/nearest-name.js';
-import { shownText } from '../../shared/shown-text.js';
+import { nearestName, shownText } from '../../shared/shown-text.js';
 
 /**
  * Validates options and fills in the schema's defaults.

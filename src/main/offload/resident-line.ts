@@ -13,8 +13,8 @@ import type {
   PlannedCompression,
   PlannedPass,
   ResidentCalls,
+  WireReply,
 } from '../../shared/resident-protocol.js';
-import type { WireReply } from '../../shared/wire-reply.js';
 import { Deadline } from '../waiting/abortable.js';
 import { readCompressionReply, readDeltaReply, readPassReply } from './reply.js';
 import type { ReadReply } from './reply.js';

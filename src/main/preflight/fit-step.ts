@@ -4,7 +4,7 @@ import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import { ContextWindowExceededError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../shared/summarize/tool-summary.js';
 import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { WindowFit } from '../../shared/summarize/window-fit.js';
 import { abortable } from '../waiting/abortable.js';

@@ -10,7 +10,7 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../shared/content.js';
-import { signatureOf } from '../../shared/density/index/call-signature.js';
+import { signatureOf } from '../../shared/density/index/hash.js';
 import { fileAccess } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { placeholderKind } from '../../shared/placeholder.js';

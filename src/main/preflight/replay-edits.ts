@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
-import { stretchesOfEdit } from '../../shared/density/index/edit-stretches.js';
+import { stretchesOfEdit } from '../../shared/density/index/stretches.js';
 import { HistoryIndex } from '../../shared/density/index/history-index.js';
 import { scopeOfSession } from '../../shared/density/index/index-scope.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';

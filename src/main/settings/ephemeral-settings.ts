@@ -1,7 +1,7 @@
 // The settings that a host can give, by key. Types only: settings-registry.ts has defaults and bounds,
 // parse-ephemeral-settings.ts validates.
 
-import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
+import type { ShrinkChoice } from '../../shared/density/rules/shrink.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
 import type { PlaceholderStyle } from './settings-registry.js';

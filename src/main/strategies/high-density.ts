@@ -5,10 +5,9 @@ import type { IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { optimize } from '../../shared/density/plan/optimize.js';
-import { carryOutCompression } from '../../shared/summarize/carry-out-compression.js';
+import { carryOutCompression, planCompression } from '../../shared/summarize/plan-compression.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { planCompression } from '../../shared/summarize/plan-compression.js';
-import { summarizeEntry } from '../../shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../shared/summarize/tool-summary.js';
 import { compressionResult, compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,

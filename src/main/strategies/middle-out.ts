@@ -1,7 +1,7 @@
 // Summarizes the middle and keeps both ends: how the work began, and where it stands.
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { findTailStart, moveBeforePairs } from '../../shared/summarize/tail-boundary.js';
+import { findTailStart, moveBeforePairs } from '../../shared/summarize/plan-compression.js';
 import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
 import type {
   CompressionContext,

@@ -1,7 +1,7 @@
 // Summarizes everything in front of the recent tail at once.
 
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { findTailStart } from '../../shared/summarize/tail-boundary.js';
+import { findTailStart } from '../../shared/summarize/plan-compression.js';
 import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
 import type {
   CompressionContext,

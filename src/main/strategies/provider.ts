@@ -3,7 +3,7 @@
 
 import { CompressionExecutionError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { findTailStart } from '../../shared/summarize/tail-boundary.js';
+import { findTailStart } from '../../shared/summarize/plan-compression.js';
 import { HighDensityStrategy } from './high-density.js';
 import { providerEntry } from './provider-compaction.js';
 import { compressionResult } from './strategy.js';

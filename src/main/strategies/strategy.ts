@@ -2,7 +2,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult, PlaceholderForm } from '../../shared/density.js';
-import type { ShrinkChoice } from '../../shared/density/rules/shrink-settings.js';
+import type { ShrinkChoice } from '../../shared/density/rules/shrink.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 import type { Logger } from '../host/logger.js';

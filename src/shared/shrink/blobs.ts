@@ -1,8 +1,7 @@
 // The shrinker `blobs`: base64 and other long runs without a break, and lines of minified code. Nobody reads them, and
 // nobody edits by them what a command has printed.
 
-import { Draft } from './draft.js';
-import { leftOut } from './shrinker.js';
+import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** Shorter runs are keys, hashes and names. */

@@ -1,8 +1,7 @@
 // The shrinker `failuresFirst`: of a long output of a build or of tests what failed first, its head, its tail, and how
 // much stood between. Knows commands by their names; any other output stays whole, but at the level `strong`.
 
-import { Draft } from './draft.js';
-import { leftOut, tellsFailure } from './shrinker.js';
+import { Draft, leftOut, tellsFailure } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** What stays, in lines. */

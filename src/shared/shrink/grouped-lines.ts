@@ -2,8 +2,7 @@
 // of a list that is longer than anyone reads the first lines of each file or folder stay, with how many more there are.
 // Looks at searches only; the order of what stays does not change.
 
-import { Draft } from './draft.js';
-import { leftOut } from './shrinker.js';
+import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** So many lines of a list stay; a list of up to half as many again stays whole. */

@@ -3,7 +3,7 @@
 
 import { isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
-import { Draft } from './draft.js';
+import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 /** Fewer objects are no table. */

@@ -1,8 +1,7 @@
 // The shrinker `likeLines`: runs of lines that say the same. Of equal lines one stays, with how many there were; of lines
 // that differ in numbers only, as those of a progress do, the first and the last ones.
 
-import { Draft } from './draft.js';
-import { leftOut, tellsFailure } from './shrinker.js';
+import { Draft, leftOut, tellsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 /** How a run of lines is cut short. */

@@ -1,7 +1,7 @@
 // The shrinker `lineNumbers`: the spaces that `cat -n`, `nl` and the tools of agents put before the number of a line, so that numbers
 // end in one column. A model reads the numbers without; of every line they take a token. What stands behind a number stays.
 
-import { Draft } from './draft.js';
+import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 /** What stands between a number and its line. */

@@ -1,17 +1,15 @@
 // Plays the chain of shrinkers over one result: which there are, in which order, and when it is worth it. Decides
 // nothing about what was sent; whoever calls this keeps the original.
 
-import { isShrunk, markedAsShrunk } from './shrunk-mark.js';
+import { isShrunk, markedAsShrunk, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
-import { Draft } from './draft.js';
+import { Draft, SHRINK_LEVELS } from './shrinker.js';
 import { FAILURES_FIRST } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
 import { LINE_NUMBERS } from './line-numbers.js';
-import { withoutRuns } from './shown-before.js';
 import type { ShownElsewhere } from './shown-before.js';
-import { SHRINK_LEVELS } from './shrinker.js';
 import type { Shrinker, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 import { TERMINAL_CODES } from './terminal-codes.js';
 

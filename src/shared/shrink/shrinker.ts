@@ -1,8 +1,6 @@
 // What a shrinker is: a pure function that makes a result smaller before the model is sent it for the first time. Plain
 // types and words; which shrinkers there are, and in which order they run, `shrink-text.ts` says.
 
-import type { Draft } from './draft.js';
-
 /** How far results are shrunk, mildest first. */
 export const SHRINK_LEVELS = ['lossless', 'default', 'strong'] as const;
 
@@ -55,3 +53,32 @@ export function tellsFailure(line: string): boolean {
 const MAX_TELLING = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
+
+/** A text and its lines, each made from the other when somebody asks for it. */
+export class Draft {
+  #text: string | undefined;
+  #lines: readonly string[] | undefined;
+
+  private constructor(text: string | undefined, lines: readonly string[] | undefined) {
+    this.#text = text;
+    this.#lines = lines;
+  }
+
+  static ofText(text: string): Draft {
+    return new Draft(text, undefined);
+  }
+
+  static ofLines(lines: readonly string[]): Draft {
+    return new Draft(undefined, lines);
+  }
+
+  get text(): string {
+    this.#text ??= this.#lines?.join('\n') ?? '';
+    return this.#text;
+  }
+
+  get lines(): readonly string[] {
+    this.#lines ??= this.text.split('\n');
+    return this.#lines;
+  }
+}

@@ -1,7 +1,7 @@
 // The shrinker `terminalCodes`: what a terminal would not show. Escape codes, what was erased, and a progress bar that
 // was written over by a later state of itself.
 
-import { Draft } from './draft.js';
+import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 /** Control and operating-system sequences, character sets, single ones. A longer one is none that a terminal is sent. */

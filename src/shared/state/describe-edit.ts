@@ -8,7 +8,7 @@ import type { DensityResult } from '../density.js';
 import { madeBy } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
-import { shrinkSettingsOf } from '../density/rules/shrink-settings.js';
+import { shrinkSettingsOf } from '../density/rules/shrink.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
 import { makesResult, NO_RULE } from './journal-record.js';

@@ -2,16 +2,18 @@
 
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
-import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
+import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
-import { onOneLine, shortened } from '../one-line.js';
+import { onOneLine, shortened } from '../shown-text.js';
 import {
   MAX_SUMMARY_LENGTH,
   placeholderEnding,
   placeholderKind,
   shownToolName,
 } from '../placeholder.js';
+import { withResult } from '../content.js';
+import type { CallOf } from './history-outline.js';
 
 /** A parameter longer than this is content, not a name of something. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;
@@ -166,4 +168,24 @@ function countLines(text: string): number {
   let lines = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
   return lines;
+}
+
+/**
+ * Returns the entry with one line in place of each tool result; the entry itself when nothing
+ * changes. Results of tools that still run stay. `callOf` finds calls in the history in which the
+ * entry stands at `index`.
+ */
+export function summarizeEntry(
+  entry: IContent,
+  index: number,
+  callOf: CallOf,
+  form: PlaceholderForm = 'pointer',
+): IContent {
+  if (entry.speaker !== 'tool') return entry;
+  const blocks = entry.blocks.map((block, at) => {
+    if (block.type !== 'tool_response' || block.isComplete === false) return block;
+    const summary = summarizeToolResponse(block, callOf(index, at), form);
+    return summary === block.result ? block : withResult(block, summary);
+  });
+  return blocks.some((block, at) => block !== entry.blocks[at]) ? { ...entry, blocks } : entry;
 }

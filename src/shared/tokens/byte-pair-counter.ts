@@ -8,7 +8,6 @@ import { readCharacterClasses } from './character-classes.js';
 import type { CountText } from './count-tokens.js';
 import { NO_RANK, TokenTable, hashOf } from './token-table.js';
 import type { TokenArrays } from './token-table.js';
-import { WordMemo } from './word-memo.js';
 import { WordScanner } from './word-scanner.js';
 
 /** UTF-16 units that are written as UTF-8 at a time: what fits the caches of a processor. */
@@ -178,4 +177,52 @@ function unitsOf(bytes: Uint8Array, start: number, end: number): number {
     else if ((byte & 0xc0) !== 0x80) units += 1;
   }
   return units;
+}
+
+/** Words that are remembered at a time, a power of two. */
+const WORDS = 8192;
+/** Bytes of them all. */
+const BYTES = 2 ** 19;
+/** The longest word that is remembered, in bytes. */
+const MAX_BYTES = BYTES / 8;
+
+export class WordMemo {
+  readonly #bytes: Uint8Array = new Uint8Array(BYTES);
+  #used = 0;
+  /** Of each word where its bytes start, how many they are, and how many tokens. */
+  readonly #starts: Int32Array = new Int32Array(WORDS);
+  readonly #lengths: Int32Array = new Int32Array(WORDS);
+  readonly #counts: Int32Array = new Int32Array(WORDS);
+
+  /** How many tokens these bytes have, or 0 when that is not remembered. */
+  countOf(hash: number, bytes: Uint8Array, start: number, end: number): number {
+    const place = placeOf(hash);
+    const length = end - start;
+    if (this.#lengths[place] !== length) return 0;
+    const own = this.#bytes;
+    const from = this.#starts[place] ?? 0;
+    for (let at = 0; at < length; at += 1) {
+      if (own[from + at] !== bytes[start + at]) return 0;
+    }
+    return this.#counts[place] ?? 0;
+  }
+
+  remember(hash: number, bytes: Uint8Array, start: number, end: number, count: number): void {
+    const length = end - start;
+    if (length > MAX_BYTES) return;
+    if (this.#used + length > BYTES) {
+      this.#lengths.fill(0);
+      this.#used = 0;
+    }
+    const place = placeOf(hash);
+    this.#starts[place] = this.#used;
+    this.#lengths[place] = length;
+    this.#counts[place] = count;
+    for (let at = start; at < end; at += 1) this.#bytes[this.#used++] = bytes[at] ?? 0;
+  }
+}
+
+/** From other bits of the hash than tokens are found by, for those of all words there are free in the table. */
+function placeOf(hash: number): number {
+  return (hash >>> 8) & (WORDS - 1);
 }

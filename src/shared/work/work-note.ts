@@ -3,8 +3,7 @@
 
 import { humanText } from '../content.js';
 import type { IContent } from '../content.js';
-import { lineBytes, lineOf, quotedIn } from './quoted-line.js';
-import { keepWords } from './said.js';
+import { keepWords, lineBytes, lineOf, quotedIn } from './said.js';
 import { NO_WORK, WORK_KINDS, WRITE } from './work-record.js';
 import type { WorkKind, WorkRecord } from './work-record.js';
 

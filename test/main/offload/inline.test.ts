@@ -6,7 +6,7 @@ import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
-import { planDensity, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
+import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { runTask } from '../../../src/worker/tasks.js';
 import {
   arbitraryWorkingConfig,
@@ -47,7 +47,7 @@ describe('InlineOffload', () => {
     const history = [inclusion, inclusion, inclusion];
     const base = { revision: 1, length: 2 };
     const planned = await new InlineOffload().optimize(history, base, CONFIG);
-    expect(planned).toEqual({ base, plan: planDensity(history.slice(0, 2), CONFIG) });
+    expect(planned).toEqual({ base, plan: planWithTexts(history.slice(0, 2), CONFIG).plan });
   });
 
   test('plans on a history that has grown, was rewritten or is looked at otherwise what a pass from scratch plans', async () => {
@@ -96,7 +96,7 @@ describe('InlineOffload', () => {
     await inline.optimize(one, base, CONFIG);
     expect(await inline.optimize(other, base, CONFIG)).toEqual({
       base,
-      plan: planDensity(other, CONFIG),
+      plan: planWithTexts(other, CONFIG).plan,
     });
   });
 
@@ -106,7 +106,7 @@ describe('InlineOffload', () => {
       at % 100 === 0 ? inclusion : humanText(`entry ${at}`),
     );
     const base = { revision: 1, length: history.length };
-    const expected = { base, plan: planDensity(history, CONFIG) };
+    const expected = { base, plan: planWithTexts(history, CONFIG).plan };
     const inline = new InlineOffload();
     let hasTurned = false;
     let nowMs = 0;
@@ -122,7 +122,7 @@ describe('InlineOffload', () => {
     const later = { revision: 2, length: history.length };
     expect(await inline.optimize(history, later, CONFIG)).toEqual({
       base: later,
-      plan: planDensity(history, CONFIG),
+      plan: planWithTexts(history, CONFIG).plan,
     });
   });
 

@@ -7,7 +7,7 @@ import { carriesContent } from '../../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { HistoryIndex } from '../../../src/shared/density/index/history-index.js';
 import { scopeOfSession } from '../../../src/shared/density/index/index-scope.js';
-import { planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
@@ -71,7 +71,7 @@ describe.each([
       fc.property(histories, arbitraryPassConfig(), (entries, settings) => {
         const history = withReferencedFiles(entries);
         const config = { ...settings, ...RESIDENT_AGENT };
-        expect(planDensity(history.map(part), config)).toEqual(planDensity(history, config));
+        expect(planWithTexts(history.map(part), config).plan).toEqual(planWithTexts(history, config).plan);
       }),
       { numRuns: runs(500) },
     );

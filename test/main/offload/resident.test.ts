@@ -9,7 +9,7 @@ import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import type { DensityBase, DensityConfig } from '../../../src/shared/density.js';
 import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
-import { optimize, planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../../src/shared/density/plan/plan.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
@@ -204,7 +204,7 @@ class Play {
     const { history, offload, settings } = this.bench;
     const config = event.isOther ? this.#other : settings;
     const { base } = history;
-    const expected = planDensity(history.getAll(), config);
+    const expected = planWithTexts(history.getAll(), config).plan;
     const signal = event.isAborted ? this.#aborts.signal : undefined;
     try {
       const got = await offload.optimize(history.getRawHistory(), base, config, signal);
@@ -263,7 +263,7 @@ describe('ResidentOffload', () => {
           const counted = history.waitForTokenUpdates();
           await drain(scheduler);
           const got = await asked;
-          expect(got.plan).toEqual(planDensity(history.getAll(), bench.settings));
+          expect(got.plan).toEqual(planWithTexts(history.getAll(), bench.settings).plan);
           expect(got.tokensAfter).toBeDefined();
           await counted;
           expect(history.getTotalTokens()).toBe(tokensOf(history.getAll()));

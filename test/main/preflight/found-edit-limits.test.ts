@@ -8,7 +8,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
 import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
-import { optimize, planDensity } from '../../../src/shared/density/plan/optimize.js';
+import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import type { WorkingSetRules } from '../../../src/shared/density/rules/working-set-rules.js';
@@ -41,7 +41,7 @@ const LONG = 'x'.repeat(200);
 
 function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
   const history = historyOf(notation);
-  const plan = limitPlan(planDensity(history, pass), history, { entry, block }, pass);
+  const plan = limitPlan(planWithTexts(history, pass).plan, history, { entry, block }, pass);
   const result = materializeDensityPlan(plan, history, pass);
   // What has no plan is limited to the same entries.
   const returned = optimize(history, pass);
@@ -113,7 +113,7 @@ describe('limitPlan', () => {
       fc.nat(40),
       fc.nat(3),
       (history, config, entry, block) => {
-        const whole = planDensity(history, config);
+        const whole = planWithTexts(history, config).plan;
         const plan = limitPlan(whole, history, { entry, block }, config);
         const result = materializeDensityPlan(plan, history, config);
         const given = documented(optimize(history, config));

@@ -18,7 +18,7 @@ import type {
 } from '../../../src/shared/providers/provider-violation.js';
 import { validate } from '../../../src/shared/providers/validate.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
-import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../../src/shared/summarize/tool-summary.js';
 import { fitToWindow } from '../../../src/shared/summarize/window-fit.js';
 import { arbitraryDensityConfig } from '../../support/arbitrary-history.js';
 import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
 import { shrinkText, SHRINKER_NAMES } from '../../../src/shared/shrink/shrink-text.js';
-import { isShrunk } from '../../../src/shared/shrink/shrunk-mark.js';
+import { isShrunk } from '../../../src/shared/shrink/shown-before.js';
 import type { ShrinkSettings } from '../../../src/shared/shrink/shrink-text.js';
 import { SHRINK_LEVELS } from '../../../src/shared/shrink/shrinker.js';
 import type { ShrinkSubject } from '../../../src/shared/shrink/shrinker.js';

@@ -8,7 +8,7 @@ import { compressionTarget } from '../../../src/main/strategies/strategy.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { planCompression } from '../../../src/shared/summarize/plan-compression.js';
 import type { CompressionPlan } from '../../../src/shared/summarize/plan-compression.js';
-import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../../src/shared/summarize/tool-summary.js';
 import { estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';

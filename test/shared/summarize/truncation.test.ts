@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
-import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
+import { findTailStart } from '../../../src/shared/summarize/plan-compression.js';
 import { chooseDrops, chooseOldest } from '../../../src/shared/summarize/truncation.js';
 import type { Truncatable } from '../../../src/shared/summarize/truncation.js';
 import { findViolations } from '../../../src/shared/validity.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { IContent } from '../../../src/shared/content.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
-import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../../src/shared/summarize/tool-summary.js';
 import { fitToWindow } from '../../../src/shared/summarize/window-fit.js';
 import type { Fittable, WindowFit } from '../../../src/shared/summarize/window-fit.js';
 import { findViolations } from '../../../src/shared/validity.js';

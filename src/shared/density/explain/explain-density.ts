@@ -1,5 +1,5 @@
-// Explains a density pass: says what the rules went by, entry by entry. Decides
-// nothing itself, and edits nothing; for people who look on, not for the way to a model.
+// Explains a density pass, entry by entry, from what the rules recorded. For humans; not on the way
+// to a model.
 
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import type { DensityConfig, DensityResult } from '../../density.js';
@@ -38,11 +38,11 @@ import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 
 /** The explanation of one density pass. */
 export interface DensityExplanation {
-  /** The pass itself: what `optimize` returns. */
+  /** What `optimize` returns. */
   readonly result: DensityResult;
   /**
-   * Tells which rule keeps or takes away what an entry holds, and the facts behind it. Takes time in proportion
-   * to the entry.
+   * Tells which rule keeps or removes the blocks of an entry, and why. Takes time in proportion to
+   * the entry.
    *
    * @throws RangeError when the history has no entry at this index.
    */
@@ -50,8 +50,8 @@ export interface DensityExplanation {
 }
 
 /**
- * Explains what `optimize` does with a history: runs the same rules, which keep what they go by. Takes about as
- * long as `optimize` does; the history must not change while the explanation is in use.
+ * Explains what `optimize` does with a history by running the same rules. Takes about as long as
+ * `optimize`. The history must not change while the explanation is in use.
  *
  * @throws as `optimize` does.
  */
@@ -67,7 +67,7 @@ export function explainDensity(
   };
 }
 
-/** What there is to say of a block, but for what all blocks have. */
+/** The part of an explanation that the rules decide; `About` is what the block itself tells. */
 type Verdict = DensityFinding & Pick<ExplainedBlock, 'verdict'>;
 type About = Omit<ExplainedBlock, 'block' | 'type' | 'verdict' | 'text'>;
 
@@ -79,7 +79,7 @@ const ABOUT_NOTHING: About = {
   partner: null,
 };
 
-/** An inclusion of an entry: its row, and the file as it is spelled. */
+/** An inclusion in an entry: its row, and the file as spelled there. */
 interface InclusionRow {
   readonly row: number;
   readonly path: string;
@@ -119,13 +119,13 @@ class Explainer {
   readonly #index: HistoryIndex;
   readonly #marked: MarkedHistory;
   readonly #removed: ReadonlySet<number>;
-  /** By response, the row of the call that it answers, or `NONE`. */
+  /** By response row, the row of the call it answers, or `NONE`. */
   readonly #callOf: Int32Array;
   readonly #places: RowPlaces;
 
   constructor(history: readonly IContent[], config: DensityConfig) {
     if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
-    // Calls tell more of their results than the rules need that are on.
+    // Also index calls if no rule needs them: they tell what their results are.
     const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
     for (const entry of history) index.append(entry);
     const { calls, responses, inclusions } = index;
@@ -229,7 +229,7 @@ class Explainer {
     return [{ ...ABOUT_NOTHING, paths: [path] }, verdict ?? kept('no-rule')];
   }
 
-  /** What the rule says that marked it; of those that let it stay the last one that has a say. */
+  /** The finding of the rule that marked the row; if unmarked, of the last rule with an opinion. */
   #verdict(
     mark: number,
     ask: (judgement: Judgement<RuleFinding>) => RuleFinding | undefined,
@@ -243,7 +243,7 @@ class Explainer {
     return undefined;
   }
 
-  /** By block of a human entry, the inclusions that it is a part of. */
+  /** By block of a human entry, the inclusions it belongs to. */
   #inclusionsOf({ blocks }: IContent, entry: number): ReadonlyMap<number, InclusionRow[]> {
     const { inclusions } = this.#index;
     const firstRow = firstRowFrom(inclusions.entry, entry);

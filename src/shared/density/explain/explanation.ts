@@ -1,61 +1,65 @@
-// What there is to say about why a density pass keeps or takes away what it does: plain data. Nothing is
-// worked out here.
+// The plain data of an explanation: why a density pass keeps or removes a block.
 
 import type { ContentBlock, Speaker } from '../../content.js';
 import type { RuleFinding } from '../rules/density-rules.js';
 
-/** What becomes of a block; `cut`: a file inclusion leaves the text that it stands in; `shrunk`: its result is made smaller before it is sent. */
+/**
+ * What happens to a block. `cut`: a file inclusion is cut out of its text. `shrunk`: its result is
+ * shortened before it is first sent.
+ */
 export type DensityVerdict =
   'kept' | 'dropped' | 'placeholder' | 'excerpt' | 'cut' | 'shortened' | 'shrunk';
 
-/** What a call is for, as far as the catalog of tools and its parameters say so. */
+/** What a call is for, by the tool catalog and its parameters. */
 export type CallPurpose = 'read' | 'write' | 'search' | 'command' | 'unknown';
 
-/** A block of the history that is explained. */
+/** A block of the explained history. */
 export interface BlockPlace {
   readonly entry: number;
   readonly block: number;
 }
 
-/** A call of the history that is explained. */
+/** A call of the explained history. */
 export interface CallPlace extends BlockPlace {
   readonly callId: string;
   readonly toolName: string;
 }
 
 /**
- * Nothing speaks for taking it away. `no-rule`: no rule is on that looks at it. `open`: the call waits for its result, or the
- * tool still runs. `no-call`: it answers no call that is known. `gone`: a placeholder stands there already.
- * `companion`: it is dropped with what it belongs to, as reasoning is with the calls that it led to.
+ * No rule decided. `no-rule`: no enabled rule looks at it. `open`: the call waits for its result,
+ * or the tool still runs. `no-call`: it answers no known call. `gone`: it is a placeholder already.
+ * `companion`: it is dropped with what it belongs to, as reasoning is with the calls it led to.
  */
 export interface NoFinding {
   readonly rule: 'none';
   readonly reason: 'no-rule' | 'open' | 'no-call' | 'gone' | 'companion';
 }
 
-/** The rule that decided, and what it decided by. Of several rules that let something stay it is the last one. */
+/** The rule that decided, with its facts. If several rules keep it, the last of them. */
 export type DensityFinding = NoFinding | RuleFinding;
 
-/** What is said of a block besides the finding. */
+/** What is known of a block besides the finding. */
 export interface ExplainedBlock {
-  /** Index in the entry's blocks. A text that includes several files has an explanation for each of them. */
+  /**
+   * Index in the entry's blocks. A text that includes several files has one explanation per file.
+   */
   readonly block: number;
   readonly type: ContentBlock['type'];
   readonly verdict: DensityVerdict;
-  /** Of a call, and of the response to one. */
+  /** For a call, or the response to one. */
   readonly callId: string | null;
   readonly toolName: string | null;
-  /** What the call is for; `null` for what is no call, or answers none that is known. */
+  /** What the call is for; `null` for other blocks and for responses to unknown calls. */
   readonly purpose: CallPurpose | null;
-  /** The files that the call names, or the included file, as they are spelled there. */
+  /** The files that the call names, or the included file, spelled as there. */
   readonly paths: readonly string[];
-  /** Of a call its response, of a response its call. */
+  /** For a call its response, for a response its call. */
   readonly partner: BlockPlace | null;
-  /** All that in words. Of what the history holds they have names of tools and ids of calls, and nothing else. */
+  /** The explanation as text. From the history it quotes only tool names and call ids. */
   readonly text: string;
 }
 
-/** What a sentence about a block needs to know besides the finding. */
+/** The input of a rule's `say` besides the finding. */
 export type ExplainedSubject = Pick<ExplainedBlock, 'verdict' | 'toolName' | 'purpose'>;
 
 /** Why one block stays, or what becomes of it. */

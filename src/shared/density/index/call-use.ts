@@ -1,26 +1,25 @@
-// What a call does, as an index notes it: by the catalog of the agent's tools which files it touches, and for commands by
-// their text. Looks at no parameter but those that the catalog names.
+// What a call does: which files it touches, by the tool catalog, and for commands by their text.
+// Reads only the parameters that the catalog names.
 
 import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
-import type { CommandUse, FileUse, ToolUse } from '../../tool-catalog.js';
-import { readCommand } from './command-reading.js';
+import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-catalog.js';
+import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
-import { linesRead, WHOLE_FILE } from './line-range.js';
-import type { LineRange } from './line-range.js';
+import type { LineRange } from './command-reading.js';
 
 /** What is known of one call. */
 export interface CallUse {
-  /** One of `CALL_ACCESS`; `none` where the parameters do not say for certain what becomes of files. */
+  /** One of `CALL_ACCESS`; `none` if the parameters do not tell for certain. */
   readonly access: number;
   /** One of `CALL_KIND`. */
   readonly kind: number;
-  /** The files that it touches, or names. */
+  /** The files that it touches or names. */
   readonly paths: readonly string[];
-  /** The lines of its one file that it reads. */
+  /** The lines of its only file that it reads. */
   readonly lines?: LineRange | undefined;
-  /** The text of a command and the directory that it runs in: what tells it from others. */
+  /** A command and its directory; identifies repeated calls. */
   readonly command?: string;
 }
 
@@ -36,9 +35,9 @@ const KIND_OF_COMMAND = {
 const DIRECTORY_KEYS = ['workdir', 'cwd'] as const;
 
 /**
- * Returns what a call with these parameters does, when its tool has these uses.
+ * Returns what a call does, given the uses of its tool.
  *
- * @param readsCommands whether commands are read; else nothing is known of them
+ * @param readsCommands whether to analyze commands; otherwise nothing is known about them
  */
 export function callUse(
   uses: readonly ToolUse[] | undefined,
@@ -84,6 +83,45 @@ function linesOfUse({ extent, lineKeys }: FileUse, parameters: unknown): LineRan
   return extent === 'whole' ? WHOLE_FILE : undefined;
 }
 
+/** The lines that a call asks for; `undefined` if the parameters do not match the keys. */
+export function linesRead(keys: LineKeys, parameters: unknown): LineRange | undefined {
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
+  const valueOf = (key: string | undefined): unknown =>
+    key === undefined ? undefined : (values[key] ?? undefined);
+  const pair = valueOf(keys.range);
+  if (pair !== undefined) return rangeOfPair(pair);
+  const first = valueOf(keys.first);
+  const last = valueOf(keys.last);
+  const count = valueOf(keys.count);
+  if (first === undefined && last === undefined && count === undefined) return WHOLE_FILE;
+  const from = first === undefined ? 1 : lineOf(first);
+  if (from === undefined) return undefined;
+  if (last !== undefined) return rangeOf(from, lineOf(last));
+  const lines = count === undefined ? WHOLE_FILE.last : lineOf(count);
+  return lines === undefined ? undefined : rangeOf(from, from + lines - 1);
+}
+
+/** Some tools take the list as text. */
+function rangeOfPair(value: unknown): LineRange | undefined {
+  const pair =
+    typeof value === 'string'
+      ? /^\s*\[\s*(\d+)\s*,\s*(-?\d+)\s*\]\s*$/.exec(value)?.slice(1)
+      : value;
+  if (!Array.isArray(pair)) return undefined;
+  const [first, last] = pair.map(Number);
+  if (first === undefined || last === undefined || !Number.isSafeInteger(first)) return undefined;
+  return rangeOf(Math.max(1, first), last === -1 ? MAX_LINE : last);
+}
+
+/** Line numbers may be texts; some tools count from 0. */
+function lineOf(value: unknown): number | undefined {
+  const line = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof line === 'number' && Number.isSafeInteger(line) && line >= 0
+    ? Math.max(1, line)
+    : undefined;
+}
+
 function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {
   const command = commandOf(commandKeys, parameters);
   if (command === undefined) return { ...UNKNOWN, kind: CALL_KIND.command };
@@ -120,17 +158,17 @@ function directoryOf(parameters: unknown): string | undefined {
   return undefined;
 }
 
-/** The files that one call touches, under the spellings of its parameters. */
+/** The files that a call touches, spelled as in its parameters. */
 export interface FileAccess {
   readonly access: FileUse['access'];
   readonly extent: FileUse['extent'];
-  /** At least one; none is empty. */
+  /** At least one; no empty strings. */
   readonly paths: readonly string[];
 }
 
 /**
- * Tells which files a call touches, or `undefined` when its parameters do not say so for certain:
- * no object, no known key, a path that is no string or empty, a list that a glob pattern keeps open.
+ * Tells which files a call touches; `undefined` if its parameters do not tell for certain: not an
+ * object, no known key, a path that is empty or not a string, a glob pattern.
  */
 export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileAccess | undefined {
   const use = useOf(uses, parameters);
@@ -138,7 +176,10 @@ export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileA
   return accessBy(use, parameters);
 }
 
-/** Which of a tool's uses a call is; a call whose parameters are no object is the first that asks nothing of them. */
+/**
+ * Selects the use that applies to a call. Parameters that are no object match the first
+ * unconditional use.
+ */
 export function useOf(uses: readonly ToolUse[], parameters: unknown): ToolUse | undefined {
   return uses.find(
     ({ when, has }) =>
@@ -156,7 +197,7 @@ export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefi
     : { access: use.access, extent: use.extent, paths };
 }
 
-/** The parameters in which a use looks for its files. */
+/** The parameters that hold the files of a use. */
 export function fileKeysOf({
   pathKeys = [],
   pathListKeys = [],
@@ -166,8 +207,9 @@ export function fileKeysOf({
 }
 
 /**
- * Whether a call has parameters, and none in which its use looks for files: then the tool is another one than the catalog says.
- * A tool that runs commands may well be called without one, as to read on what the last one prints.
+ * Whether a call has parameters but none that its use takes files from: then the tool is not the
+ * one in the catalog. Commands do not count: some calls legitimately have no command, as to read
+ * more of the last one's output.
  */
 export function contradicts(use: ToolUse, parameters: unknown): use is FileUse {
   if (use.access === 'search' || use.access === 'run') return false;
@@ -204,7 +246,7 @@ function firstPresent(keys: readonly string[] | undefined, values: JsonRecord): 
   return undefined;
 }
 
-/** A read whose glob patterns may have matched anything is not known; a write of some known files is. */
+/** With a glob, the files of a read are unknown; a write keeps its concrete ones. */
 function concretePaths(list: unknown, use: FileUse): readonly string[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const paths: string[] = [];
@@ -220,9 +262,9 @@ function concretePaths(list: unknown, use: FileUse): readonly string[] | undefin
 const PATCHED_FILE = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
 
 /**
- * Returns the files that a patch of the Codex format names, also where it moves one.
+ * Returns the files that a patch in the Codex format names, including move targets.
  *
- * @throws TypeError for what is no text.
+ * @throws TypeError when `patch` is not a string.
  */
 export function patchedPaths(patch: string): readonly string[] {
   assertString('patch', patch);

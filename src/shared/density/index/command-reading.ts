@@ -1,27 +1,28 @@
-// Tells from the text of a shell command, or of a script that runs some, which files it shows or changes.
-// Knows the few programs that agents read files with; what it cannot tell, it leaves out. Runs nothing.
+// Recognizes from the text of a shell command, or of a script that runs some, which files it shows
+// or changes. Knows the few programs that agents read files with and ignores the rest. Runs
+// nothing.
 
 import { posix } from 'node:path';
-import { rangeOf, WHOLE_FILE } from './line-range.js';
-import type { LineRange } from './line-range.js';
 
-/** What a command is for, as far as its text says so. */
+/** What a command is for, as far as its text tells. */
 export interface CommandReading {
-  /** `read` and `write` name at least one file. */
+  /** `read` and `write` have at least one file. */
   readonly kind: 'read' | 'write' | 'search' | 'other';
-  /** As they are spelled, behind the directory that the command changes to. At most `MAX_FILES`. */
+  /**
+   * As spelled, resolved against the directory that the command changes to. At most `MAX_FILES`.
+   */
   readonly files: readonly string[];
-  /** The lines of the one file that it reads. */
+  /** The lines of its only file that it reads. */
   readonly lines?: LineRange;
 }
 
-/** Longer commands are scripts or documents; what they are for stands at their start. */
+/** Longer commands are scripts or documents whose purpose shows at the start. */
 const MAX_SCANNED = 4_000;
 const MAX_FILES = 16;
 
 type Purpose = 'read' | 'write' | 'search';
 
-/** Programs by what they are for, with the option or the command behind it where that decides. */
+/** Programs by purpose, with the option or subcommand where that decides. */
 const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ...['cat', 'nl', 'bat', 'less', 'head', 'tail', 'sed -n', 'git diff', 'git show'].map(
     (program) => [program, 'read'] as const,
@@ -34,43 +35,45 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
 const DECIDED_BY_NEXT_WORD: ReadonlySet<string> = new Set(['sed', 'perl', 'git']);
 
 const REDIRECTED = /(?<=\s)>>?\s*([\w./~-]+)/g;
-/** As patches name files in scripts, too. It ends behind any header, so that none is read twice. */
+/**
+ * Patch headers, also inside scripts. The match ends past the header so that none is read twice.
+ */
 const PATCHED_FILE = /\*\*\* (?:Add|Update|Delete) File: ([^\n]+?)(?:\\n|\r?\n|$)/g;
 const DIRECTORY = /(?:^|[;&(\n"'`])[ \t]*cd[ \t]+([^\s;&|"'`)]+)/;
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
-/** Names with a directory, or with an extension. */
+/** Names with a directory or an extension. */
 const FILE_NAME =
   /(?<![\w./~@%+-])(?:~?[\w.@%+-]*\/[\w.@%+/-]*|[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,7})(?![\w(])/g;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
-/** A member of an object in a script is none. */
+/** Member access in a script is not a file name. */
 const MEMBER = /^(?:r|tools|JSON|console|result|text)\.\w+$/;
-/** Not one of several ranges. */
+/** A single range of `sed -n`. */
 const SED_LINES = /\bsed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)/g;
-/** Of a file, or of what shows one from its start. */
+/** `head` of a file, or of `cat`/`nl`. */
 const HEAD_LINES =
   /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?head[ \t]+(?:-n[ \t]*|-)(\d+)\b/;
-/** Behind what shows lines: another program lets through what it likes of them. */
+/** A pipe after the command: the next program filters what is shown. */
 const PIPED = /(?<!\|)\|(?!\|)/;
 const ONE_FILE = /^\s*(?:cat|nl(?:\s+-\w+)*)\s+\S+\s*$/;
 
 /**
- * Returns what a command is for. A patch in the `apply_patch` format names its files in its headers; what
- * stands in a here-document is no file.
+ * Returns what a command is for. Patches in the `apply_patch` format name their files in headers;
+ * here-documents are ignored.
  *
- * @param directory where relative names start, if that is not the workspace
+ * @param directory where relative names start, if not the workspace
  */
 export function readCommand(command: string, directory?: string): CommandReading {
   const patch = command.indexOf('*** Begin Patch');
   if (patch !== -1) {
     const end = Math.max(patch, command.lastIndexOf('*** End Patch'));
-    // A patch may be one of scripts that change directories.
+    // The script around the patch may change directories.
     const around = `${command.slice(0, patch)}\n${command.slice(end)}`;
     const base = baseOf(around, directory);
     const files = Array.from(command.matchAll(PATCHED_FILE), ([, file = '']) => file.trim());
     return reading('write', files.slice(0, MAX_FILES), base);
   }
   const text = scannedPart(command);
-  // Most commands that name no file are told by that, without looking for what they are.
+  // Fast path: most commands without files need no further search.
   const namesFiles = text.includes('/') || text.includes('.');
   const purpose = purposeOf(text);
   if (!namesFiles) return reading(purpose === 'search' ? purpose : 'other', [], undefined);
@@ -102,7 +105,7 @@ function scannedPart(command: string): string {
   return end === -1 ? start : start.slice(0, end);
 }
 
-/** What the programs of a command are for: a write counts before a read, and that before a search. */
+/** The strongest purpose of its programs: write, then read, then search. */
 function purposeOf(text: string): Purpose | undefined {
   let found: Purpose | undefined;
   let isStart = true;
@@ -138,7 +141,7 @@ function wordEnd(text: string, start: number): number {
   return end;
 }
 
-/** Letters, digits, and what stands in names, paths and options. */
+/** Letters, digits, and characters of names, paths and options. */
 function isWordCharacter(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||
@@ -148,7 +151,10 @@ function isWordCharacter(code: number): boolean {
   );
 }
 
-/** A program may stand behind an operator, or the quote that a script opens; not behind a pipe: there it filters. */
+/**
+ * Whether a program may follow: after an operator or the quote that opens a script. Not after a
+ * pipe, where it only filters.
+ */
 function isStarting(code: number): boolean {
   switch (code) {
     case 10: // new line
@@ -169,7 +175,7 @@ function isSpace(code: number): boolean {
   return code === 32 || code === 9;
 }
 
-/** Where the names start; `undefined` for the workspace. */
+/** The directory that names are relative to; `undefined` for the workspace. */
 function baseOf(text: string, directory: string | undefined): string | undefined {
   const working =
     directory ??
@@ -217,4 +223,25 @@ function linesShown(text: string): LineRange | undefined {
 
 function isFilteredBehind({ 0: shown, index }: RegExpExecArray, text: string): boolean {
   return PIPED.test(text.slice(index + shown.length));
+}
+
+/** Lines counted from 1, both ends inclusive. */
+export interface LineRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * The lines that a read without a range shows. Agents' tools stop at about this line (Claude Code
+ * and Codex at 2,000), so such a read does not cover lines further down.
+ */
+export const WHOLE_FILE: LineRange = { first: 1, last: 2_000 };
+
+/** Larger line numbers are clamped. */
+export const MAX_LINE: number = 2 ** 30;
+
+/** The range between two lines; `undefined` if it is empty. */
+export function rangeOf(first: number, last: number | undefined): LineRange | undefined {
+  if (last === undefined || last < first) return undefined;
+  return { first: Math.min(first, MAX_LINE), last: Math.min(last, MAX_LINE) };
 }

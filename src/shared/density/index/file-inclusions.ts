@@ -1,19 +1,18 @@
-// Finds file inclusions in human entries. Text whose markers do not pair holds none. What stands between markers
-// was written by somebody else, and may look like a marker itself.
+// Finds file inclusions in human entries. Texts whose markers do not pair up hold none. Text
+// between markers comes from files and may look like a marker itself.
 
 import type { ContentBlock } from '../../content.js';
 import { resolve } from 'node:path';
 import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
-import { filesAskedFor } from './asked-files.js';
 
-/** What a human entry says in place of inclusions when it held nothing else. */
+/** The text of a human entry that held nothing but inclusions. */
 export const INCLUSION_POINTER = '[File content removed — included again later]';
 
-/** One file's inclusion, found in the blocks of one human entry. */
+/** A file inclusion in a human entry. */
 export type FoundInclusion = TextInclusion | BlockInclusion;
 
-/** An inclusion inside one text block, its markers and their line breaks included. */
+/** An inclusion within one text block, including its marker lines. */
 export interface TextInclusion {
   readonly path: string;
   readonly block: number;
@@ -22,28 +21,27 @@ export interface TextInclusion {
   readonly end: number;
 }
 
-/** An inclusion made of two whole text blocks, a heading at `block` and the content after it. */
+/** An inclusion of two whole text blocks: a heading at `block`, then the content. */
 export interface BlockInclusion {
   readonly path: string;
   readonly block: number;
-  /** The blocks that open and close the group it stands in. */
+  /** The blocks that open and close its group. */
   readonly group: { readonly open: number; readonly close: number };
 }
 
-/** What closes an inclusion of `delimited`, and a group of `referenced-files`. */
+/** Closes a `delimited` inclusion or a group of `referenced-files`. */
 export const INCLUSION_END = '--- End of content ---';
-/** What opens such a group. */
+/** Opens a group of `referenced-files`. */
 export const GROUP_OPENING = '--- Content from referenced files ---';
 const HEADING = /^\s*Content from @(.+):\s*$/;
 
-/** The shapes of inclusions that are looked for. */
 export function syntaxesOf({
   inclusionSyntaxes,
 }: Pick<DensityConfig, 'inclusionSyntaxes'>): readonly InclusionSyntax[] {
   return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
 }
 
-/** Lists the inclusions of a human entry in their order. */
+/** Lists the inclusions of a human entry in order. */
 export function findInclusions(
   blocks: readonly ContentBlock[],
   {
@@ -62,7 +60,7 @@ export function findInclusions(
   for (let block = 0; block < blocks.length; block += 1) {
     const current = groups[group];
     if (current?.open === block) {
-      // What stands inside a group is the content of files, whatever it looks like.
+      // Everything inside a group is file content, whatever it looks like.
       for (const inclusion of current.inclusions) found.push(inclusion);
       block = current.close;
       group += 1;
@@ -71,7 +69,7 @@ export function findInclusions(
     const content = blocks[block];
     if (content?.type !== 'text') continue;
     const arePaired = findDelimited(content.text, block, found);
-    // Behind the start of a group that is none, texts may be files.
+    // After an unpaired group opening, texts may be file content.
     isCertain &&= arePaired && trimmedText(content) !== GROUP_OPENING;
   }
   if (areTextsTrusted || (isCertain && areAskedFor(found, blocks, workspaceRoot))) return found;
@@ -83,9 +81,10 @@ function isInText(inclusion: FoundInclusion): inclusion is TextInclusion {
 }
 
 /**
- * Whether an entry asks for each file that its texts include, and includes none of them twice. A file can end its own
- * inclusion and begin one of another file, but that is then one more than was asked for, or a second one. An
- * entry's own words end where its first inclusion begins: whatever comes later may be the content of a file.
+ * Whether the entry asks for each included file, and includes none twice. A file could fake the end
+ * of its own inclusion and the start of another, but that would be a file not asked for, or a
+ * second inclusion of one. The entry's own words end at the first marker: everything later may be
+ * file content.
  */
 function areAskedFor(
   found: readonly FoundInclusion[],
@@ -100,12 +99,12 @@ function areAskedFor(
   return new Set(paths).size === paths.length && paths.every((path) => asked.has(path));
 }
 
-/** A line that opens an inclusion, or closes one. */
+/** A line that opens or closes an inclusion. */
 interface Marker {
-  /** UTF-16 offsets of the line, its break included; end exclusive. */
+  /** UTF-16 offsets of the line including its break, end exclusive. */
   readonly start: number;
   readonly end: number;
-  /** `undefined` when it closes. */
+  /** `undefined` for a closing line. */
   readonly path: string | undefined;
 }
 
@@ -122,9 +121,9 @@ function* markersOf(text: string): Generator<Marker> {
 }
 
 /**
- * Adds the inclusions of one text. Inside one, a further opening line is content. A closing line without
- * its partner makes all pairing in this text doubtful, and so does an opening one in a text with closing ones: nothing is
- * added then, and `false` returned.
+ * Adds the inclusions of one text; opening lines inside one are content. An unpaired closing line,
+ * or an unpaired opening line in a text with closing ones, makes all pairing doubtful: then nothing
+ * is added and `false` is returned.
  */
 function findDelimited(text: string, block: number, found: FoundInclusion[]): boolean {
   if (!text.includes(INCLUSION_END)) return true;
@@ -144,8 +143,8 @@ function findDelimited(text: string, block: number, found: FoundInclusion[]): bo
 }
 
 /**
- * Returns the file of an inclusion that was found in a block, from `start` of its text on or as a heading; `null` for
- * what is none.
+ * Returns the path of an inclusion found in this block, at `start` of its text or (if negative) as
+ * a heading; `null` if there is none.
  */
 export function includedPath(block: ContentBlock, start: number): string | null {
   if (block.type !== 'text') return null;
@@ -163,8 +162,8 @@ interface Group {
 const NO_GROUPS: readonly Group[] = [];
 
 /**
- * Finds the groups of an entry. A file whose content could be a marker leaves open which block is one: from the group that
- * it stands in on, there are none. Linear.
+ * Finds the groups of an entry. Content that could be a marker makes it unclear which block is one,
+ * so the group it is in and all later ones are ignored. Linear.
  */
 function findGroups(blocks: readonly ContentBlock[]): readonly Group[] {
   const groups: Group[] = [];
@@ -192,7 +191,7 @@ function isContent(block: ContentBlock | undefined): boolean {
   return text !== GROUP_OPENING && text !== INCLUSION_END;
 }
 
-/** Looks only at texts short enough to be a marker, so that no file's content is scanned. */
+/** Reads only texts short enough to be a marker, so that no file content is scanned. */
 function trimmedText(block: ContentBlock | undefined): string | undefined {
   return block?.type === 'text' && block.text.length <= GROUP_OPENING.length + 8
     ? block.text.trim()
@@ -204,4 +203,32 @@ const MAX_HEADING_LENGTH = 8_192;
 function headingPath(block: ContentBlock | undefined): string | undefined {
   if (block?.type !== 'text' || block.text.length > MAX_HEADING_LENGTH) return undefined;
   return HEADING.exec(block.text)?.[1];
+}
+
+/** `@"quoted name"`, or `@name` up to the next space that is not escaped by a backslash. */
+const MENTION = /(?<![\w@./-])@(?:"([^"\n]+)"|((?:\\.|[^\s\\])+))/g;
+const ESCAPE = /\\(.)/g;
+/** Punctuation that may follow a name. */
+const PUNCTUATION = '.,;:!?)]}>\'"`*';
+
+/**
+ * Returns the absolute paths that these words may ask for by `@path`; since a name may end with a
+ * dot, with and without trailing punctuation.
+ */
+export function filesAskedFor(words: string, workspaceRoot: string): ReadonlySet<string> {
+  const files = new Set<string>();
+  for (const [, quoted, bare = ''] of words.matchAll(MENTION)) {
+    const names = quoted === undefined ? [bare, withoutPunctuation(bare)] : [quoted];
+    for (const name of names) {
+      files.add(resolve(workspaceRoot, name));
+      files.add(resolve(workspaceRoot, name.replace(ESCAPE, '$1')));
+    }
+  }
+  return files;
+}
+
+function withoutPunctuation(name: string): string {
+  let end = name.length;
+  while (end > 0 && PUNCTUATION.includes(name.charAt(end - 1))) end -= 1;
+  return name.slice(0, end);
 }

@@ -1,23 +1,20 @@
-// The tables that a history index keeps: one row per tool call, tool response and file inclusion, in
-// history order, none of the payloads. Entries and blocks are indices into the raw history.
+// The tables of a history index: one row per tool call, tool response and file inclusion, in
+// history order, without payloads. Entries and blocks are indices into the raw history.
 
 import type { Stretch } from './stretches.js';
 
 const FIRST_CAPACITY = 64;
 const LONG_COLUMN = 1_024;
-/** From here on a copy as a whole beats one value after the other. */
+/** From this length on, `set` beats copying value by value. */
 const LONG_STRETCH = 32;
 
 type Values = Int8Array | Int16Array | Int32Array;
 
-/**
- * A column of 32-bit integers that grows at its end. It takes 8 bits for each of them until there is one
- * that needs 16, and those until there is one that needs 32.
- */
+/** A growable column of 32-bit integers, stored in 8 bits each until a value needs 16, then 32. */
 export class IntColumn {
   #values: Values = new Int8Array(FIRST_CAPACITY);
   #length = 0;
-  /** Bits that a value here has fewer than an integer. */
+  /** 32 minus the bits per stored value. */
   #unused = 24;
 
   get length(): number {
@@ -31,7 +28,7 @@ export class IntColumn {
     this.set(row, value);
   }
 
-  /** Adds the values that another column has in these rows. */
+  /** Appends these rows of another column. */
   pushStretches(from: IntColumn, rows: readonly Stretch[]): void {
     const source = from.#values;
     this.#reserve(rows.reduce((sum, { start, end }) => sum + end - start, this.#length));
@@ -46,38 +43,33 @@ export class IntColumn {
     this.#length = write;
   }
 
-  /** Adds the entries that another column has in these rows, by their new indices. */
+  /** Appends these rows of another column of entry indices, shifted to their new indices. */
   pushShifted(from: IntColumn, rows: readonly Stretch[]): void {
     for (const { start, end, shift } of rows) {
       for (let row = start; row < end; row += 1) this.push(from.at(row) + shift);
     }
   }
 
-  /** Adds one value so many times. */
   pushRepeated(value: number, times: number): void {
     for (let time = 0; time < times; time += 1) this.push(value);
   }
 
-  /** The value in a row that exists. */
+  /** The value of an existing row. */
   at(row: number): number {
     return this.#values[row] ?? -1;
   }
 
   set(row: number, value: number): void {
-    // It fits when nothing is lost by cutting it to the bits that this column has for it.
+    // The value fits if truncating it to the column's width loses nothing.
     if ((value << this.#unused) >> this.#unused !== value) this.#widen(bytesOf(value));
     this.#values[row] = value;
   }
 
-  /** A copy of the rows that were pushed. */
   toArray(): Int32Array {
     return new Int32Array(this.#values.subarray(0, this.#length));
   }
 
-  /**
-   * Makes room. In a long column room for as much again would lie half idle; in a short one that is a few
-   * bytes, and to grow in many steps costs more.
-   */
+  /** Short columns grow by a factor of 4 to save steps; long ones by 1.5 to save memory. */
   #reserve(capacity: number): void {
     const held = this.#values.length;
     if (capacity <= held) return;
@@ -107,13 +99,16 @@ function ofWidth(bytes: number, capacity: number): Values {
   return bytes === 2 ? new Int16Array(capacity) : new Int32Array(capacity);
 }
 
-/** No partner, no tool, nothing there. */
+/** Means: no partner, no tool, absent. */
 export const NONE = -1;
 
-/** What a call does to files, as far as its tool is known and its parameters say so. */
+/** What a call does to files, as far as the tool is known and the parameters tell. */
 export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as const;
 
-/** What a call is for, which says how long its result is of use. `unknown`: its tool is not in the catalog. */
+/**
+ * What a call is for; decides how long its result is useful. `unknown`: the tool is not in the
+ * catalog.
+ */
 export const CALL_KIND = { unknown: 0, read: 1, write: 2, search: 3, command: 4 } as const;
 
 /** Whether a call reads known lines of a file. */
@@ -122,13 +117,14 @@ export function readsLines({ kind, firstLine }: CallColumns, call: number): bool
 }
 
 /**
- * Bits of a response's flags: its tool failed; its result is a pointer already, or a summary line; it is a text
- * that can be cut short; it is an excerpt already. All but the first are noted only when results may be pruned.
+ * Bits of a response's flags. `failed`: its tool failed. `pruned`, `summary`: its result is a
+ * pointer or a summary line. `text`: long enough for an excerpt. `excerpt`: is an excerpt. All but
+ * `failed` are only set if the scope allows pruning results.
  */
 export const RESPONSE_FLAG = { failed: 1, pruned: 2, summary: 4, text: 8, excerpt: 16 } as const;
 
-/** Whether a placeholder stands in place of a result already, by the flags of its response. */
-export function isGone(flags: number): boolean {
+/** Whether the result is a placeholder already. */
+export function hasPlaceholder(flags: number): boolean {
   return (flags & (RESPONSE_FLAG.pruned | RESPONSE_FLAG.summary)) !== 0;
 }
 
@@ -136,33 +132,35 @@ export function isGone(flags: number): boolean {
 export class CallColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
-  /** The row of its response, or `NONE` while it is open. */
+  /** The row of its response, or `NONE` while open. */
   readonly response: IntColumn = new IntColumn();
   /** One of `CALL_ACCESS`. */
   readonly access: IntColumn = new IntColumn();
-  /** The number of its parallel group, or `NONE`. */
+  /** The id of its parallel group, or `NONE`. */
   readonly group: IntColumn = new IntColumn();
-  /** How many of `paths` are its own. */
+  /** How many entries of `paths` belong to it. */
   readonly pathCount: IntColumn = new IntColumn();
-  /** Path ids: those of the first row, then those of the second, and so on. */
+  /** Path ids of all rows, concatenated. */
   readonly paths: IntColumn = new IntColumn();
-  /** One of `CALL_KIND`; this and the next four when there may be a working set, else empty. */
+  /**
+   * One of `CALL_KIND`. This and the next four columns are empty without `workingSet` in the scope.
+   */
   readonly kind: IntColumn = new IntColumn();
-  /** The lines of its one file that it reads, counted from 1, or `NONE`. */
+  /** The lines it reads of its only file, counted from 1, or `NONE`. */
   readonly firstLine: IntColumn = new IntColumn();
   readonly lastLine: IntColumn = new IntColumn();
-  /** Alike in calls of one tool with the same parameters. */
+  /** Equal for calls of one tool with the same parameters. */
   readonly signature: IntColumn = new IntColumn();
-  /** About how many tokens the arguments of a write have in texts that can be spent; as `kind`. */
+  /** Estimated tokens of spendable texts in the arguments of a write. */
   readonly spendable: IntColumn = new IntColumn();
-  /** Numbers of their ids, when the history may be rewritten; else empty. */
+  /** Id numbers; empty if the index keeps no ids. */
   readonly id: IntColumn = new IntColumn();
 
   get length(): number {
     return this.entry.length;
   }
 
-  /** Adds rows of another history's table. None of them is answered yet. */
+  /** Appends rows of another history's table, all unanswered. */
   pushRows(from: CallColumns, rows: readonly Stretch[]): void {
     this.entry.pushShifted(from.entry, rows);
     this.block.pushStretches(from.block, rows);
@@ -180,7 +178,7 @@ export class CallColumns {
   }
 }
 
-/** Where the paths of these rows stand. */
+/** The positions of these rows' paths. */
 function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): readonly Stretch[] {
   const firstPaths = new Int32Array(pathCount.length + 1);
   let paths = 0;
@@ -199,24 +197,31 @@ function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): reado
 export class ResponseColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
-  /** Tool ids, one per distinct tool name, when results may be pruned by recency; else empty. */
+  /** Tool ids; empty without `recency` in the scope. */
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
-  /** About how many tokens its result has, 0 for a placeholder, when there may be a working set; else empty. */
+  /**
+   * Estimated tokens of the result, 0 for a placeholder; empty without `workingSet` in the scope.
+   */
   readonly tokens: IntColumn = new IntColumn();
-  /** A number of its own for each long text, and else 0; this and the next when results may be shrunk, else empty. */
+  /**
+   * A unique number for each long text, else 0. This and `source` are empty without `unsent` in the
+   * scope.
+   */
   readonly text: IntColumn = new IntColumn();
-  /** The number of a text with the ids of the calls whose results show what is left out of this one, or `NONE`. */
+  /**
+   * The number of a text that lists the ids of calls this result refers to for left-out lines, or
+   * `NONE`.
+   */
   readonly source: IntColumn = new IntColumn();
-  /** Numbers of the ids of the calls that they answer, when the history may be rewritten; else empty. */
+  /** Id numbers of the answered calls; empty if the index keeps no ids. */
   readonly id: IntColumn = new IntColumn();
 
   get length(): number {
     return this.entry.length;
   }
 
-  /** Adds rows of another history's table. */
   pushRows(from: ResponseColumns, rows: readonly Stretch[]): void {
     this.entry.pushShifted(from.entry, rows);
     this.block.pushStretches(from.block, rows);
@@ -229,20 +234,23 @@ export class ResponseColumns {
   }
 }
 
-/** One row per response of a tool that still runs, in history order; kept when the history may be rewritten. */
+/**
+ * One row per response of a tool that still runs, in history order; only if the history may be
+ * rewritten.
+ */
 export class PartialColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
-  /** The row of the call that it belongs to, or `NONE`. */
+  /** The row of its call, or `NONE`. */
   readonly call: IntColumn = new IntColumn();
-  /** The number of that call's id. */
+  /** The id number of its call. */
   readonly id: IntColumn = new IntColumn();
 
   get length(): number {
     return this.entry.length;
   }
 
-  /** Adds rows of another history's table. None of them belongs to a call yet. */
+  /** Appends rows of another history's table, not yet paired with calls. */
   pushRows(from: PartialColumns, rows: readonly Stretch[]): void {
     this.entry.pushShifted(from.entry, rows);
     this.block.pushStretches(from.block, rows);
@@ -256,10 +264,10 @@ export class InclusionColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
   readonly path: IntColumn = new IntColumn();
-  /** The range of the block's text, or `NONE` for an inclusion of two whole blocks. */
+  /** The range within the block's text, or `NONE` for an inclusion of two whole blocks. */
   readonly start: IntColumn = new IntColumn();
   readonly end: IntColumn = new IntColumn();
-  /** The blocks that open and close the group of a whole-block inclusion, else `NONE`. */
+  /** The blocks that open and close the group of a whole-block inclusion, or `NONE`. */
   readonly groupOpen: IntColumn = new IntColumn();
   readonly groupClose: IntColumn = new IntColumn();
 
@@ -267,7 +275,6 @@ export class InclusionColumns {
     return this.entry.length;
   }
 
-  /** Adds rows of another history's table. */
   pushRows(from: InclusionColumns, rows: readonly Stretch[]): void {
     this.entry.pushShifted(from.entry, rows);
     this.block.pushStretches(from.block, rows);

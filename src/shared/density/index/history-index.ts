@@ -1,5 +1,5 @@
-// What density passes need to know of a history, without its payloads. Fed entry by entry, each of
-// them once; a pass then scans the columns, which costs far less than the walk that filled them.
+// Everything that density passes need to know about a history, without its payloads. Each entry is
+// visited once, when it is appended; a pass then scans the columns, which is far cheaper.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderKind } from '../../placeholder.js';
@@ -10,8 +10,8 @@ import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
-import { NO_SIGNATURE, signatureOf } from './call-signature.js';
-import { isExcerpt, isExcerptible } from './excerpt.js';
+import { NO_SIGNATURE, signatureOf } from './hash.js';
+import { isExcerpt, isExcerptible, spendableText, spendableTokens } from './excerpt.js';
 import { findInclusions } from './file-inclusions.js';
 import {
   CALL_ACCESS,
@@ -19,43 +19,44 @@ import {
   CallColumns,
   InclusionColumns,
   IntColumn,
-  isGone,
+  hasPlaceholder,
   NONE,
   PartialColumns,
   RESPONSE_FLAG,
   ResponseColumns,
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
-import { OpenCalls } from './open-calls.js';
-import { pairRows } from './pair-rows.js';
+import { OpenCalls, pairRows } from './open-calls.js';
 import { PathTable, TextTable } from './text-table.js';
-import { spendableText, spendableTokens } from './spent-text.js';
 import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
 import type { EntryPlace, UnsentResult } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { firstRowFrom, stretchesOfRows } from './stretches.js';
 import type { EntryStretches, Stretch } from './stretches.js';
 
-/** The index of chosen entries, and which rows of the former index its rows were. */
+/** The index of the chosen entries, and the rows of the former index that its rows come from. */
 export interface ChosenIndex {
   readonly index: HistoryIndex;
   readonly callRows: readonly Stretch[];
   readonly responseRows: readonly Stretch[];
 }
 
-/** What takes the place of a result, and which lines of it earlier results show. */
+/** The replacement of a result, and which of its lines earlier results show. */
 export interface ShrunkText {
   readonly text: string;
   readonly runs: readonly ShownElsewhere[];
 }
 
-/** The index of one history. It keeps what its scope says, and no more. */
+/** The index of one history. Holds only what its scope asks for. */
 export class HistoryIndex {
   readonly calls: CallColumns = new CallColumns();
   readonly responses: ResponseColumns = new ResponseColumns();
   readonly partials: PartialColumns = new PartialColumns();
   readonly inclusions: InclusionColumns = new InclusionColumns();
-  /** The `ai` entries, which are the answers of the model, ascending; empty when nobody asks what was sent. */
+  /**
+   * The `ai` entries (answers of the model), ascending. Empty if the scope does not need to know
+   * what was sent.
+   */
   readonly answers: IntColumn = new IntColumn();
 
   readonly #scope: IndexScope;
@@ -64,12 +65,12 @@ export class HistoryIndex {
   readonly #groups: Map<string, number>;
   readonly #uses: ReadonlyMap<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
-  /** Ids of calls, when the history may be rewritten; else empty. */
+  /** Ids of calls if the history may be rewritten or results are shrunk; else empty. */
   #ids: TextTable;
   #unsent = new UnsentResults();
   #length = 0;
 
-  /** @param former an index whose numbers of paths, tools and ids go on to hold */
+  /** @param former an index whose path, tool and id numbers stay valid */
   constructor(scope: IndexScope, former?: HistoryIndex) {
     this.#scope = scope;
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
@@ -79,37 +80,35 @@ export class HistoryIndex {
     this.#ids = former === undefined ? new TextTable() : former.#ids;
   }
 
-  /** Entries that were appended. */
+  /** The number of appended entries. */
   get length(): number {
     return this.#length;
   }
 
-  /** Distinct files named so far; path ids are the integers below it. */
+  /** The number of distinct files named so far; path ids are below it. */
   get pathCount(): number {
     return this.#paths.size;
   }
 
-  /** Distinct tool names of responses so far; tool ids are the integers below it. */
+  /** The number of distinct tool names so far; tool ids are below it. */
   get toolCount(): number {
     return this.#tools.size;
   }
 
-  /** Distinct parallel groups of calls so far; their numbers are the integers below it. */
+  /** The number of distinct parallel groups so far; group ids are below it. */
   get groupCount(): number {
     return this.#groups.size;
   }
 
-  /** Distinct ids of calls so far, some of which may be gone since; 0 when the history is never rewritten. */
   get idCount(): number {
     return this.#ids.size;
   }
 
-  /** The id that a number in a table stands for. */
   idOf(number: number): string {
     return this.#ids.textOf(number);
   }
 
-  /** Whoever names a result by its call, or pairs calls anew, needs their ids. */
+  /** Rewrites pair calls anew, and shrinking names results by their call. */
   get #keepsIds(): boolean {
     return this.#scope.isRewritable || this.#scope.unsent;
   }
@@ -137,9 +136,9 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the index of a history that has these entries of this one, in this order. It equals one that is
-   * fed with that history from its start, but is made from the columns: calls and responses are paired
-   * anew, nothing else is looked at twice. This one is not to be used any more. Needs a rewritable scope.
+   * Returns the index of a history made of these entries in this order. Equals an index fed with
+   * that history from scratch, but is built from the columns; only calls and responses are paired
+   * anew. This index must not be used afterwards. Needs a rewritable scope.
    */
   chosen(entries: EntryStretches): ChosenIndex {
     const index = new HistoryIndex(this.#scope, this);
@@ -160,8 +159,8 @@ export class HistoryIndex {
   }
 
   /**
-   * Where what takes the place of these entries is to be appended, by entry: far when enough results and an answer stand
-   * behind it that are none of theirs, whatever becomes of them.
+   * Tells where the replacements of these entries will be appended. `far`: enough results that are
+   * not replaced, and an answer, follow the entry in any case.
    */
   placesOf(edited: ReadonlySet<number>): (entry: number) => EntryPlace {
     const far = this.#farBefore(edited);
@@ -188,17 +187,19 @@ export class HistoryIndex {
     return answers.length === 0 ? 0 : answers.at(answers.length - 1);
   }
 
-  /** The results behind the last answer that may be shrunk, by row. Those before it are let go. */
+  /** The results after the last answer that may be shrunk, by row. Drops older ones. */
   unsentResults(): ReturnType<UnsentResults['from']> {
     return this.#unsent.from(this.#lastAnswer, this.responses);
   }
 
-  /** Which lines of one of them earlier results show: of those that stay, in whose rows it stands. */
+  /**
+   * The lines of an unsent result that earlier results show, counting only rows for which `stands`.
+   */
   shownOf(result: UnsentResult, stands: (row: number) => boolean): readonly ShownRun[] {
     return this.#unsent.shownOf(result, this.responses, stands);
   }
 
-  /** Notes what an entry holds now that its unsent results are smaller. */
+  /** Updates the rows of an entry whose unsent results were shrunk. */
   noteShrunk(entry: number, { blocks }: IContent): void {
     const { responses } = this;
     const unsent = this.unsentResults();
@@ -208,7 +209,7 @@ export class HistoryIndex {
       const flags = this.#flagsOf(block);
       responses.flags.set(row, flags);
       if (this.#scope.workingSet) {
-        responses.tokens.set(row, isGone(flags) ? 0 : estimateResultTokens(block));
+        responses.tokens.set(row, hasPlaceholder(flags) ? 0 : estimateResultTokens(block));
       }
       responses.text.set(row, this.#unsent.noteShrunk(row, responses, block));
       responses.source.set(row, this.#sourcesOf(block));
@@ -220,7 +221,7 @@ export class HistoryIndex {
     return ids === '' ? NONE : this.#ids.numberOf(ids);
   }
 
-  /** What takes the place of the unsent result of a block. @throws RangeError where nothing does. */
+  /** The replacement of an unsent result. @throws RangeError if there is none. */
   shrunkAt(entry: number, block: number): ShrunkText {
     const unsent = this.unsentResults();
     for (const row of this.#rowsOf(entry)) {
@@ -231,14 +232,13 @@ export class HistoryIndex {
     throw new RangeError('Nothing takes the place of this result.');
   }
 
-  /** The rows of an entry's responses. */
   *#rowsOf(entry: number): Generator<number> {
     const { entry: entryOf } = this.responses;
     let row = firstRowFrom(entryOf, entry);
     for (; row < entryOf.length && entryOf.at(row) === entry; row += 1) yield row;
   }
 
-  /** What the catalog and its command say of a call. */
+  /** What the tool catalog and its command say about a call. */
   useOf({ name, parameters }: ToolCallBlock): CallUse {
     return callUse(this.#uses.get(name), parameters, true);
   }
@@ -275,7 +275,7 @@ export class HistoryIndex {
     calls.spendable.push(kind === CALL_KIND.write ? spendableIn(call, access) : 0);
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
-    // Reads of known lines are told by those, and writes are never the same again.
+    // Reads of known lines are compared by their lines, and a write is never a repetition.
     const isTold = kind === CALL_KIND.write || lines !== undefined;
     calls.signature.push(
       isTold ? NO_SIGNATURE : signatureOf(call.name, command ?? call.parameters),
@@ -288,17 +288,17 @@ export class HistoryIndex {
     response: ToolResponseBlock,
     place: EntryPlace,
   ): void {
-    // A tool that still runs has not answered: its call stays open, its payload may yet change.
+    // A tool that still runs has not answered: its call stays open, and its payload may change.
     if (response.isComplete === false) {
       if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
       return;
     }
-    // Names and results lie elsewhere in memory; a rule that is off is not worth fetching them.
+    // Names and results are elsewhere in memory; fetching them for disabled rules is wasted time.
     const { recency, workingSet, unsent } = this.#scope;
     const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
     const flags = this.#flagsOf(response);
     if (workingSet) {
-      this.responses.tokens.push(isGone(flags) ? 0 : estimateResultTokens(response));
+      this.responses.tokens.push(hasPlaceholder(flags) ? 0 : estimateResultTokens(response));
     }
     if (unsent) {
       this.responses.text.push(
@@ -313,7 +313,7 @@ export class HistoryIndex {
     const { recency, workingSet, unsent } = this.#scope;
     let flags: number = response.error ? RESPONSE_FLAG.failed : 0;
     if (recency || workingSet || unsent) flags |= PLACEHOLDER_FLAGS[placeholderKind(response)];
-    if (workingSet && !isGone(flags)) flags |= textFlags(response.result);
+    if (workingSet && !hasPlaceholder(flags)) flags |= textFlags(response.result);
     return flags;
   }
 
@@ -353,13 +353,13 @@ export class HistoryIndex {
   }
 }
 
-/** What a write of the whole of a file replaces, and what one of a part writes, nothing tells to be spent. */
+/** Only full rewrites can have spent content, and only partial ones spent replaced text. */
 function spendableIn({ parameters }: ToolCallBlock, access: number): number {
   const text = access === CALL_ACCESS.writeWhole ? 'content' : 'replaced';
   return spendableText(parameters) === text ? spendableTokens(parameters) : 0;
 }
 
-/** The number of a name, which is given the next one when it has none. */
+/** Returns the number of a name, assigning the next one to a new name. */
 function numberIn(numbers: Map<string, number>, name: string): number {
   const known = numbers.get(name);
   if (known !== undefined) return known;
@@ -379,7 +379,6 @@ function textFlags(result: unknown): number {
   return isExcerpt(result) ? RESPONSE_FLAG.excerpt : 0;
 }
 
-/** What the catalog says of each tool. */
 export function usesByTool({
   toolCatalog,
 }: Pick<IndexScope, 'toolCatalog'>): ReadonlyMap<string, readonly ToolUse[]> {

@@ -1,16 +1,16 @@
-// What an index of a history takes notice of: all that is worth knowing, or what one pass asks for.
+// Which parts of a history an index covers: everything a session needs, or what one pass reads.
 
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
 import type { ToolCatalog } from '../../tool-catalog.js';
 import { syntaxesOf } from './file-inclusions.js';
 
-/** What does not change during a session: the agent's tools, files and ways to include them. */
+/** What is fixed for a session: the agent's tools, workspace and inclusion syntaxes. */
 export type IndexedAgent = Pick<
   DensityConfig,
   'workspaceRoot' | 'toolCatalog' | 'inclusionSyntaxes'
 >;
 
-/** The agent's part of a configuration, and nothing else of it. */
+/** Picks these fields out of a configuration. */
 export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
   const { workspaceRoot, toolCatalog, inclusionSyntaxes } = config;
   return {
@@ -20,28 +20,30 @@ export function indexedAgentOf(config: IndexedAgent): IndexedAgent {
   };
 }
 
-/** What a rule may look at: the fields of a scope that say so. */
+/** A part of the index that rules may read, named like the field of `IndexScope`. */
 export type IndexPart = 'calls' | 'inclusions' | 'recency' | 'workingSet' | 'unsent';
 
-/** What an index notes. */
 export interface IndexScope {
   readonly workspaceRoot: string;
   readonly toolCatalog?: ToolCatalog | undefined;
-  /** None: inclusions are not looked for. */
+  /** Empty: inclusions are not searched for. */
   readonly inclusionSyntaxes: readonly InclusionSyntax[];
-  /** Whether calls and the files that they touch are noted. */
+  /** Whether to index calls and the files they touch. */
   readonly calls: boolean;
-  /** Whether the tools of responses are noted, and whether their results are gone already; the latter also for a working set. */
+  /**
+   * Whether to index the tools of responses and whether their results were pruned; the latter also
+   * for `workingSet`.
+   */
   readonly recency: boolean;
-  /** Whether it is noted what calls are for and how large results are, as a working set is chosen by. */
+  /** Whether to index the purpose of calls and the size of results. */
   readonly workingSet: boolean;
-  /** Whether results are kept until the model was sent them, and texts told from each other: what shrinking needs. */
+  /** Whether to keep unsent results and compare texts with each other, as shrinking needs. */
   readonly unsent: boolean;
-  /** Whether the history may be rewritten later; that takes the ids of all calls. */
+  /** Whether the history may be rewritten later, which takes the ids of all calls. */
   readonly isRewritable: boolean;
 }
 
-/** What passes of any kind need, on a history that goes on. */
+/** The scope that serves passes with any settings on a growing history. */
 export function scopeOfSession(agent: IndexedAgent): IndexScope {
   return {
     workspaceRoot: agent.workspaceRoot,

@@ -1,50 +1,50 @@
-// The paths and names that tell what was in a text. One loop that cuts out what it returns and nothing else: whoever takes up a
-// history that was edited reads all results again that have left it. Knows nothing of results and placeholders.
+// Extracts the paths and names that characterize a text, in one loop that slices only what it
+// returns: resuming an edited history runs it on every pruned result.
 
-/** UTF-16 units of a text that are looked at, and of a line: nobody reads longer ones, which are encoded or minified. */
+/** Limits in UTF-16 units. Longer texts and lines are encoded or minified. */
 const MAX_SEEN = 65_536;
 const MAX_LINE_LENGTH = 1_000;
-/** Also as JSON has them. */
+/** Including escaped ones, as in JSON. */
 const LINE_BREAK = /\r?\n|\\n/;
 
-/** What a word is told by: one of small letters is no name, nor is one of digits alone. */
+/** Character classes. Plain lower-case words and numbers are not names. */
 const [LETTER, CAPITAL, SIGN, SEPARATOR, ODD] = [1, 2, 4, 8, 16];
-/** By UTF-16 unit: what it tells; 0 for what stands in no path and no name. */
+/** By UTF-16 unit, its class; 0 for units outside paths and names. */
 const KINDS = kindsOf({
   abcdefghijklmnopqrstuvwxyz: LETTER,
   ABCDEFGHIJKLMNOPQRSTUVWXYZ: LETTER | CAPITAL,
   '0123456789_$': SIGN,
-  // Names neither begin nor end with one of them.
+  // Names neither begin nor end with these.
   '.-': SIGN | ODD,
-  // These part names within a word.
+  // These separate names within a word.
   '@~/+': SEPARATOR,
 });
 const DOT = 46;
 const SLASH = 47;
 const MAX_WORD_LENGTH = 120;
-/** Paths take at most this part of the names, as long as there are others. */
+/** Share of the length that paths may take while there are other names. */
 const PATHS_PART = 0.5;
-/** A path ends with a suffix of so many letters at most. */
+/** The longest file extension. */
 const MAX_SUFFIX_LENGTH = 4;
-/** A path has at least so many, as `a.c`: nothing that is worth a place is shorter. */
+/** The shortest path, as `a.c`. */
 const MIN_LENGTH = 3;
 const MIN_NAME_LENGTH = 5;
 const MAX_NAME_LENGTH = 80;
 
-/** The lines of a text that are looked at. */
+/** The lines of a text that are searched. */
 export function seenLines(text: string): readonly string[] {
   const lines = text.slice(0, MAX_SEEN).split(LINE_BREAK);
   return lines.filter(({ length }) => length <= MAX_LINE_LENGTH);
 }
 
 /**
- * Returns the paths in the order in which they come, then the names that come most often, short ones first: as many as fit into
- * so many UTF-16 units with a space each.
+ * Returns the paths in order of appearance, then the most frequent names, short ones first: as many
+ * as fit into `maxLength` UTF-16 units with a space each.
  */
 export function namesIn(text: string, maxLength: number): readonly string[] {
   const names = new NameCounts(text);
   const chosen = new Fitting(PATHS_PART * maxLength);
-  lookForWords(text, names, chosen);
+  collectWords(text, names, chosen);
   const paths = chosen.words;
   const taken = paths.join(' ');
   const rest = new Fitting(maxLength - taken.length);
@@ -52,7 +52,7 @@ export function namesIn(text: string, maxLength: number): readonly string[] {
   return [...paths, ...rest.words];
 }
 
-/** Words that fit into so many units, the first ones first. */
+/** Collects words within a length budget. */
 class Fitting {
   readonly words: string[] = [];
   #left: number;
@@ -65,7 +65,6 @@ class Fitting {
     return this.#left <= MIN_LENGTH;
   }
 
-  /** Whether there is room for a word of that length. */
   hasRoom(length: number): boolean {
     return length + 1 <= this.#left;
   }
@@ -76,11 +75,14 @@ class Fitting {
   }
 }
 
-/** The units of the one text that is being looked at: a column is read far faster than a string. */
+/**
+ * Scratch buffer with the units of the current text: reading a typed array is far faster than
+ * `charCodeAt`.
+ */
 const UNITS = new Uint16Array(MAX_SEEN);
 const UNIT_BYTES = Buffer.from(UNITS.buffer);
 
-function lookForWords(text: string, names: NameCounts, paths: Fitting): void {
+function collectWords(text: string, names: NameCounts, paths: Fitting): void {
   const seenEnd = Math.min(text.length, MAX_SEEN);
   UNIT_BYTES.write(text, 0, 2 * seenEnd, 'utf16le');
   let feed = breakFrom(text, '\n', 0, seenEnd);
@@ -89,21 +91,21 @@ function lookForWords(text: string, names: NameCounts, paths: Fitting): void {
     const next = Math.min(escaped, feed);
     const hasReturn = feed < escaped && next > at && text[next - 1] === '\r';
     const end = hasReturn ? next - 1 : next;
-    if (end - at <= MAX_LINE_LENGTH) lookForWordsIn(text, at, end, names, paths);
+    if (end - at <= MAX_LINE_LENGTH) collectWordsOfLine(text, at, end, names, paths);
     at = next + (escaped < feed ? 2 : 1);
     if (feed < at) feed = breakFrom(text, '\n', at, seenEnd);
     if (escaped < at) escaped = breakFrom(text, '\\n', at, seenEnd);
   }
 }
 
-/** Where a line ends next, or the end of what is looked at. */
+/** The next line break, or the end. */
 function breakFrom(text: string, sign: string, from: number, end: number): number {
   const found = text.indexOf(sign, from);
   return found === -1 || found + sign.length > end ? end : found;
 }
 
-/** Looks for the words of a line that may be paths or names: most are neither. */
-function lookForWordsIn(
+/** Collects the words of a line that look like paths or names; most do not. */
+function collectWordsOfLine(
   text: string,
   from: number,
   end: number,
@@ -120,7 +122,7 @@ function lookForWordsIn(
       if (kind === 0) break;
       seen |= kind;
     }
-    if (!mayBeTelling(seen) || at - start > MAX_WORD_LENGTH) continue;
+    if (!isTelling(seen) || at - start > MAX_WORD_LENGTH) continue;
     if ((seen & (SEPARATOR | ODD)) === 0) {
       names.add(start, at);
       continue;
@@ -139,7 +141,7 @@ function addPath(text: string, from: number, to: number, paths: Fitting): void {
   if (!paths.words.includes(path)) paths.add(path);
 }
 
-/** Whether there is a suffix, and before its dot what a name may end with. */
+/** Whether the word ends in a file extension after a name. */
 function endsAsPath(start: number, end: number): boolean {
   let at = end - 1;
   const first = Math.max(start, end - MAX_SUFFIX_LENGTH);
@@ -148,7 +150,7 @@ function endsAsPath(start: number, end: number): boolean {
   return (kindAt(at - 1) & SEPARATOR) === 0;
 }
 
-/** Counts the names of which a word consists. */
+/** Counts the names that a compound word consists of. */
 function addParts(from: number, to: number, names: NameCounts): void {
   for (let at = from; at < to; at += 1) {
     let start = at;
@@ -158,12 +160,15 @@ function addParts(from: number, to: number, names: NameCounts): void {
     while (start < end && (kindAt(end - 1) & ODD) !== 0) end -= 1;
     let seen = start < end ? kindAt(start) & ~CAPITAL : 0;
     for (let place = start + 1; place < end; place += 1) seen |= kindAt(place);
-    if (mayBeTelling(seen)) names.add(start, end);
+    if (isTelling(seen)) names.add(start, end);
   }
 }
 
-/** Whether it may be a name of a program and not a word of a language: with a digit, a sign or a capital behind its start. */
-function mayBeTelling(seen: number): boolean {
+/**
+ * Whether it may be an identifier rather than a plain word: it has a digit, a sign or an inner
+ * capital.
+ */
+function isTelling(seen: number): boolean {
   return (seen & LETTER) !== 0 && (seen & (SIGN | CAPITAL)) !== 0;
 }
 
@@ -179,26 +184,29 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
   return units;
 }
 
-/** No two names of what is looked at begin nearer to each other. */
+/** Names start at least `MIN_NAME_LENGTH` apart. */
 const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);
-/** Columns of the names of that text: where each begins first, its length, how often it comes. */
+/** Scratch columns of the current text's names: first offset, length, count. */
 const STARTS = new Int32Array(MAX_NAMES);
 const LENGTHS = new Int32Array(MAX_NAMES);
 const COUNTS = new Int32Array(MAX_NAMES);
-/** The next one after each of the same count and length, or 0. */
+/** Next name with the same count and length, or 0. */
 const NEXT = new Uint16Array(MAX_NAMES);
-/** By hash of a name, its number and 1: open addressing, in so many of the slots as the text is long. */
+/** Open-addressing table of name number plus 1, sized by the text's length. */
 const SLOTS = new Uint16Array(2 ** 15);
 
-/** Names of the same count and length, and so of the same score. */
+/** Names with the same count and length, hence the same score. */
 interface NameGroup {
   readonly score: number;
-  /** The numbers of the first and of the last of them. */
+  /** Numbers of the first and last of them. */
   readonly first: number;
   last: number;
 }
 
-/** How often each name comes in a text. One at a time: all of them share their columns. */
+/**
+ * Counts names in a text. Only one instance may be in use at a time: they share the scratch
+ * columns.
+ */
 class NameCounts {
   readonly #text: string;
   readonly #mask: number;
@@ -213,7 +221,7 @@ class NameCounts {
     SLOTS.fill(0, 0, slots);
   }
 
-  /** Counts what stands at a place of the text, when it has the length of a name. */
+  /** Counts the name in this range if its length is right. */
   add(start: number, end: number): void {
     const length = end - start;
     if (length < MIN_NAME_LENGTH || length > MAX_NAME_LENGTH) return;
@@ -238,7 +246,7 @@ class NameCounts {
     }
   }
 
-  /** Takes the names by their score, in their order those of which it is the same, but those that stand in a text. */
+  /** Takes names by score, ties in order of appearance, skipping those contained in `taken`. */
   takeLikeliest(fitting: Fitting, taken: string): void {
     const groups = this.#groupsByScore();
     for (let at = 0; at < groups.length && fitting.hasRoom(MIN_NAME_LENGTH);) {
@@ -259,7 +267,7 @@ class NameCounts {
     }
   }
 
-  /** Returns whether there was room for a name of its length. */
+  /** Returns whether there was room for it. */
   #take(number: number, fitting: Fitting, taken: string): boolean {
     const [start, length] = [STARTS[number] as number, LENGTHS[number] as number];
     if (!fitting.hasRoom(length)) return false;
@@ -268,7 +276,7 @@ class NameCounts {
     return true;
   }
 
-  /** Names of the same count and length in one group each, the likeliest first. */
+  /** Groups names by count and length, best score first. */
   #groupsByScore(): readonly NameGroup[] {
     const groups = new Map<number, NameGroup>();
     for (let number = 0; number < this.#length; number += 1) {

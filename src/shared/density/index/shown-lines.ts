@@ -1,53 +1,57 @@
-// What the texts of results have in common: numbers for their lines, and none of the lines. Says which lines of a text
-// others show as well; which of those count, and which are to be kept, is for the caller to know.
+// Finds lines that several results share. Stores hashes of lines, no text: each text is cut into
+// shingles (runs of a few lines), which are looked up in a chained hash table. Callers decide which
+// texts count and which are kept.
 
-import { MAX_NUMBERED, numberAt, STRETCH_LINES, stretchOf } from './text-lines.js';
+import { MAX_NUMBERED, numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
 import type { NumberedLines, TextLines } from './text-lines.js';
 
-/** What stands further down in a text is not noted. */
+/** Lines further down in a text are not indexed. */
 const MAX_NOTED_LINES = 4_096;
-/** A text has fewer lines, and fewer runs of numbered ones. */
+/** Upper bounds of a text's lines and of its numbered runs, for packing. */
 const MANY_LINES = 8_192;
 const MANY_RUNS = MAX_NUMBERED + 1;
 
-/** Lines of a text that an earlier one shows, too. */
+/** Consecutive lines of a text that an earlier one shows too. */
 export interface ShownRun {
-  /** Index of the first line, and of the one behind the last. */
+  /** First line, and end (exclusive). */
   readonly start: number;
   readonly end: number;
   /** The row of the result that shows them. */
   readonly row: number;
-  /** The number that the first one has there, `null` for none; absent where it has the same, or none, here too. */
+  /**
+   * The number of the first line there, `null` if it has none; absent if numbered alike here and
+   * there.
+   */
   readonly there?: number | null;
 }
 
-/** So many texts with the same lines are compared. */
+/** At most this many texts with the same lines are compared. */
 const MAX_COMPARED = 16;
 
-/** Nothing follows in a chain; rows are told by their index plus one. */
+/** End of a chain. Links hold the row plus one. */
 const END = 0;
 const FIRST_ROWS = 64;
-/** Rows are told by so little where there are fewer of them: the last number is for one in no chain. */
+/** 16-bit links suffice below this; the highest value marks rows in no chain. */
 const MAX_NARROW_ROWS = 2 ** 16 - 1;
 
-/** What is told of each stretch: some 18 bytes, or 24 where there are very many. */
-class StretchRows {
+/** The table of shingles: about 18 bytes each, or 24 in large tables. */
+class ShingleRows {
   readonly length: number;
-  /** What the lines say, as many for each row as are compared together. */
+  /** The line hashes of each row's shingle. */
   readonly lines: Int32Array;
-  /** The place of its text in a list of them. */
+  /** The position of its text in `#texts`. */
   readonly texts: Uint16Array | Uint32Array;
-  /** The row that follows in its chain. */
+  /** Link to the next row in its chain. */
   readonly next: Uint16Array | Uint32Array;
-  /** By the low bits of a stretch, the first row of its chain. As many as there is room for rows. */
+  /** Heads of the chains, by the low bits of the shingle. */
   readonly first: Uint16Array | Uint32Array;
-  /** What follows a row that is in no chain. */
+  /** The link of a row in no chain. */
   readonly unchained: number;
 
   constructor(length: number) {
     const Rows = length < MAX_NARROW_ROWS ? Uint16Array : Uint32Array;
     this.length = length;
-    this.lines = new Int32Array(length * STRETCH_LINES);
+    this.lines = new Int32Array(length * SHINGLE_LINES);
     this.texts = new Rows(length);
     this.next = new Rows(length);
     this.first = new Rows(2 ** Math.floor(Math.log2(length)));
@@ -57,32 +61,32 @@ class StretchRows {
 }
 
 /**
- * The lines of the results of one history: of texts, each known by a number, in the order of these. A row for
- * each stretch of them: those of a text stand side by side, behind one for each run of numbered lines; and those of one bucket
- * of stretches are chained, of the newest text first.
+ * The indexed lines of one history's results. Texts are identified by numbers that ascend in
+ * history order. The rows of a text are adjacent: first one per numbered run, then its shingles.
+ * Each chain has the newest text first.
  */
-export class KnownStretches {
-  #rows = new StretchRows(FIRST_ROWS);
-  /** The texts that rows are of, some of which are forgotten. */
+export class KnownShingles {
+  #rows = new ShingleRows(FIRST_ROWS);
+  /** The text of each position, including forgotten ones. */
   #texts: number[] = [];
-  /** Rows that were used, those of texts that are forgotten among them. */
+  /** Rows in use, including those of forgotten texts. */
   #used = 0;
-  /** By text, what is noted of it, as one number: an object for each would take as much as some of its rows. */
+  /** By text, its packed `Noted`: an object each would take as much memory as several rows. */
   readonly #noted = new Map<number, number>();
   #size = 0;
 
-  /** Texts that are noted, and their stretches. */
+  /** Indexed shingles (and numbered runs). */
   get size(): number {
     return this.#size;
   }
 
-  /** Texts that are noted. */
+  /** Indexed texts. */
   get texts(): number {
     return this.#noted.size;
   }
 
-  /** Notes a text that is not noted. */
-  note(text: number, { lines, stretches, numbered }: TextLines): void {
+  /** Indexes a text that is not indexed yet. */
+  note(text: number, { lines, shingles, numbered }: TextLines): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
     this.#reserve(numbered.length + rowsFor(count));
     const noted: Noted = { row: this.#used, runs: numbered.length, count };
@@ -93,21 +97,21 @@ export class KnownStretches {
     const rows = this.#rows;
     rows.texts.fill(this.#texts.push(text) - 1, noted.row, end);
     numbered.forEach((run, at) => {
-      rows.lines.set([run.first, run.end, run.number], (noted.row + at) * STRETCH_LINES);
+      rows.lines.set([run.first, run.end, run.number], (noted.row + at) * SHINGLE_LINES);
     });
-    rows.lines.set(lines.subarray(0, count), first * STRETCH_LINES);
-    for (let at = 0; at + STRETCH_LINES <= count; at += STRETCH_LINES) {
-      if (stretches[at] !== 0) this.#chain(first + at / STRETCH_LINES);
+    rows.lines.set(lines.subarray(0, count), first * SHINGLE_LINES);
+    for (let at = 0; at + SHINGLE_LINES <= count; at += SHINGLE_LINES) {
+      if (shingles[at] !== 0) this.#chain(first + at / SHINGLE_LINES);
     }
   }
 
-  /** How many stretches of a text are noted; `undefined` when it is not known. */
+  /** How many shingles of a text are indexed; `undefined` if it is unknown. */
   sizeOf(text: number): number | undefined {
     const noted = this.#noted.get(text);
     return noted === undefined ? undefined : rowsFor(unpacked(noted).count);
   }
 
-  /** Knows a text by another number from now on. */
+  /** Renumbers a text. */
   move(text: number, to: number): void {
     const noted = this.#noted.get(text);
     if (noted === undefined || text === to) return;
@@ -131,7 +135,6 @@ export class KnownStretches {
     for (let row = start; row < end; row += 1) this.#unchain(row);
   }
 
-  /** Forgets all texts but these. */
   keep(texts: ReadonlySet<number>): void {
     for (const [text, noted] of this.#noted) {
       if (texts.has(text)) continue;
@@ -142,16 +145,17 @@ export class KnownStretches {
   }
 
   /**
-   * Returns which lines of a text others show: ascending, none of them twice, each with all that stands around it there as well.
+   * Returns the lines of a text that others show: ascending, disjoint, each run as long as
+   * possible.
    *
-   * @param rows of the texts that may be named, where they stand: at higher rows those of higher numbers
+   * @param rows by text that may be named, the row of its result; both ascend together
    */
   shownIn(text: TextLines, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
     let firstText = Infinity;
     for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
     const runs: ShownRun[] = [];
-    for (let at = 0; at < text.stretches.length;) {
+    for (let at = 0; at < text.shingles.length;) {
       const run = this.#longestRun(text, at, runs.at(-1)?.end ?? 0, firstText, rows);
       if (run !== undefined) runs.push(run);
       at = run?.end ?? at + 1;
@@ -159,7 +163,9 @@ export class KnownStretches {
     return runs;
   }
 
-  /** Of the newest of these texts that have a stretch, what the one shows that shows most; of two, the older one. */
+  /**
+   * Among the newest texts with this shingle, returns the longest run; of equal ones, the oldest.
+   */
   #longestRun(
     text: TextLines,
     at: number,
@@ -167,11 +173,11 @@ export class KnownStretches {
     firstText: number,
     rows: ReadonlyMap<number, number>,
   ): ShownRun | undefined {
-    const stretch = text.stretches[at] ?? 0;
-    if (stretch === 0) return undefined;
+    const shingle = text.shingles[at] ?? 0;
+    if (shingle === 0) return undefined;
     let longest: ShownRun | undefined;
     let compared = 0;
-    for (let row = this.#firstOf(stretch); row >= 0; row = this.#nextOf(row)) {
+    for (let row = this.#firstOf(shingle); row >= 0; row = this.#nextOf(row)) {
       const known = this.#textAt(row);
       if (known < firstText || compared === MAX_COMPARED) break;
       if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
@@ -182,7 +188,7 @@ export class KnownStretches {
     return longest;
   }
 
-  /** All lines that stand around a line as they do around a row, and are numbered as it is there and here. */
+  /** Extends a match in both directions while lines and their numbering agree. */
   #runAround(
     text: TextLines,
     at: number,
@@ -193,8 +199,8 @@ export class KnownStretches {
     const known = this.#textAt(row);
     const noted = unpacked(this.#noted.get(known) ?? 0);
     const numbered = this.#numberedIn(noted);
-    const firstLine = firstRowOf(noted) * STRETCH_LINES;
-    const place = row * STRETCH_LINES - firstLine;
+    const firstLine = firstRowOf(noted) * SHINGLE_LINES;
+    const place = row * SHINGLE_LINES - firstLine;
     const [here, there] = [numberAt(text.numbered, at), numberAt(numbered, place)];
     const isNumberedAlike = (step: number): boolean => {
       const [hereNow, thereNow] = [
@@ -211,7 +217,7 @@ export class KnownStretches {
     while (before < most && isSame(-before - 1)) before += 1;
     const last = Math.min(text.lines.length - at, noted.count - place);
     while (behind < last && isSame(behind)) behind += 1;
-    if (before + behind < STRETCH_LINES) return undefined;
+    if (before + behind < SHINGLE_LINES) return undefined;
     return {
       start: at - before,
       end: at + behind,
@@ -222,54 +228,54 @@ export class KnownStretches {
 
   #numberedIn({ row, runs }: Noted): readonly NumberedLines[] {
     return Array.from({ length: runs }, (_, at) => {
-      const from = (row + at) * STRETCH_LINES;
+      const from = (row + at) * SHINGLE_LINES;
       const [first = 0, end = 0, number = 0] = this.#rows.lines.subarray(
         from,
-        from + STRETCH_LINES,
+        from + SHINGLE_LINES,
       );
       return { first, end, number };
     });
   }
 
-  /** Adds a row to its chain, unless its text has that stretch there already. */
+  /** Adds a row to its chain, unless its text has that shingle there already. */
   #chain(added: number): void {
     const text = this.#textAt(added);
-    const at = added * STRETCH_LINES;
-    const stretch = stretchOf(this.#rows.lines, at);
+    const at = added * SHINGLE_LINES;
+    const shingle = shingleOf(this.#rows.lines, at);
     let before = -1;
-    let row = this.#firstOf(stretch);
+    let row = this.#firstOf(shingle);
     for (; row >= 0 && this.#textAt(row) >= text; row = this.#nextOf(row)) {
       if (this.#textAt(row) === text && this.#hasLines(row, this.#rows.lines, at)) return;
       before = row;
     }
-    this.#follow(stretch, before, added + 1);
+    this.#follow(shingle, before, added + 1);
     this.#rows.next[added] = row + 1;
   }
 
-  /** Returns whether it was in a chain. */
+  /** Returns whether the row was in a chain. */
   #unchain(gone: number): boolean {
     const { lines, next, unchained } = this.#rows;
     if (next[gone] === unchained) return false;
-    const stretch = stretchOf(lines, gone * STRETCH_LINES);
+    const shingle = shingleOf(lines, gone * SHINGLE_LINES);
     let before = -1;
-    for (let row = this.#firstOf(stretch); row !== gone; row = this.#nextOf(row)) {
+    for (let row = this.#firstOf(shingle); row !== gone; row = this.#nextOf(row)) {
       before = row;
     }
-    this.#follow(stretch, before, next[gone] ?? END);
+    this.#follow(shingle, before, next[gone] ?? END);
     next[gone] = unchained;
     return true;
   }
 
-  /** Has one follow a row, or begin the chain of a stretch. */
-  #follow(stretch: number, before: number, following: number): void {
+  /** Links a row to the next one, or makes that one the head of the chain. */
+  #follow(shingle: number, before: number, following: number): void {
     const { first, next } = this.#rows;
     if (before >= 0) next[before] = following;
-    else first[(stretch >>> 0) & (first.length - 1)] = following;
+    else first[(shingle >>> 0) & (first.length - 1)] = following;
   }
 
-  #firstOf(stretch: number): number {
+  #firstOf(shingle: number): number {
     const { first } = this.#rows;
-    return (first[(stretch >>> 0) & (first.length - 1)] ?? END) - 1;
+    return (first[(shingle >>> 0) & (first.length - 1)] ?? END) - 1;
   }
 
   #nextOf(row: number): number {
@@ -281,8 +287,8 @@ export class KnownStretches {
   }
 
   #hasLines(row: number, lines: Int32Array, at: number): boolean {
-    const first = row * STRETCH_LINES;
-    for (let line = 0; line < STRETCH_LINES; line += 1) {
+    const first = row * SHINGLE_LINES;
+    for (let line = 0; line < SHINGLE_LINES; line += 1) {
       if (this.#rows.lines[first + line] !== lines[at + line]) return false;
     }
     return true;
@@ -292,13 +298,13 @@ export class KnownStretches {
     if (this.#used + rows > this.#rows.length) this.#rebuild(rows);
   }
 
-  /** Moves what is noted together, to where there is room for so many rows more. */
+  /** Compacts the table and makes room for more rows. */
   #rebuild(rows: number): void {
     const former = this.#rows;
-    // In their order, for each to begin its chains.
+    // Oldest first, since each insertion goes to the head of its chain.
     const noted = [...this.#noted].sort(([a], [b]) => a - b);
     const needed = this.#size + rows;
-    this.#rows = new StretchRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
+    this.#rows = new ShingleRows(Math.max(FIRST_ROWS, needed + (needed >> 3)));
     this.#texts = [];
     this.#used = 0;
     for (const [text, place] of noted) {
@@ -307,8 +313,8 @@ export class KnownStretches {
       const count = endRowOf(kept) - from;
       this.#used += count;
       this.#rows.texts.fill(this.#texts.push(text) - 1, start, this.#used);
-      const taken = former.lines.subarray(from * STRETCH_LINES, (from + count) * STRETCH_LINES);
-      this.#rows.lines.set(taken, start * STRETCH_LINES);
+      const taken = former.lines.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
+      this.#rows.lines.set(taken, start * SHINGLE_LINES);
       for (let row = 0; row < count; row += 1) {
         if (former.next[from + row] !== former.unchained) this.#chain(start + row);
       }
@@ -321,7 +327,7 @@ function lengthOf(run: ShownRun | undefined): number {
   return run === undefined ? 0 : run.end - run.start;
 }
 
-/** What is noted of a text: its first row, how many runs of numbered lines it has, and how many lines. */
+/** Where a text is: its first row, its number of numbered runs, and its number of lines. */
 interface Noted {
   readonly row: number;
   readonly runs: number;
@@ -341,7 +347,7 @@ function unpacked(noted: number): Noted {
   };
 }
 
-/** The row of its first lines. */
+/** The row of its first shingle. */
 function firstRowOf({ row, runs }: Noted): number {
   return row + runs;
 }
@@ -351,7 +357,7 @@ function endRowOf(noted: Noted): number {
 }
 
 function rowsFor(lines: number): number {
-  return Math.ceil(lines / STRETCH_LINES);
+  return Math.ceil(lines / SHINGLE_LINES);
 }
 
 function numberAfter(number: number | null, lines: number): number | null {

@@ -1,34 +1,34 @@
-// Says what a rewritten history has of the former one: stretches of entries, or of a table's rows, that are copied
-// as they are. However long a history is, most edits leave only a few of them.
+// Describes what a rewritten history keeps of the former one as stretches of entries or table rows
+// to copy. Most edits leave only a few, however long the history is.
 
 import type { IntColumn } from './history-columns.js';
+import { NONE } from './history-columns.js';
 
-/** Entries or rows of the former history that stand side by side in the new one as well. */
+/** Adjacent entries or rows of the former history that stay adjacent in the new one. */
 export interface Stretch {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
-  /** What has to be added to the index of an entry to give its new one. */
+  /** Added to an old entry index to get the new one. */
   readonly shift: number;
 }
 
-/** Puts stretches of entries one behind the other. */
+/** Collects stretches of entries in their new order. */
 export class EntryStretches {
   readonly #stretches: Stretch[] = [];
   #length = 0;
   #end = 0;
 
-  /** Entries that were added. */
   get length(): number {
     return this.#length;
   }
 
-  /** Where the last of them ends in the former history. */
+  /** The highest former index added so far, exclusive. */
   get end(): number {
     return this.#end;
   }
 
-  /** Adds the former entries from `start` to `end`, which is exclusive. */
+  /** Appends the former entries from `start` to `end`, exclusive. */
   add(start: number, end: number): void {
     if (start >= end) return;
     const last = this.#stretches.at(-1);
@@ -43,7 +43,7 @@ export class EntryStretches {
   }
 }
 
-/** The rows of these entries in a table, whose entries are `entryOfRow`, ascending. */
+/** The rows of these entries in a table sorted by `entryOfRow`. */
 export function stretchesOfRows(
   entryOfRow: IntColumn,
   entries: readonly Stretch[],
@@ -58,7 +58,7 @@ export function stretchesOfRows(
   return rows;
 }
 
-/** The first row of an entry, or of those behind it, in a table whose entries ascend. */
+/** The first row at or after an entry, in a table sorted by entry. Binary search. */
 export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
   let low = 0;
   let high = entryOfRow.length;
@@ -68,4 +68,48 @@ export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
     else high = middle;
   }
   return low;
+}
+
+/**
+ * Describes what an edit leaves.
+ *
+ * @param length entries before the edit; new entries are numbered from there
+ * @param removals indices of removed entries, ascending
+ * @param replaced indices of replaced entries, ascending, disjoint from `removals`
+ */
+export function stretchesOfEdit(
+  length: number,
+  removals: Int32Array,
+  replaced: Int32Array,
+): EntryStretches {
+  const stretches = new EntryStretches();
+  let removal = 0;
+  let replacement = 0;
+  let start = 0;
+  while (start < length) {
+    const removed = removals[removal] ?? length;
+    const edited = Math.min(removed, replaced[replacement] ?? length);
+    stretches.add(start, edited);
+    start = edited + 1;
+    if (edited === length) break;
+    if (edited === removed) {
+      removal += 1;
+      continue;
+    }
+    stretches.add(length + replacement, length + replacement + 1);
+    replacement += 1;
+  }
+  return stretches;
+}
+
+/** Describes a rewrite; `sources` as in the `rewrite` of `DeltaStep`. */
+export function stretchesOfRewrite(length: number, sources: Int32Array): EntryStretches {
+  const stretches = new EntryStretches();
+  let next = length;
+  for (const source of sources) {
+    const entry = source === NONE ? next : source;
+    if (source === NONE) next += 1;
+    stretches.add(entry, entry + 1);
+  }
+  return stretches;
 }

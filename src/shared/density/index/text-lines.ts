@@ -1,4 +1,4 @@
-// What is compared of a text, line by line: a number for what each says, whatever number it carries. Keeps no text.
+// Hashes the lines of a text for comparison, ignoring line numbers in front of them. Keeps no text.
 
 import {
   endOfNumber,
@@ -8,43 +8,43 @@ import {
 } from '../../shrink/line-numbers.js';
 import { hashOf } from './hash.js';
 
-/** Lines that are compared together. A text is found by every so many of them, and looked for by all. */
-export const STRETCH_LINES = 3;
+/** Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. */
+export const SHINGLE_LINES = 3;
 
-/** The lines of a text. Those that say different things share a number by chance only, of 1 in 2^32. */
+/** The hashed lines of a text. Different lines collide with a chance of 1 in 2^32. */
 export interface TextLines {
-  /** By line, a number for what it says: without its own number where it is numbered, and without spaces before one. */
+  /** By line, its hash, without its own line number and padding. */
   readonly lines: Int32Array;
-  /** By line, one for it and those behind it that are compared together; 0 where these say too little. */
-  readonly stretches: Int32Array;
-  /** In their order, and at most `MAX_NUMBERED` of them. */
+  /** By line, the hash of the shingle that starts there; 0 if that has too little text. */
+  readonly shingles: Int32Array;
+  /** In order; at most `MAX_NUMBERED`. */
   readonly numbered: readonly NumberedLines[];
 }
 
-/** Lines of a text that follow each other and carry numbers in steps of one. */
+/** Consecutive lines that carry ascending numbers. */
 export interface NumberedLines {
-  /** Index of the first of them, and of the one behind the last. */
+  /** First line, and end (exclusive). */
   readonly first: number;
   readonly end: number;
-  /** The number of the first of them. */
+  /** The number of the first line. */
   readonly number: number;
 }
 
-/** Of so many runs of numbered lines the numbers are told apart from what the lines say. */
+/** Only the first runs of numbered lines are recognized. */
 export const MAX_NUMBERED = 7;
-/** Stretches of less text are found anywhere: braces, blank lines. In UTF-16 units. */
-const MIN_STRETCH = 24;
+/** Shingles with less text are too common: braces, blank lines. In UTF-16 units. */
+const MIN_SHINGLE = 24;
 
-/** Returns what is compared of a text. Linear in it. */
+/** Hashes a text. Linear. */
 export function linesOf(text: string): TextLines {
   const starts = startsOf(text);
   const count = starts.length - 1;
   const numbered = numberedIn(text, starts);
   const lines = new Int32Array(count);
-  const stretches = new Int32Array(Math.max(0, count - STRETCH_LINES + 1));
-  /** How much the last lines say together, and by their index modulo their number. */
+  const shingles = new Int32Array(Math.max(0, count - SHINGLE_LINES + 1));
+  /** Text length of the current shingle, and a ring buffer of its lines' lengths. */
   let length = 0;
-  const lengths = new Int32Array(STRETCH_LINES);
+  const lengths = new Int32Array(SHINGLE_LINES);
   let run = 0;
   let [first, end] = rangeOf(numbered[run]);
   for (let line = 0; line < count; line += 1) {
@@ -56,16 +56,16 @@ export function linesOf(text: string): TextLines {
     const lineEnd = (starts[line + 1] ?? 0) - 1;
     const from = line >= first ? endOfNumber(text, start) : start + paddingOf(text, start);
     lines[line] = from === lineEnd ? 0 : numberOf(text, from, lineEnd);
-    const place = line % STRETCH_LINES;
+    const place = line % SHINGLE_LINES;
     length += lineEnd - from - (lengths[place] ?? 0);
     lengths[place] = lineEnd - from;
-    if (length < MIN_STRETCH || line + 1 < STRETCH_LINES) continue;
-    stretches[line + 1 - STRETCH_LINES] = stretchOf(lines, line + 1 - STRETCH_LINES);
+    if (length < MIN_SHINGLE || line + 1 < SHINGLE_LINES) continue;
+    shingles[line + 1 - SHINGLE_LINES] = shingleOf(lines, line + 1 - SHINGLE_LINES);
   }
-  return { lines, stretches, numbered };
+  return { lines, shingles, numbered };
 }
 
-/** Where the lines of a text begin, and behind the last of them where another one would. */
+/** The offsets of all lines, and one past the end. */
 function startsOf(text: string): Int32Array {
   let count = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
@@ -88,7 +88,7 @@ function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] 
   let [first, next] = [0, NaN];
   for (let line = 0; line < starts.length && runs.length < MAX_NUMBERED; line += 1) {
     const number = lineNumberAt(text, starts[line] ?? 0);
-    // NaN is equal to nothing.
+    // NaN equals nothing.
     if (number !== next) {
       const count = line - first;
       if (count >= MIN_NUMBERED_LINES && next > 0)
@@ -100,7 +100,7 @@ function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] 
   return runs;
 }
 
-/** The number of a line, `null` for one without. */
+/** The number of a line, or `null`. */
 export function numberAt(numbered: readonly NumberedLines[], line: number): number | null {
   for (const { first, end, number } of numbered) {
     if (line >= first && line < end) return number + line - first;
@@ -121,12 +121,12 @@ function numberOf(text: string, start: number, end: number): number {
   return first ^ (first >>> 12) ^ Math.imul(second ^ (second >>> 13), 0x297a2d39);
 }
 
-/** One number for so many lines as are compared together. Never 0. */
-export function stretchOf(lines: Int32Array, at: number): number {
-  let stretch = 0x1b873593;
-  for (let line = at; line < at + STRETCH_LINES; line += 1) {
-    stretch = Math.imul(stretch ^ (lines[line] ?? 0), 0x85ebca6b);
-    stretch ^= stretch >>> 13;
+/** The hash of a shingle. Never 0. */
+export function shingleOf(lines: Int32Array, at: number): number {
+  let shingle = 0x1b873593;
+  for (let line = at; line < at + SHINGLE_LINES; line += 1) {
+    shingle = Math.imul(shingle ^ (lines[line] ?? 0), 0x85ebca6b);
+    shingle ^= shingle >>> 13;
   }
-  return stretch === 0 ? 1 : stretch;
+  return shingle === 0 ? 1 : shingle;
 }

@@ -1,34 +1,34 @@
-// Small numbers for texts and for files: a table of paths in all their spellings, and one of texts that keeps them in little
-// more than their characters. A string by itself takes some 24 bytes more, a place in a map 30, and each mention of it 8;
-// there are two or three texts per tool call.
+// Interning tables for paths (in all spellings) and for texts. The text table stores little more
+// than the characters: a separate string takes some 24 bytes more, a map slot 30, and each mention
+// 8, and there are two or three texts per tool call.
 
 import { hashOf } from './hash.js';
 import { IntColumn, NONE } from './history-columns.js';
 import { resolve } from 'node:path';
 
-/** So many texts are kept as one string, and their numbers differ in so many low bits. */
+/** Texts per chunk; the low bits of a number select one. */
 const CHUNK = 32;
 const CHUNK_BITS = 5;
 const FIRST_SLOTS = 64;
-/** Smaller tables are not worth being cleared of texts. */
+/** Smaller tables are never compacted. */
 const MIN_CLEARED = 256;
 
 type Slots = Uint16Array | Uint32Array;
 
-/** Texts, and the numbers that stand for them: the integers below `size`, by first use. */
+/** Interned texts, numbered below `size` in order of first use. */
 export class TextTable {
-  /** `CHUNK` texts each, one behind the other, as long as there are so many. */
+  /** `CHUNK` texts each, concatenated. */
   readonly #chunks: string[] = [];
-  /** By number, where the text ends in its chunk. */
+  /** By number, the end of the text in its chunk. */
   readonly #ends = new IntColumn();
-  /** Open addressing by hash: the number and 1, or 0. */
+  /** Open addressing by hash; holds the number plus 1, or 0. */
   #slots: Slots = new Uint16Array(FIRST_SLOTS);
 
   get size(): number {
     return this.#ends.length;
   }
 
-  /** The number of a text, which is given one when it has none. */
+  /** Returns the number of a text, interning it if needed. */
   numberOf(text: string): number {
     const slot = this.#slotOf(text);
     const known = this.#slots[slot] ?? 0;
@@ -40,15 +40,14 @@ export class TextTable {
     return number;
   }
 
-  /** The text that a number was given to. */
   textOf(number: number): string {
     const chunk = this.#chunks[number >> CHUNK_BITS] ?? '';
     return chunk.slice(this.#startOf(number), this.#ends.at(number));
   }
 
   /**
-   * Returns this table; or, when it has many texts that are in none of these columns, one without them, and
-   * changes the columns to its numbers. `NONE` stands for no text.
+   * Returns this table, or, if many of its texts are not in these columns, a compacted one,
+   * renumbering the columns. `NONE` means no text.
    */
   withoutUnused(columns: readonly IntColumn[]): TextTable {
     const mentions = columns.reduce((sum, { length }) => sum + length, 0);
@@ -66,7 +65,7 @@ export class TextTable {
   #push(text: string): void {
     const chunk = this.size >> CHUNK_BITS;
     const last = this.#chunks[chunk];
-    // Joined, not added: a sum of strings keeps its parts until somebody reads it.
+    // `join` yields a flat string; `+` would keep both parts alive.
     this.#chunks[chunk] = last === undefined ? ownString(text) : [last, text].join('');
     this.#ends.push(this.#startOf(this.size) + text.length);
   }
@@ -75,7 +74,7 @@ export class TextTable {
     return number % CHUNK === 0 ? 0 : this.#ends.at(number - 1);
   }
 
-  /** The slot that holds a text, or the free one that would. */
+  /** The slot of a text, or the free slot where it belongs. */
   #slotOf(text: string): number {
     const mask = this.#slots.length - 1;
     let slot = hashOf(text) & mask;
@@ -96,7 +95,7 @@ export class TextTable {
     const count = this.#slots.length * 2;
     this.#slots = count <= 2 ** 16 ? new Uint16Array(count) : new Uint32Array(count);
     for (let number = 0; number < this.size; number += 1) {
-      // All are distinct: the first free slot is the one.
+      // All texts are distinct, so the first free slot is right.
       let slot = hashOf(this.textOf(number)) & (count - 1);
       while (this.#slots[slot] !== 0) slot = (slot + 1) & (count - 1);
       this.#slots[slot] = number + 1;
@@ -105,17 +104,17 @@ export class TextTable {
 }
 
 /**
- * A copy that is no part of a longer string. A text that was cut out of another one, or put together of
- * several, would keep all of these in memory for as long as it is kept itself.
+ * Copies a string so that it does not keep a longer one alive: slices and concatenations hold on to
+ * their sources.
  */
 export function ownString(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-/** Ids of paths, resolved against one root. Each spelling is resolved once; case is not folded. */
+/** Ids of paths resolved against one root. Each spelling is resolved once; case-sensitive. */
 export class PathTable {
   readonly #root: string;
-  /** By spelling; a path that was resolved is one as well. */
+  /** By spelling; resolved paths are included. */
   readonly #ids = new Map<string, number>();
   #size = 0;
 
@@ -124,7 +123,6 @@ export class PathTable {
     this.#root = root;
   }
 
-  /** Ids given so far; they are the integers below it. */
   get size(): number {
     return this.#size;
   }

@@ -1,14 +1,14 @@
-// Results that the model was not sent yet, with their calls: all that of a history's payloads is kept, and only until the
-// next answer; and what their lines have in common with what was sent. Shrinks nothing itself.
+// Tracks results that the model was not sent yet, with their calls (the only payloads kept, until
+// the next answer), and which lines they share with earlier results.
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
-import { isShrunk } from '../../shrink/shrunk-mark.js';
+import { isShrunk } from '../../shrink/shown-before.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import { isGone } from './history-columns.js';
+import { hasPlaceholder } from './history-columns.js';
 import type { ResponseColumns } from './history-columns.js';
-import { KnownStretches } from './shown-lines.js';
+import { KnownShingles } from './shown-lines.js';
 import type { ShownRun } from './shown-lines.js';
 import { linesOf } from './text-lines.js';
 import type { TextLines } from './text-lines.js';
@@ -16,12 +16,12 @@ import type { Stretch } from './stretches.js';
 
 /** A result that may be shrunk. */
 export interface UnsentResult {
-  /** Its row among the responses. */
+  /** Its response row. */
   readonly row: number;
   readonly call: ToolCallBlock;
   readonly response: ToolResponseBlock & { readonly result: string };
   readonly lines: TextLines;
-  /** What became of it by some settings; `text` is `undefined` when it stays as it is. */
+  /** Cached outcome for one set of settings; `text` is `undefined` if it stays as it is. */
   shrunk?: {
     readonly settings: string;
     readonly text: string | undefined;
@@ -29,49 +29,52 @@ export interface UnsentResult {
   };
 }
 
-/** So many calls may wait for their results at a time. */
+/** At most this many ids with open calls are tracked. */
 const MAX_OPEN = 64;
 
-/** Lines are looked for in so many results before one, as long as what of those is noted is no more than so many stretches. */
+/**
+ * How far back lines are searched for: at most this many results, with at most this many shingles.
+ */
 const WINDOW_RESULTS = 300;
-const WINDOW_STRETCHES = 10_000;
-/** So much more is noted, as results that go away bring older ones into that window. */
+const WINDOW_SHINGLES = 10_000;
+/** Keeps this many times the window, since removals bring older results into it. */
 const SLACK = 2;
 
-/** Behind so many results that were sent, nothing of one is noted. */
+/** Results with this many sent results behind them are not indexed. */
 export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
 
 /**
- * Where an entry stands: at the end; far, with at least `FAR_RESULTS` results and then an answer behind it; or wherever a choice among
- * the entries is about to put it, until which nothing is known of who is behind whom.
+ * Where an appended entry is: at the end; `far`, with at least `FAR_RESULTS` results and then an
+ * answer behind it; or `chosen`, to be moved by the next selection of entries, so that nothing is
+ * known about its position yet.
  */
 export type EntryPlace = 'end' | 'far' | 'chosen';
 
-/** How much of that is noted before it is cleared of what is further away. */
+/** How much beyond the needed may be indexed before it is cleared. */
 const UNCLEARED = 1.125;
 
-/** Stands for no text that lines are told of. */
+/** Marks a response without an indexed text. */
 export const NO_TEXT = 0;
 
 /** The unsent results of one history. */
 export class UnsentResults {
-  /** By id, the calls that have no result yet, the newest last: the next one is its result. */
+  /** Open calls by id, newest last: a result answers the last one. */
   readonly #calls: Map<string, ToolCallBlock[]>;
-  readonly #stretches: KnownStretches;
+  readonly #shingles: KnownShingles;
   /** By row, ascending. */
   #results = new Map<number, UnsentResult>();
   #texts: number;
-  /** What was noted still when what is far was forgotten last, and unsent results needed it. */
-  #needed = { stretches: 0, texts: 0 };
+  /** What was still needed after the last clearing. */
+  #needed = { shingles: 0, texts: 0 };
 
-  /** @param former those of the history that this one was made of */
+  /** @param former the state of the history that this one derives from */
   constructor(former?: UnsentResults) {
     this.#calls = former === undefined ? new Map<string, ToolCallBlock[]>() : former.#calls;
-    this.#stretches = former === undefined ? new KnownStretches() : former.#stretches;
+    this.#shingles = former === undefined ? new KnownShingles() : former.#shingles;
     this.#texts = former === undefined ? 0 : former.#texts;
   }
 
-  /** Notes a call whose result may come. */
+  /** Remembers a call whose result may come. */
   noteCall(call: ToolCallBlock): void {
     const open = this.#calls.get(call.id) ?? [];
     this.#calls.delete(call.id);
@@ -81,11 +84,12 @@ export class UnsentResults {
   }
 
   /**
-   * Notes a result. One that is small, no text, or a failure is none to shrink; neither is one that was shrunk, or one of an unknown call.
+   * Registers a result. It may be shrunk unless it is short, not a text, a failure, shrunk already,
+   * or answers an unknown call.
    *
-   * @param responses those of the history, without it
-   * @param place where it stands, or will
-   * @param lastAnswer the entry in front of which all results were sent
+   * @param responses the columns of the history, still without it
+   * @param place its position, now or later
+   * @param lastAnswer the entry before which all results were sent
    * @returns the number of its text, or `NO_TEXT`
    */
   noteResult(
@@ -106,28 +110,28 @@ export class UnsentResults {
       return this.#texts;
     }
     if (place === 'end') this.#forgetFar(responses, lastAnswer);
-    const lines = linesIn(response, result);
+    const lines = cachedLinesOf(response, result);
     if (call !== undefined && !isShrunk(result)) {
       const row = responses.length;
       this.#results.set(row, { row, call, response: { ...response, result }, lines });
     }
     this.#texts += 1;
-    this.#stretches.note(this.#texts, lines);
+    this.#shingles.note(this.#texts, lines);
     return this.#texts;
   }
 
-  /** Notes what took the place of a result in a row. Returns the number of its text, or `NO_TEXT`. */
+  /** Registers the replacement of a result. Returns the number of its text, or `NO_TEXT`. */
   noteShrunk(row: number, { text: textOf }: ResponseColumns, response: ToolResponseBlock): number {
     this.#results.delete(row);
     const { result } = response;
     const text = textOf.at(row);
-    this.#stretches.forget(text);
+    this.#shingles.forget(text);
     if (typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    this.#stretches.note(text, linesIn(response, result));
+    this.#shingles.note(text, cachedLinesOf(response, result));
     return text;
   }
 
-  /** Forgets those in front of an entry, and returns the others, by row. */
+  /** Drops the results before an entry and returns the others, by row. */
   from(
     entry: number,
     { entry: entryOf }: ResponseColumns,
@@ -135,17 +139,18 @@ export class UnsentResults {
     for (const row of this.#results.keys()) {
       if (entryOf.at(row) >= entry) break;
       this.#results.delete(row);
-      this.#needed = { stretches: 0, texts: 0 };
+      this.#needed = { shingles: 0, texts: 0 };
     }
     return this.#results;
   }
 
   /**
-   * Which lines of a result earlier ones show: the same however the history came to be what it is.
+   * Returns the lines of a result that earlier results show; independent of how the history got its
+   * current state.
    *
    * @param stands whether the result in a row stays
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results went away that it is not known of those before them:
-   *   an index that is made anew of the history as it stands knows it
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results were removed that the
+   *   window reaches results no longer indexed: a new index of the current history knows them
    */
   shownOf(
     { row, lines }: UnsentResult,
@@ -157,23 +162,23 @@ export class UnsentResults {
       if (stands(earlier)) rows.set(text, earlier);
     });
     if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
-    return this.#stretches.shownIn(lines, rows);
+    return this.#shingles.shownIn(lines, rows);
   }
 
   /**
-   * The same of a history that has these rows of the former one.
+   * Returns the state for a history made of these rows.
    *
-   * @param responses those of the history, in which texts that stand elsewhere than before are given other numbers
-   * @param lastAnswer the entry in front of which all its results were sent
+   * @param responses its columns; texts that change their order are renumbered in them
+   * @param lastAnswer the entry before which all its results were sent
    */
   chosen(responses: ResponseColumns, rows: readonly Stretch[], lastAnswer: number): UnsentResults {
     const chosen = new UnsentResults(this);
     const { size } = this.#results;
     let length = 0;
     for (const { start, end } of size === 0 ? [] : rows) {
-      // Whichever are fewer are looked at.
+      // Iterate over whichever is smaller.
       const found =
-        end - start < size ? stretchOf(this.#results, start, end) : this.#results.values();
+        end - start < size ? resultsBetween(this.#results, start, end) : this.#results.values();
       for (const result of found) {
         const row = length + result.row - start;
         if (result.row >= start && result.row < end) chosen.#results.set(row, { ...result, row });
@@ -185,7 +190,7 @@ export class UnsentResults {
     return chosen;
   }
 
-  /** Gives texts from the first one on that stands in front of an older one new numbers: they are numbered in the order of their rows. */
+  /** Renumbers texts so that numbers ascend with rows, starting at the first out of order. */
   #orderTexts({ text: textOf }: ResponseColumns): void {
     let first = textOf.length;
     let next = Infinity;
@@ -198,31 +203,31 @@ export class UnsentResults {
     for (let row = first; row < textOf.length; row += 1) {
       if (textOf.at(row) === NO_TEXT) continue;
       this.#texts += 1;
-      this.#stretches.move(textOf.at(row), this.#texts);
+      this.#shingles.move(textOf.at(row), this.#texts);
       textOf.set(row, this.#texts);
     }
   }
 
-  /** Forgets the lines of what is far behind the unsent results, once it is much. */
+  /** Drops the index of texts far behind the unsent results, once there are many. */
   #forgetFar(responses: ResponseColumns, lastAnswer: number): void {
-    const stretches = this.#stretches;
+    const shingles = this.#shingles;
     const isMuch = (): boolean =>
-      stretches.size > UNCLEARED * Math.max(SLACK * WINDOW_STRETCHES, this.#needed.stretches) ||
-      stretches.texts > UNCLEARED * Math.max(FAR_RESULTS, this.#needed.texts);
+      shingles.size > UNCLEARED * Math.max(SLACK * WINDOW_SHINGLES, this.#needed.shingles) ||
+      shingles.texts > UNCLEARED * Math.max(FAR_RESULTS, this.#needed.texts);
     if (!isMuch()) return;
     const [oldest = responses.text.length] = this.from(lastAnswer, responses).keys();
     const kept = new Set<number>();
     for (let row = oldest; row < responses.text.length; row += 1) kept.add(responses.text.at(row));
     this.#lookBack(responses, oldest, SLACK, (text) => kept.add(text));
-    stretches.keep(kept);
-    // However many they are: what has to stay is looked through again when it has grown by as large a share.
-    this.#needed = { stretches: stretches.size, texts: stretches.texts };
+    shingles.keep(kept);
+    // The next clearing comes after proportional growth, however many had to stay: amortized cost.
+    this.#needed = { shingles: shingles.size, texts: shingles.texts };
   }
 
   /**
-   * Tells of the texts before a row that are looked at, the newest first, or of so many times as many.
+   * Calls `tell` for the texts before a row, newest first, within `times` the window.
    *
-   * @returns whether all of them are known
+   * @returns whether all of them are indexed
    */
   #lookBack(
     { text: textOf, flags }: ResponseColumns,
@@ -230,22 +235,22 @@ export class UnsentResults {
     times: number,
     tell: (text: number, row: number) => void,
   ): boolean {
-    let stretches = 0;
+    let shingles = 0;
     const last = Math.max(0, row - times * WINDOW_RESULTS);
     for (let earlier = row - 1; earlier >= last; earlier -= 1) {
       const text = textOf.at(earlier);
-      if (text === NO_TEXT || isGone(flags.at(earlier))) continue;
-      const size = this.#stretches.sizeOf(text);
+      if (text === NO_TEXT || hasPlaceholder(flags.at(earlier))) continue;
+      const size = this.#shingles.sizeOf(text);
       if (size === undefined) return false;
-      stretches += size;
-      if (stretches > times * WINDOW_STRETCHES) return true;
+      shingles += size;
+      if (shingles > times * WINDOW_SHINGLES) return true;
       tell(text, earlier);
     }
     return true;
   }
 }
 
-function* stretchOf(
+function* resultsBetween(
   results: ReadonlyMap<number, UnsentResult>,
   start: number,
   end: number,
@@ -260,8 +265,8 @@ const FORGOTTEN = 'Of results so far back is not known any more which lines they
 
 const LINES = new WeakMap<ToolResponseBlock, TextLines>();
 
-/** Passes that index a whole history each see the same blocks. */
-function linesIn(response: ToolResponseBlock, result: string): TextLines {
+/** Passes that index a whole history anew see the same blocks. */
+function cachedLinesOf(response: ToolResponseBlock, result: string): TextLines {
   let lines = LINES.get(response);
   if (lines === undefined) {
     lines = linesOf(result);

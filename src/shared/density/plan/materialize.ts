@@ -1,5 +1,5 @@
-// Turns the flat plan of a density pass into entries to put in place and entries to remove. Looks at
-// the entries that the plan names, and shares every block and every field that it does not change.
+// Turns the rows of a plan into entries to replace and entries to remove. Reads only the entries
+// that the plan names, and shares every block and field that it does not change.
 
 import { hasSubstance, isBlank, withResult } from '../../content.js';
 import type {
@@ -13,35 +13,34 @@ import { placeholderOf, PRUNED_POINTER } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
 import { answeredCalls } from '../../summarize/answered-calls.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
-import { excerptOfBlock } from '../index/excerpt.js';
+import { excerptOfBlock, withoutSpentText } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
-import { withoutSpentText } from '../index/spent-text.js';
 import { ACTION } from '../rules/marks.js';
 import { countItems, PlanCursor } from './plan.js';
 import type { DensityPlan } from './plan.js';
 
-/** What the rows of a result do not say by themselves. */
+/** What is needed besides the rows to make a result again. */
 export interface MadeBy {
   readonly settings: PassSettings;
-  /** Those that came with the plan. */
+  /** The texts that came with the plan. */
   readonly texts: readonly string[];
 }
 
 const MADE_BY = new WeakMap<DensityPlan, MadeBy>();
 
-/** What the rows of a result were made by; `undefined` of those that were not made here. */
+/** What the rows of a result were made with; `undefined` for results made elsewhere. */
 export function madeBy({ rows }: Pick<DensityResult, 'rows'>): MadeBy | undefined {
   return rows && MADE_BY.get(rows);
 }
 
 /**
- * Returns the edits of a plan for the history that it was computed from (or one that only grew since).
- * What is bound to a call of an ai entry goes with that, and so does reasoning that led to nothing that
- * stays. An entry that would keep nothing but blank text or reasoning is removed; a human one says in place of
- * its text that the file comes later.
+ * Returns the edits of a plan for the history it was computed from (or one that only grew since).
+ * Blocks bound to a dropped call of an ai entry go with it, and so does reasoning that led only to
+ * dropped blocks. An entry left with nothing but blank text or reasoning is removed; a human entry
+ * instead gets a note that the file comes later.
  *
- * @param settings what the plan was made by
- * @param texts what it puts in place of results that it shrinks
+ * @param settings what the plan was made with
+ * @param texts the plan's replacements for shrunk results
  */
 export function materializeDensityPlan(
   plan: DensityPlan,
@@ -57,20 +56,20 @@ export function materializeDensityPlan(
   return materializeWith(plan, history, { settings, texts }, { textOf, put: putAtOnce });
 }
 
-/** Makes the text that takes the place of a response's result. */
+/** Makes the text that replaces a response's result. */
 export type MakeText = (response: ToolResponseBlock) => string;
 
-/** How results come into the place of others. */
+/** How replacement texts get into responses. */
 export interface ResultPlacement {
-  /** By the number in its row, what a result shrinks to. */
+  /** The replacement for a shrunk result, by its index in the plan's row. */
   readonly textOf: (number: number) => MakeText;
-  /** Returns the response with the text that is made of it, at once or later. */
+  /** Returns the response with the made text as its result, now or lazily. */
   readonly put: (response: ToolResponseBlock, make: MakeText) => ToolResponseBlock;
 }
 
 const MADE = new WeakMap<ToolResponseBlock, ToolResponseBlock>();
 
-/** One that was made before is that one again: so that it is known, and counted, wherever the edit is found anew. */
+/** Returns the same block when the same edit is found again, so that its token count is reused. */
 function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlock {
   const text = make(response);
   const known = MADE.get(response);
@@ -80,14 +79,14 @@ function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlo
   return made;
 }
 
-/** What is left of a response that gives way to an excerpt below a pointer. */
+/** Returns the response with an excerpt below the bare pointer. */
 export function excerptedBlock(response: ToolResponseBlock): ToolResponseBlock {
   return putAtOnce(response, () => excerptOfBlock(response, PRUNED_POINTER));
 }
 
 const SHORTENED = new WeakMap<ToolCallBlock, ToolCallBlock>();
 
-/** What is left of a call that loses the texts which are spent, made once. */
+/** Returns the call without spent texts. Cached per call. */
 export function shortenedBlock(call: ToolCallBlock): ToolCallBlock {
   let shortened = SHORTENED.get(call);
   if (shortened === undefined) {
@@ -97,7 +96,7 @@ export function shortenedBlock(call: ToolCallBlock): ToolCallBlock {
   return shortened;
 }
 
-/** As `materializeDensityPlan`, with results that may be made later. */
+/** Like `materializeDensityPlan`, with results that may be made lazily. */
 export function materializeWith(
   plan: DensityPlan,
   history: readonly IContent[],
@@ -124,7 +123,7 @@ export function materializeWith(
   return madeResult(plan, by, removals, replacements);
 }
 
-/** A result of rows, and what is remembered of them. */
+/** Builds a result and remembers what its rows were made with. */
 export function madeResult(
   rows: DensityPlan,
   by: MadeBy,
@@ -135,10 +134,9 @@ export function madeResult(
   return { removals, replacements, metadata: countItems(rows, by.settings), rows };
 }
 
-/** Makes what stands in place of the response at a place. */
+/** Returns the placeholder maker for the response at a place. */
 type PlaceholderAt = (entry: number, block: number) => MakeText;
 
-/** What stands in place of results. */
 interface MadeTexts extends ResultPlacement {
   readonly placeholder: PlaceholderAt;
 }
@@ -152,7 +150,7 @@ function placeholders(history: readonly IContent[], form: PlaceholderForm): Plac
   };
 }
 
-/** Asks the blocks first that say something whatever they hold: their content need not be fetched. */
+/** Checks types first: blocks that always have substance need no content fetched. */
 function saysSomething(blocks: readonly ContentBlock[]): boolean {
   return (
     blocks.some(({ type }) => type !== 'text' && type !== 'code' && type !== 'thinking') ||
@@ -160,7 +158,7 @@ function saysSomething(blocks: readonly ContentBlock[]): boolean {
   );
 }
 
-/** Leaves the cursor behind the rows of the entry. */
+/** Moves the cursor past the rows of the entry. */
 function editedBlocks(
   { speaker, blocks }: IContent,
   row: PlanCursor,
@@ -170,7 +168,7 @@ function editedBlocks(
   const edited = blocks.map((block, at) =>
     row.entry === index && row.block === at ? editedBlock(block, row, made) : block,
   );
-  // A plan that names blocks which its entry does not have: the walk would not end.
+  // The plan names blocks that the entry does not have; the caller's loop would not end.
   if (row.entry === index) {
     throw new RangeError(`The plan edits blocks that entry ${index} does not have.`);
   }
@@ -182,7 +180,7 @@ function editedBlocks(
   return edited.filter((block) => block !== null);
 }
 
-/** Returns what the rows of a block leave of it, `null` when that is nothing, and the cursor behind them. */
+/** Returns what is left of a block, `null` for nothing. Moves the cursor past the block's rows. */
 function editedBlock(
   block: ContentBlock,
   row: PlanCursor,
@@ -236,21 +234,24 @@ function withoutRanges(text: string, ranges: readonly Range[]): string {
   return kept + text.slice(from);
 }
 
-/** Keeps whatever else the first text block carried beside its text. */
+/** Keeps the other fields of the first text block. */
 function pointerText(blocks: readonly ContentBlock[]): TextBlock {
   const first = blocks.find((block) => block.type === 'text');
   return { ...first, type: 'text', text: INCLUSION_POINTER };
 }
 
-/** Reasoning, and what it led to, as places among the blocks of an entry. */
+/** Reasoning and what it led to, as block indices within an entry. */
 export interface ReasoningStretch {
-  /** Thinking blocks with nothing of substance between them, ascending; at least one. */
+  /** Consecutive thinking blocks, ignoring blank text; ascending, at least one. */
   readonly reasoning: readonly number[];
-  /** The blocks of substance behind them up to the next reasoning, ascending; none at an entry's end. */
+  /** The blocks of substance up to the next reasoning, ascending; empty at the end of an entry. */
   readonly ledTo: readonly number[];
 }
 
-/** Lists the reasoning of an entry in its order. Blank text neither parts reasoning nor is led to. */
+/**
+ * Lists the reasoning of an entry in order. Blank text neither separates reasoning nor counts as an
+ * outcome.
+ */
 export function findReasoning(blocks: readonly ContentBlock[]): readonly ReasoningStretch[] {
   const stretches: { readonly reasoning: number[]; readonly ledTo: number[] }[] = [];
   blocks.forEach((block, at) => {
@@ -267,8 +268,8 @@ export function findReasoning(blocks: readonly ContentBlock[]): readonly Reasoni
 }
 
 /**
- * Returns the places of the reasoning that goes with what is dropped: all that it led to does, and
- * that is something. Providers refuse reasoning that ends a message or stands without its item.
+ * Returns the indices of reasoning to drop: everything it led to, and at least one block, is
+ * dropped. Providers refuse reasoning that ends a message or stands without its item.
  */
 export function orphanedReasoning(
   blocks: readonly ContentBlock[],
@@ -279,25 +280,28 @@ export function orphanedReasoning(
   );
 }
 
-/** Returns the places of the opaque blocks whose call is dropped, and no other of that id stays. */
+/**
+ * Returns the indices of opaque blocks whose call is dropped while no other call with that id
+ * stays.
+ */
 export function blocksOfDroppedCalls(
   blocks: readonly ContentBlock[],
   isDropped: (at: number) => boolean,
 ): readonly number[] {
-  if (!blocks.some(sharesFate)) return NOWHERE;
+  if (!blocks.some(isBoundToCall)) return NOWHERE;
   const dropped = new Set<string>();
   const kept = new Set<string>();
   blocks.forEach((block, at) => {
     if (block.type === 'tool_call') (isDropped(at) ? dropped : kept).add(block.id);
   });
   return blocks.flatMap((block, at) => {
-    const callId = sharesFate(block) ? block.callId : undefined;
+    const callId = isBoundToCall(block) ? block.callId : undefined;
     return callId !== undefined && dropped.has(callId) && !kept.has(callId) ? at : [];
   });
 }
 
-/** Whether a block is bound to a call. */
-export function sharesFate(
+/** Whether the block must stay together with a call. */
+export function isBoundToCall(
   block: ContentBlock,
 ): block is ContentBlock & { readonly type: 'opaque'; readonly callId: string } {
   return block.type === 'opaque' && block.callId !== undefined;

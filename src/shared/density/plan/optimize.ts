@@ -1,5 +1,5 @@
-// The density pass: feeds a history to an index, has the rules mark its rows, and writes what they
-// marked into one plan. `optimize` is the documented form of the same pass.
+// The density pass: indexes a history, has the rules mark rows, and writes the marks into one plan.
+// `optimize` is its public form.
 
 import type { IContent } from '../../content.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
@@ -13,7 +13,7 @@ import type { IndexPart, IndexScope } from '../index/index-scope.js';
 import type { Judgement } from '../rules/density-rule.js';
 import { DENSITY_RULES } from '../rules/density-rules.js';
 import type { RuleFinding } from '../rules/density-rules.js';
-import { ACTION, actionOf, isLeaving, markOf, noMarks, ruleOf } from '../rules/marks.js';
+import { ACTION, actionOf, isLeaving, markOf, emptyMarks, ruleOf } from '../rules/marks.js';
 import type { Marks } from '../rules/marks.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 import { materializeDensityPlan } from './materialize.js';
@@ -22,10 +22,10 @@ import type { DensityPlan } from './plan.js';
 
 /**
  * Finds what is stale in a history and returns the edits that remove it. Never changes its input;
- * deterministic; of no effect on its own output; linear in entries. No payload is read that is not
- * replaced.
+ * deterministic; idempotent; linear in entries. Reads only the payloads that it replaces.
  *
- * @throws TypeError for a configuration or a history that is none; RangeError for rules of a working set that are none.
+ * @throws TypeError for an invalid configuration or history; RangeError for invalid working-set
+ *   rules.
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
   assertDensityConfig(config);
@@ -35,25 +35,20 @@ export function optimize(history: readonly IContent[], config: DensityConfig): D
   });
 }
 
-/** A plan, and what it puts in place of the results that it shrinks: their rows say which of the texts. */
+/** A plan with the replacement texts that its rows refer to. */
 export interface PlanWithTexts {
   readonly plan: DensityPlan;
   /**
-   * Absent when it shrinks nothing. The texts of the rows in their order, then, as JSON, which lines of a result earlier ones show:
-   * `ShownElsewhere[]`, named by the end of its row.
+   * Absent when nothing is shrunk. First the replacements in row order, then JSON of
+   * `ShownElsewhere[]` for rows whose end refers to it.
    */
   readonly texts?: readonly string[];
 }
 
-/** Plans a density pass on a whole history. */
-export function planDensity(history: readonly IContent[], config: DensityConfig): DensityPlan {
-  return planWithTexts(history, config).plan;
-}
-
 /**
- * As `planDensity`, with the texts that the plan needs.
+ * Plans a pass, and collects the replacement texts of its rows.
  *
- * @param index of the first entries of the history; the others are added to it
+ * @param index an index of the first entries; the rest is appended to it
  */
 export function planWithTexts(
   history: readonly IContent[],
@@ -68,12 +63,12 @@ export function planWithTexts(
   return withTexts(plan, index);
 }
 
-/** Plans a density pass on what an index holds, whose scope covers what the settings ask for. */
+/** Plans a pass over an index, whose scope must cover the settings. */
 export function planIndexed(index: HistoryIndex, settings: PassSettings): DensityPlan {
   return planMarked(index, markHistory(index, settings).marks);
 }
 
-/** A plan of an index with the texts of the results that it shrinks, in the order of its rows. */
+/** Adds the replacement texts of shrunk results, in row order. */
 export function withTexts(plan: DensityPlan, index: HistoryIndex): PlanWithTexts {
   const texts: string[] = [];
   const shown: { readonly offset: number; readonly runs: string }[] = [];
@@ -88,7 +83,7 @@ export function withTexts(plan: DensityPlan, index: HistoryIndex): PlanWithTexts
   return { plan, texts };
 }
 
-/** Writes what the rules marked in an index into a plan. */
+/** Writes the marks of an index as a plan. */
 export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
   const { calls, responses, inclusions } = index;
   const rows = new RowWriter();
@@ -96,7 +91,7 @@ export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
   let call = nextMarked(marks.calls, 0);
   let response = nextMarked(marks.responses, 0);
   let inclusion = nextMarked(marks.inclusions, 0);
-  // Each table has entries of its own: those of one speaker.
+  // The tables never share an entry: each belongs to one speaker.
   for (;;) {
     const ofCall = entryAt(calls, call);
     const ofResponse = entryAt(responses, response);
@@ -119,7 +114,7 @@ export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
   }
 }
 
-/** The first row from this one on that has a mark, or the number of rows. */
+/** The first marked row at or after `from`, or the number of rows. */
 function nextMarked(marks: Uint8Array, from: number): number {
   let row = from;
   while (row < marks.length && marks[row] === 0) row += 1;
@@ -131,8 +126,8 @@ function entryAt({ entry }: { readonly entry: IntColumn }, row: number): number 
 }
 
 /**
- * Adds the rows of a marked inclusion. One of whole blocks comes with all others of its group, which loses its frame
- * when it loses all of them. Returns the first row of the table behind what was added.
+ * Adds the rows of a marked inclusion. An inclusion of whole blocks brings in the rest of its
+ * group, and the frame if all of the group is dropped. Returns the next unprocessed row.
  */
 function addInclusion(
   rows: RowWriter,
@@ -168,7 +163,6 @@ function addInclusion(
 
 const FIRST_CAPACITY = 32 * ROW_LENGTH;
 
-/** Writes the rows of a plan one behind the other. */
 class RowWriter {
   #rows = new Int32Array(FIRST_CAPACITY);
   #length = 0;
@@ -190,30 +184,29 @@ class RowWriter {
     this.#length = at + ROW_LENGTH;
   }
 
-  /** A copy, for what it is sent in must not be larger. */
+  /** Trims the buffer, so that no spare capacity is sent across threads. */
   toPlan(): DensityPlan {
     return this.#rows.slice(0, this.#length);
   }
 }
 
-/** What the rules have marked. */
 export interface MarkedHistory {
   readonly marks: Marks;
-  /** What each rule has to say, in their order; `undefined` for those that are off. */
+  /** What each rule found, in order of `DENSITY_RULES`; `undefined` for rules that are off. */
   readonly judgements: readonly (Judgement<RuleFinding> | undefined)[];
 }
 
 /**
- * Marks what the rules take that are on. The index notes what they look at.
+ * Runs all enabled rules. The index must have the columns that they read.
  *
- * @param isExplained whether the rules will be asked what they went by
+ * @param isExplained whether findings will be asked for
  */
 export function markHistory(
   index: HistoryIndex,
   settings: PassSettings,
   isExplained: boolean = false,
 ): MarkedHistory {
-  const marks = noMarks(index);
+  const marks = emptyMarks(index);
   const judgements = DENSITY_RULES.map((rule, place) => {
     if (!rule.isOn(settings)) return undefined;
     const mark = (action: number): number => markOf(action, place);
@@ -223,7 +216,10 @@ export function markHistory(
   return { marks, judgements };
 }
 
-/** Unmarks the first call of each parallel group of which another call stays, with its response. */
+/**
+ * Keeps the first call of each parallel group, with its response, while another call of the group
+ * stays.
+ */
 function keepFirstOfGroups({ calls, groupCount }: HistoryIndex, marks: Marks): void {
   const first = new Int32Array(groupCount).fill(NONE);
   const isNeeded = new Uint8Array(groupCount);
@@ -242,7 +238,7 @@ function keepFirstOfGroups({ calls, groupCount }: HistoryIndex, marks: Marks): v
   });
 }
 
-/** What an index has to note for one pass that no other follows. */
+/** The scope of an index that serves a single pass. */
 export function scopeOfPass(config: DensityConfig): IndexScope {
   const parts = new Set<IndexPart>(
     DENSITY_RULES.flatMap((rule) => (rule.isOn(config) ? rule.reads : [])),

@@ -1,5 +1,5 @@
-// What a density pass found, as rows of integers: which rule does what to which block. A few numbers per edit
-// whatever the payloads weigh, safe to send across threads, and independent of how the history is stored.
+// The outcome of a density pass as rows of integers: which rule does what to which block. A few
+// numbers per edit, cheap to send across threads, independent of how the history is stored.
 
 import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
@@ -11,22 +11,22 @@ import { ACTION, ACTION_NAMES } from '../rules/marks.js';
 import type { EditAction } from '../rules/marks.js';
 
 /**
- * Rows of `ROW_LENGTH` integers: entry and block, as indices into the raw history and `blocks`; one of `ACTION`; the
- * rule's place in the list of rules; start and end, for a cut UTF-16 offsets with the end exclusive, else -1; of a result that
- * is shrunk the start says which of the texts that come with the plan takes its place, and the end, unless -1, which tells of lines
- * that stand elsewhere. They ascend
- * by entry, block and start, and cuts of one block never overlap. Of several rows of a block all but the cuts are
- * `ceded`, and come first.
+ * Rows of `ROW_LENGTH` integers: entry index in the raw history; block index; one of `ACTION`; rule
+ * index in `DENSITY_RULES`; start; end.
+ * For `cut`, start and end are UTF-16 offsets, end exclusive. For `shrink`, start is the index of
+ * the replacement among the texts of the plan, and end, unless -1, the index of the text that lists
+ * lines shown elsewhere. For all other actions both are -1.
+ * Rows ascend by entry, block and start; cuts of a block never overlap. If a block has several
+ * rows, all but the cuts are `ceded` and come first.
  */
 export type DensityPlan = Int32Array;
 
-/** Integers that a row of a plan has. */
+/** Integers per row. */
 export const ROW_LENGTH = 6;
 
-/** The plan that edits nothing. */
 export const EMPTY_PLAN: DensityPlan = new Int32Array();
 
-/** Reads a plan row by row. Past the end all that a row has is -1. */
+/** Reads a plan row by row. Past the end, every field is -1. */
 export class PlanCursor {
   readonly #rows: DensityPlan;
   #at = 0;
@@ -39,7 +39,7 @@ export class PlanCursor {
     return this.#at >= this.#rows.length;
   }
 
-  /** Where the row begins among the integers of the plan. */
+  /** The index of the row's first integer. */
   get offset(): number {
     return this.#at;
   }
@@ -57,7 +57,7 @@ export class PlanCursor {
     return this.#rows[this.#at + 2] ?? -1;
   }
 
-  /** The rule's place in the list of rules. */
+  /** The rule's index in `DENSITY_RULES`. */
   get rule(): number {
     return this.#rows[this.#at + 3] ?? -1;
   }
@@ -70,14 +70,17 @@ export class PlanCursor {
     return this.#rows[this.#at + 5] ?? -1;
   }
 
-  /** Goes to the next row; returns whether there is one. */
+  /** Advances to the next row; returns whether there is one. */
   next(): boolean {
     this.#at += ROW_LENGTH;
     return !this.isAtEnd;
   }
 }
 
-/** Counts what each rule took. Rules that are not documented from the start are counted only when they are on. */
+/**
+ * Counts the items of each rule. Rules beyond the specification's are only present when they are
+ * on.
+ */
 export function countItems(plan: DensityPlan, settings: PassSettings): DensityResultMetadata {
   const counts = new Int32Array(DENSITY_RULES.length);
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
@@ -92,26 +95,28 @@ export function countItems(plan: DensityPlan, settings: PassSettings): DensityRe
   return metadata;
 }
 
-/** What one rule does to one block. */
+/** One edit of one block by one rule. */
 export interface RuleEdit {
   readonly entry: number;
   readonly block: number;
   readonly rule: RuleName;
   /**
-   * `shrink`: its result was made smaller before it was sent. `drop`: the block leaves. `companion`: it leaves with another one, as a call does with its response. `pointer`,
-   * `excerpt`: its result gives way to a placeholder or an excerpt. `cut`: a range leaves its text. `ceded`: another
-   * rule takes more of it. All but `companion` count for the rule, one each.
+   * `shrink`: the result was shortened before it was first sent. `drop`: the block is removed.
+   * `companion`: it is removed along with another, as a call with its response. `pointer`,
+   * `excerpt`: the result becomes a placeholder or an excerpt. `cut`: a range of the text is
+   * removed. `ceded`: another rule removes more of it. All but `companion` count towards the rule's
+   * total.
    */
   readonly action: EditAction;
-  /** The file of an inclusion, as it is spelled there; `null` for all else. */
+  /** The file of an inclusion, as spelled there; `null` otherwise. */
   readonly path: string | null;
 }
 
 /**
- * Lists the rows of a plan by name, in their order: the `rows` of a `DensityResult`.
+ * Decodes the rows of a plan in order: the `rows` of a `DensityResult`.
  *
- * @param blocksOf the blocks of an entry as it was before
- * @throws TypeError for what is no `Int32Array`.
+ * @param blocksOf the blocks of an entry before the edit
+ * @throws TypeError when `rows` is not an `Int32Array`.
  */
 export function listRuleEdits(
   rows: Int32Array,

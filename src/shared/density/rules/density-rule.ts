@@ -1,5 +1,5 @@
-// What a rule of pruning is: the interface that all of them implement, and what they are given. Whoever goes by
-// rule goes by this and the list of rules, and knows none of them by name.
+// The interface of a pruning rule and what a rule is given. Everything else works on this interface
+// and the list of rules, and names no rule.
 
 import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
@@ -8,75 +8,78 @@ import type { HistoryIndex } from '../index/history-index.js';
 import type { IndexPart } from '../index/index-scope.js';
 import type { Marks } from './marks.js';
 
-/** What a rule says of something that it looked at. Its own fields are the facts behind it. */
+/** A rule's verdict on something it looked at; the rule adds its facts as fields. */
 export interface Finding {
   readonly rule: string;
   readonly reason: string;
 }
 
 /**
- * A setting of a rule: a field of `PassSettings` that a user sets as `compression.density.<field>`. Its default
- * is that of the field, and for one of some words their first.
+ * A setting of a rule: a field of `PassSettings`, set by users as `compression.density.<field>`.
+ * The default is that of the field; for an enum, its first value.
  */
 export type RuleSetting = {
   readonly field: keyof PassSettings;
-  /** One line for a user. */
+  /** One line, shown to users. */
   readonly description: string;
 } & (
   | { readonly type: 'boolean' | 'number' }
   | {
       readonly type: 'enum';
       readonly enumValues: readonly [string, ...string[]];
-      /** What a word stands for, given what the session was created with. */
+      /** Maps the word to the field's value; `given` is the value the session was created with. */
       valueOf(word: string, given: unknown): unknown;
     }
 );
 
-/** What a rule marks in. */
+/** The input of a rule's `mark`. */
 export interface RulePass {
   readonly index: HistoryIndex;
   readonly settings: PassSettings;
-  /** What the rules before it have marked; it adds its own. */
+  /** Marks of the rules before this one. The rule adds its own here. */
   readonly marks: Marks;
-  /** Its own mark for one of `ACTION`. */
+  /** Builds this rule's mark for one of `ACTION`. */
   readonly mark: (action: number) => number;
-  /** Whether it will be asked what it went by, and has to keep that. */
+  /** Whether findings will be asked for, so that the rule has to record its reasons. */
   readonly isExplained: boolean;
 }
 
-/** Tells where the rows of an index stand. */
+/** Maps rows of an index to places in the history. */
 export interface RowPlaces {
   readonly callAt: (row: number) => CallPlace | null;
   readonly inclusionAt: (row: number) => BlockPlace | null;
 }
 
 /**
- * What a rule has to say of the rows of an index, also of those that it keeps; `undefined` is nothing. To be asked of
- * an explained pass only.
+ * The rule's findings per row, including rows that it keeps; `undefined` means no opinion. Only
+ * valid after a pass with `isExplained`.
  */
 export interface Judgement<Found extends Finding = Finding> {
-  /** Without it a call goes for what its response does. */
+  /** If absent, a call gets the finding of its response. */
   readonly ofCall?: (call: number, places: RowPlaces) => Found | undefined;
-  /** @param call the one that it answers, or `NONE` */
+  /** @param call the call it answers, or `NONE` */
   readonly ofResponse?: (response: number, call: number, places: RowPlaces) => Found | undefined;
   readonly ofInclusion?: (inclusion: number, places: RowPlaces) => Found | undefined;
 }
 
-/** A rule of pruning. */
+/** A pruning rule. */
 export interface DensityRule<Found extends Finding = Finding> {
   readonly name: Found['rule'];
-  /** What reports call one thing that it takes. */
+  /** What reports call one removed item, such as `old result`. */
   readonly item: string;
-  /** Where its items are counted. */
+  /** The metadata field that counts its items. */
   readonly counter: keyof DensityResultMetadata;
   readonly settings: readonly RuleSetting[];
-  /** What it looks at. */
+  /** The parts of the index that it reads. */
   readonly reads: readonly IndexPart[];
   isOn(settings: PassSettings): boolean;
-  /** Marks what it takes. Linear in rows; no payload is there to be read. */
+  /** Marks what it prunes. Linear in rows; payloads are not available. */
   mark(pass: RulePass): Judgement<Found>;
-  /** Says a finding in one or two sentences. */
+  /** Phrases a finding in one or two sentences. */
   say(finding: Found, about: ExplainedSubject): string;
-  /** The file of an edit, when it is no tool's: as it is spelled in the block, from `start` on. */
+  /**
+   * The file path of an edit to a block that is not a tool's, spelled as in the block from `start`
+   * on.
+   */
   pathOf?(block: ContentBlock, start: number): string | null;
 }

@@ -1,4 +1,4 @@
-// The rule `file-dedupe`: of several inclusions of one file only the latest stays.
+// The rule `file-dedupe`: of several inclusions of one file, only the latest stays.
 
 import type { BlockPlace } from '../explain/explanation.js';
 import { includedPath } from '../index/file-inclusions.js';
@@ -6,11 +6,11 @@ import { NONE } from '../index/history-columns.js';
 import type { DensityRule, RulePass } from './density-rule.js';
 import { ACTION } from './marks.js';
 
-/** Of the inclusion of a file. */
+/** Finding on the inclusion of a file. */
 export interface FileDedupeFinding {
   readonly rule: 'file-dedupe';
   readonly reason: 'included-again' | 'newest';
-  /** The newest inclusion of the file; `null` for that one itself. */
+  /** The newest inclusion of the file; `null` if this is it. */
   readonly by: BlockPlace | null;
 }
 
@@ -47,7 +47,10 @@ export const FILE_DEDUPE: DensityRule<FileDedupeFinding> = {
   pathOf: includedPath,
 };
 
-/** Marks every inclusion row that a later inclusion of the same file supersedes; returns the newest row by path. */
+/**
+ * Marks every inclusion that a later one of the same file supersedes. Returns the newest row by
+ * path.
+ */
 function markSupersededInclusions({ index, marks, mark }: RulePass): Int32Array {
   const { inclusions } = index;
   const newest = new Int32Array(index.pathCount).fill(NONE);

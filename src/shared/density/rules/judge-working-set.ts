@@ -1,32 +1,34 @@
-// Which results the agent still works with. After Denning's working set ("The Working Set Model for Program
-// Behavior", CACM 11(5), 1968): results leave after some time, and here time is counted in model calls.
+// Decides which results the agent still works with, after Denning's working set ("The Working Set
+// Model for Program Behavior", CACM 11(5), 1968). Time is counted in model calls.
 
-import { NO_SIGNATURE } from '../index/call-signature.js';
+import { NO_SIGNATURE } from '../index/hash.js';
 import {
   CALL_ACCESS,
   CALL_KIND,
-  isGone,
+  hasPlaceholder,
   NONE,
   readsLines,
   RESPONSE_FLAG,
 } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { WHOLE_FILE } from '../index/line-range.js';
+import { WHOLE_FILE } from '../index/command-reading.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
-/** Why a result stays in the working set, or has left it. */
+/**
+ * Why a result is inside or outside the working set. The order matters: see `isStale` and `isDue`.
+ */
 export const WORKING_SET_REASON = {
-  /** No call is known that it answers, or it is gone already. */
+  /** It answers no known call, or was pruned already. */
   none: 0,
-  /** The model was not sent it yet. */
+  /** Not sent to the model yet. */
   unsent: 1,
-  /** Too small to be worth it. */
+  /** Too small to be worth pruning. */
   small: 2,
-  /** It came only lately. */
+  /** Recent. */
   fresh: 3,
-  /** Stale from here on. It leaves when others do. */
+  /** Stale from here on. Pruned only along with others. */
   aged: 4,
-  /** A reason for an edit from here on. Its time is over. */
+  /** Due from here on: enough reason for an edit. Older than its kind may get. */
   expired: 5,
   /** The same call was made again. */
   repeated: 6,
@@ -34,24 +36,24 @@ export const WORKING_SET_REASON = {
   readAgain: 7,
 } as const;
 
-/** What is known of the results of one history. All columns are by row of its responses. */
+/** The judged results of one history; columns are by response row unless noted. */
 export interface WorkingSet {
   /** One of `WORKING_SET_REASON`. */
   readonly reason: Uint8Array;
-  /** The row of the call that superseded it, or `NONE`. */
+  /** The call row that superseded it, or `NONE`. */
   readonly by: Int32Array;
-  /** How many times the model was sent it, if every answer was to a request. */
+  /** How many times the model was sent it, assuming one answer per request. */
   readonly age: Int32Array;
-  /** By row of its calls, about how many tokens of its arguments are spent. */
+  /** By call row, the estimated tokens of its arguments that are spent. */
   readonly spent: Int32Array;
 }
 
-/** A reason, and the call that it comes from or `NONE`. */
+/** A reason and the call row behind it, or `NONE`. */
 type Reason = readonly [reason: number, by: number];
 
-/** A placeholder has about as many tokens. */
+/** About the size of a placeholder. */
 const SMALL_TOKENS = 40;
-/** So many later reads of a file are compared with an earlier one. */
+/** An earlier read is compared with at most this many later reads of its file. */
 const MAX_COMPARED = 64;
 
 /** Whether a result with this reason has left the working set. */
@@ -59,13 +61,13 @@ export function isStale(reason: number | undefined): boolean {
   return reason !== undefined && reason >= WORKING_SET_REASON.aged;
 }
 
-/** Whether it is a reason for an edit, too. */
+/** Whether this reason alone justifies an edit. */
 export function isDue(reason: number | undefined): boolean {
   return reason !== undefined && reason >= WORKING_SET_REASON.expired;
 }
 
-/** So old the result of a call of this kind may get. */
-export function timeOf(kind: number, rules: WorkingSetRules): number {
+/** The age up to which the result of a call of this kind stays. */
+export function maxAgeOf(kind: number, rules: WorkingSetRules): number {
   switch (kind) {
     case CALL_KIND.read:
       return rules.readCalls;
@@ -78,21 +80,24 @@ export function timeOf(kind: number, rules: WorkingSetRules): number {
   }
 }
 
-/** Judges every result. Linear in rows. The index notes what a working set is chosen by. */
+/** Judges every result. Linear in rows. Needs an index with the `workingSet` columns. */
 export function judgeWorkingSet(index: HistoryIndex, rules: WorkingSetRules): WorkingSet {
   return new Judge(index, rules).judge();
 }
 
-/** Walks the calls from the newest to the oldest: what it has seen came later. */
+/** Walks the calls from newest to oldest, so everything already visited came later. */
 class Judge {
   readonly #index: HistoryIndex;
   readonly #rules: WorkingSetRules;
-  /** By path, the read of known lines that was seen last; by call, the next later one of the same path. */
+  /**
+   * By path, the last visited read with known lines; by call, the next later such read of that
+   * path.
+   */
   readonly #linesRead: Int32Array;
   readonly #laterRead: Int32Array;
-  /** By path, whether a later call wrote or read all of it. */
+  /** By path, whether a later call wrote or read the whole file. */
   readonly #isWhole: Uint8Array;
-  /** By signature, the newest call that succeeded. */
+  /** By signature, the newest successful call. */
   readonly #repeatedBy = new Map<number, number>();
 
   constructor(index: HistoryIndex, rules: WorkingSetRules) {
@@ -133,32 +138,32 @@ class Judge {
     return { reason, by, age, spent };
   }
 
-  /** @param path the file of a read of known lines, or `NONE` */
+  /** @param path the file, if this is a read of known lines; else `NONE` */
   #reasonFor(call: number, response: number, path: number, age: number): Reason {
     const { calls, responses } = this.#index;
     const flags = responses.flags.at(response);
-    if (isGone(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0) return NO_REASON;
+    if (hasPlaceholder(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0) return NO_REASON;
     if (this.#isUnsent(response)) return UNSENT;
     if (responses.tokens.at(response) < SMALL_TOKENS) return SMALL;
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
     const covering = path === NONE ? NONE : this.#covering(call, path);
     if (covering !== NONE) return [WORKING_SET_REASON.readAgain, covering];
-    const time = timeOf(calls.kind.at(call), this.#rules);
+    const time = maxAgeOf(calls.kind.at(call), this.#rules);
     if (age > time) return EXPIRED;
-    // 0 × Infinity is NaN, by which nothing leaves.
+    // 0 × Infinity is NaN, so nothing is pruned then.
     return age > this.#rules.earlyShare * time ? AGED : FRESH;
   }
 
-  /** Whether the model has said nothing since; a result may come long after its call. */
+  /** Whether no answer followed the result, which may come long after its call. */
   #isUnsent(response: number): boolean {
     const { answers, responses } = this.#index;
     return answers.at(answers.length - 1) < responses.entry.at(response);
   }
 
   /**
-   * Whether the texts of a write are gone from its file, or are there again: an edit has replaced what it replaces, and what
-   * was written was written or read again. Calls of a parallel group stand as they were signed.
+   * Whether the texts in a write's arguments are of no more use: an edit has replaced the old text,
+   * or the content was written or read again. Calls of a parallel group are signed and stay.
    */
   #isSpent(call: number, response: number, path: number): boolean {
     const { calls, responses } = this.#index;
@@ -169,7 +174,7 @@ class Judge {
     return path !== NONE && this.#isWhole[path] === 1;
   }
 
-  /** @param path its one file, or `NONE` */
+  /** @param path its only file, or `NONE` */
   #noteWhole(call: number, response: number, path: number): void {
     const { calls, responses } = this.#index;
     if (path === NONE || (responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0) return;
@@ -181,7 +186,7 @@ class Judge {
     if (isWritten || (isRead && this.#shows(call))) this.#isWhole[path] = 1;
   }
 
-  /** A later read that shows all the lines of this one. */
+  /** Finds a later read that shows all lines of this one. */
   #covering(call: number, path: number): number {
     const { firstLine, lastLine } = this.#index.calls;
     let later = this.#linesRead[path] ?? NONE;
@@ -194,14 +199,14 @@ class Judge {
     return NONE;
   }
 
-  /** Whether the result of a call is here whole, and no failure. */
+  /** Whether the call's result is still in the history in full, and not a failure. */
   #shows(call: number): boolean {
     const { calls, responses } = this.#index;
     const flags = responses.flags.at(calls.response.at(call));
-    return !isGone(flags) && (flags & (RESPONSE_FLAG.failed | RESPONSE_FLAG.excerpt)) === 0;
+    return !hasPlaceholder(flags) && (flags & (RESPONSE_FLAG.failed | RESPONSE_FLAG.excerpt)) === 0;
   }
 
-  /** @param path the file of a read of known lines, or `NONE` */
+  /** @param path the file, if this is a read of known lines; else `NONE` */
   #note(call: number, path: number): void {
     const signature = this.#index.calls.signature.at(call);
     if (signature !== NO_SIGNATURE && !this.#repeatedBy.has(signature) && this.#shows(call)) {

@@ -1,4 +1,5 @@
-// The rule `read-write`: a read whose files were all written later is stale, and leaves together with its response.
+// The rule `read-write`: a read is stale once all its files were written later; it is removed with
+// its response.
 
 import type { PassSettings } from '../../density.js';
 import type { CallPlace } from '../explain/explanation.js';
@@ -8,11 +9,14 @@ import type { DensityRule, RowPlaces, RulePass } from './density-rule.js';
 import { ACTION } from './marks.js';
 import { nameOfCall } from './words.js';
 
-/** Of a read, and of its response. `written-later`: all its files were written later. `current`: they were not. */
+/**
+ * Finding on a read and its response. `written-later`: all its files were written later. `current`:
+ * they were not.
+ */
 export interface ReadWriteFinding {
   readonly rule: 'read-write';
   readonly reason: 'written-later' | 'current';
-  /** The latest of these writes; `null` for `current`. */
+  /** The latest of those writes; `null` for `current`. */
   readonly by: CallPlace | null;
 }
 
@@ -49,10 +53,10 @@ export const READ_WRITE: DensityRule<ReadWriteFinding> = {
 };
 
 /**
- * Marks every stale read, call and response alike. A write counts from the entry of its call on, and only
- * once it has succeeded. A read is stale when its response stood in the history before the entry of such a
- * write, for each of its files: a read that ran in parallel with the write, or ended after it, may have seen
- * what was written. Returns, by call of an explained pass, the latest of the writes that made it stale, or `NONE`.
+ * Marks every stale read, call and response alike. A write counts from the entry of its call, and
+ * only if it succeeded. The read's response must precede that entry for each of its files: a read
+ * that ran in parallel with the write, or ended after it, may have seen what was written. In an
+ * explained pass, returns by call row the latest write that made it stale, or `NONE`.
  */
 function markStaleReads({
   index,
@@ -87,7 +91,7 @@ function markStaleReads({
   return writtenBy;
 }
 
-/** By path id, the row of the latest call that wrote the file, or `NONE`. */
+/** By path id, the row of the latest successful write, or `NONE`. */
 function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int32Array {
   const { calls, responses } = index;
   const latest = new Int32Array(index.pathCount).fill(NONE);
@@ -109,7 +113,10 @@ function latestWrites(index: HistoryIndex, partialWritesSupersede: boolean): Int
   return latest;
 }
 
-/** A working set knows better what an edit leaves of an earlier read. */
+/**
+ * With a working set, partial writes do not supersede by default: it judges better what an edit
+ * leaves of an earlier read.
+ */
 export function doPartialWritesSupersede(settings: PassSettings): boolean {
   return settings.partialWritesSupersede ?? settings.workingSet === undefined;
 }

@@ -1,4 +1,4 @@
-// The rule `recency`: of each tool's results only the newest keep their payload.
+// The rule `recency`: only the newest results of each tool keep their payload.
 
 import { placeholderOf } from '../../density.js';
 import { shownToolName } from '../../placeholder.js';
@@ -6,17 +6,17 @@ import { RESPONSE_FLAG } from '../index/history-columns.js';
 import type { DensityRule, RulePass } from './density-rule.js';
 import { ACTION, isLeaving } from './marks.js';
 
-/** Of a result, by how many newer ones of its tool there are. */
+/** Finding on a result, by its rank among those of its tool. */
 export interface RecencyFinding {
   readonly rule: 'recency';
   readonly reason: 'old' | 'recent';
-  /** Counted from the newest result of the tool, which has 1. */
+  /** 1 for the newest result of the tool. */
   readonly rank: number;
-  /** Results of a tool that stay. */
+  /** How many results of a tool stay. */
   readonly retained: number;
 }
 
-/** Takes the payload of old results. */
+/** Replaces the payload of old results. */
 export const RECENCY: DensityRule<RecencyFinding> = {
   name: 'recency',
   item: 'old result',
@@ -51,10 +51,10 @@ export const RECENCY: DensityRule<RecencyFinding> = {
 };
 
 /**
- * Marks the responses whose payload is to become a placeholder. Responses that leave count for nothing; those
- * that hold the pointer, or a line that names their call, count towards the retention and are not marked again. A
- * summary line becomes the pointer, unless such a line is what would be put there. Returns, by response of an
- * explained pass, its rank among those of its tool.
+ * Marks the responses whose payload becomes a placeholder. Removed responses do not count; those
+ * that already hold a pointer, or a line naming their call, count towards the retention but are not
+ * marked again. A bare summary line becomes the pointer, unless such a line would replace it. In an
+ * explained pass, returns each response's rank among those of its tool.
  */
 function markOldResults(
   { index, settings, marks, mark, isExplained }: RulePass,
@@ -78,7 +78,7 @@ function markOldResults(
   return ranks;
 }
 
-/** How many results of each tool keep their payload; a retention below 1 means 1. */
+/** How many results of each tool keep their payload, at least 1. */
 function resultsKept(retention: number): number {
   return retention >= 1 ? Math.floor(retention) : 1;
 }

@@ -1,5 +1,6 @@
-// The rule `shrink`: results are made smaller before the model is sent them, which costs no prompt cache, and never
-// again. What each shrinker takes, `shared/shrink` says; what a file's text says is not shrunk, and neither are failures.
+// The rule `shrink`: shortens results before they are first sent, which costs no prompt cache, and
+// never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
+// shrunk.
 
 import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf } from '../../density.js';
@@ -16,40 +17,62 @@ import {
   withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import type { ShrinkSettings } from '../../shrink/shrink-text.js';
-import type { ShrinkPurpose } from '../../shrink/shrinker.js';
+import type { ShrinkerName, ShrinkSettings } from '../../shrink/shrink-text.js';
+import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { KnownStretches } from '../index/shown-lines.js';
-import { withoutSpentText } from '../index/spent-text.js';
+import { KnownShingles } from '../index/shown-lines.js';
+import { withoutSpentText } from '../index/excerpt.js';
 import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
-import { shrinkSettingsOf, SHRINK_CHOICES } from './shrink-settings.js';
-import type { ShrinkChoice } from './shrink-settings.js';
+import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
 
-/** Of a result that the model was not sent yet: it is made smaller, or there is nothing to take. */
+/**
+ * How far results are shrunk before the model is sent them: not at all, by a level, or by a level
+ * with single shrinkers turned off or on. `level` defaults to `default`.
+ */
+export type ShrinkOption =
+  | 'off'
+  | ShrinkLevel
+  | ({ readonly level?: ShrinkLevel | undefined } & {
+      readonly [Name in ShrinkerName]?: boolean | undefined;
+    });
+
+/** What sessions use unless configured otherwise. */
+export const DEFAULT_SHRINK: ShrinkOption = 'default';
+
+/** A value of the setting `compression.density.shrink`. `preset`: as the session was created. */
+export type ShrinkChoice = 'preset' | 'off' | ShrinkLevel;
+
+export const SHRINK_CHOICES: readonly ['preset', ...ShrinkChoice[]] = [
+  'preset',
+  'off',
+  ...SHRINK_LEVELS,
+];
+
+/** Finding on a result that was not sent yet: shortened, or nothing to take out. */
 export interface ShrinkFinding {
   readonly rule: 'shrink';
   readonly reason: 'shrunk' | 'whole';
-  /** Its length, and what is left of it, in UTF-16 units. */
+  /** Its length before and after, in UTF-16 units. */
   readonly length: number;
   readonly left: number;
 }
 
-/** So many results back a result is looked for that shows the same. */
+/** How many results back a result that is referred to is searched for. */
 const MAX_BACK = 1_000;
-/** Of so many things in a list of a call the texts are looked at. */
+/** In lists among the arguments of a call, only this many items are searched for texts. */
 const MAX_LISTED = 100;
-/** A result that refers to another one keeps it for so many answers of the model. */
+/** A reference keeps its source for this many model answers. */
 const FRESH_ANSWERS = 20;
 
-/** Makes results smaller that the model was not sent yet. */
+/** Shortens results that the model was not sent yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
   name: 'shrink',
   item: 'shrunk result',
@@ -66,7 +89,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   reads: ['calls', 'unsent'],
   isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
   mark: ({ index, settings, marks, mark }) => {
-    noteReferred(index, marks);
+    markReferred(index, marks);
     const unsent = index.unsentResults();
     for (const result of unsent.values()) {
       if (marks.responses[result.row] !== 0) continue;
@@ -91,8 +114,8 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       : `The model was not sent it yet, and of its ${length} characters none are to be taken.`,
 };
 
-/** Notes the results that newer ones refer to, as long as these are so new that they would stay themselves. */
-function noteReferred(index: HistoryIndex, marks: Marks): void {
+/** Marks the results that recent ones refer to, for as long as the latter would stay themselves. */
+function markReferred(index: HistoryIndex, marks: Marks): void {
   const { answers, responses } = index;
   const firstEntry = answers.at(Math.max(0, answers.length - FRESH_ANSWERS));
   const sources = new Set<string>();
@@ -109,7 +132,7 @@ function noteReferred(index: HistoryIndex, marks: Marks): void {
   }
 }
 
-/** What takes the place of a result, which is found out once; `undefined` when it stays as it is. */
+/** Returns the shortened text of a result, cached on it; `undefined` when it stays as it is. */
 function shrunkBy(
   settings: PassSettings,
   result: UnsentResult,
@@ -129,7 +152,7 @@ function shrunkBy(
   return result.shrunk.text;
 }
 
-/** The lines of a result that earlier ones show which stay. */
+/** The lines of a result that earlier results show which are not pruned. */
 function standingRuns(
   result: UnsentResult,
   index: HistoryIndex,
@@ -145,11 +168,11 @@ function standingRuns(
 }
 
 /**
- * Returns what takes the place of a result by some settings, `undefined` when it stays as it is: the same whenever and
- * wherever it is asked.
+ * Returns the shortened text of a result; `undefined` when it stays as it is. Deterministic on any
+ * thread.
  *
  * @param runs its lines that earlier results show
- * @param use what the catalog says of its call
+ * @param use what the catalog says about its call
  */
 export function shrunkResult(
   { call, response, lines }: Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>,
@@ -164,7 +187,7 @@ export function shrunkResult(
   const shown = isOn ? withOthers(runs, runsInCall(call, result, lines)) : runs;
   const source = sourceOfAll(result, shown);
   if (source !== undefined) {
-    // A placeholder, so that nothing takes it for the text that it speaks of.
+    // A placeholder, so that it is not mistaken for the text it refers to.
     const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
@@ -173,15 +196,17 @@ export function shrunkResult(
   return shrinkText(result, shown, { purpose, command }, settings, ending);
 }
 
-/** The lines of a result that its call has in texts that stay there, as tools show what they have written. */
+/**
+ * The lines of a result that repeat texts in its call's arguments, as tools echo what they wrote.
+ */
 function runsInCall(
   { parameters }: ToolCallBlock,
   result: string,
   lines: TextLines | undefined,
 ): readonly ShownElsewhere[] {
-  const known = new KnownStretches();
+  const known = new KnownShingles();
   const rows = new Map<number, number>();
-  for (const text of textsIn(withoutSpentText(parameters))) {
+  for (const text of stringsIn(withoutSpentText(parameters))) {
     if (text.length < MIN_RUN) continue;
     rows.set(rows.size, rows.size);
     known.note(rows.size - 1, linesOf(text));
@@ -191,8 +216,8 @@ function runsInCall(
   return runs.map(({ row: _, ...run }) => ({ ...run, callId: null }));
 }
 
-/** The texts of arguments, and of those that have several of them. */
-function textsIn(parameters: unknown): readonly string[] {
+/** The texts of arguments, including those in lists of objects. */
+function stringsIn(parameters: unknown): readonly string[] {
   const values = Object.values(asRecord(parameters) ?? {});
   const inner = values.flatMap((value) => {
     const listed: readonly unknown[] = Array.isArray(value) ? value.slice(0, MAX_LISTED) : [];
@@ -201,20 +226,27 @@ function textsIn(parameters: unknown): readonly string[] {
   return [...values, ...inner].filter((value) => typeof value === 'string');
 }
 
-/** What an edit could need is in none of these. */
+/** Purposes whose results contain nothing that an edit could need verbatim. */
 const PURPOSES: Readonly<Record<number, ShrinkPurpose>> = {
   [CALL_KIND.search]: 'search',
   [CALL_KIND.command]: 'command',
   [CALL_KIND.unknown]: 'unknown',
 };
 
-/** Whether a tool gives back what was taken away, by whatever server: that was asked for as it is. */
+/** Whether the tool returns original results, from any server: those were asked for in full. */
 function isRecalled(toolName: string): boolean {
   return /(?:^|[^a-z])recall$/i.test(toolName);
 }
 
-/** Whether a tool that nobody knows may have been asked for a file. */
+/** Whether an unknown tool may have been asked for a file. */
 function mayShowFile({ parameters }: ToolCallBlock): boolean {
   const values = asRecord(parameters);
   return values === undefined || Object.keys(values).some((key) => /path|file|uri/i.test(key));
+}
+
+/** Normalizes the option; `undefined` when nothing is shrunk. */
+export function shrinkSettingsOf(option: ShrinkOption | undefined): ShrinkSettings | undefined {
+  if (option === undefined || option === 'off') return undefined;
+  if (typeof option === 'string') return { level: option };
+  return { ...option, level: option.level ?? 'default' };
 }

@@ -1,32 +1,37 @@
-// How long results stay in a working set, and when it pays to take the others away. Plain data.
+// How long results stay in the working set, and when pruning the others pays.
 
 import { shownText } from '../../shown-text.js';
 import { paybackCallsAt } from './rewrite-price.js';
 import type { CachePrices } from './rewrite-price.js';
 
-/** The rules of a working set. Ages are in model calls: a result is 1 old when the model was sent it once. */
+/**
+ * The parameters of a working set. Ages are in model calls: a result has age 1 once the model was
+ * sent it.
+ */
 export interface WorkingSetRules {
-  /** So old a read of a file may get. */
+  /** Maximum age of a read of a file. */
   readonly readCalls: number;
-  /** So old the result of a search may get. */
+  /** Maximum age of a search result. */
   readonly searchCalls: number;
-  /** So old the output of a command may get that shows no file. */
+  /** Maximum age of the output of a command that shows no file. */
   readonly outputCalls: number;
-  /** So old any other result may get: that of a write, or of a tool that the catalog does not know. */
+  /** Maximum age of any other result: of a write, or of a tool unknown to the catalog. */
   readonly otherCalls: number;
-  /** When results leave, those leave with them that are past this share of their time. At most 1. */
+  /**
+   * Once an edit is due, results past this share of their maximum age are pruned along. At most 1.
+   */
   readonly earlyShare: number;
   /**
-   * Results leave when it costs less to read anew, once, what stands behind them than to go on reading them from the prompt
-   * cache for so many calls, at the prices of most models; where a rewrite costs more reads than there, they wait for more. With
-   * `Infinity` all leave at once that may.
+   * Results are pruned when rewriting once what stands behind them costs less than reading them
+   * from the prompt cache for this many calls, at usual prices; where rewrites are dearer, it takes
+   * more. With `Infinity`, all stale results are pruned at once.
    */
   readonly paybackCalls: number;
-  /** While all results together have fewer tokens than this, by estimate, they stay. */
+  /** Nothing is pruned while all results together have fewer estimated tokens than this. */
   readonly freeTokens: number;
 }
 
-/** Keeps nearly all that an agent edits by in view. */
+/** Keeps nearly everything that an agent edits by. */
 export const DEFAULT_WORKING_SET: WorkingSetRules = {
   readCalls: 80,
   searchCalls: 2,
@@ -37,7 +42,7 @@ export const DEFAULT_WORKING_SET: WorkingSetRules = {
   freeTokens: 10_000,
 };
 
-/** Keeps less, for less: an agent has to read some files again. */
+/** Cheaper, but the agent has to read some files again. */
 export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
   readCalls: 40,
   searchCalls: 1,
@@ -48,25 +53,24 @@ export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
   freeTokens: 5_000,
 };
 
-/** The rules where caching costs something else than at most models. */
+/** Adapts the rules to a model's cache prices. */
 export function atPrices(rules: WorkingSetRules, prices: CachePrices): WorkingSetRules {
   return { ...rules, paybackCalls: paybackCallsAt(rules.paybackCalls, prices) };
 }
 
-/** The rules while no prompt cache holds what was sent: all leaves that may, as nothing has to be paid for it. */
+/** The rules while the prompt cache is cold: edits are free, so everything stale is pruned. */
 export function withColdCache(rules: WorkingSetRules): WorkingSetRules {
   return { ...rules, paybackCalls: Infinity };
 }
 
-/** The names of all rules. */
 export const WORKING_SET_RULE_NAMES: readonly (keyof WorkingSetRules)[] = Object.keys(
   DEFAULT_WORKING_SET,
 ) as (keyof WorkingSetRules)[];
 
 /**
- * Checks rules that come from outside.
+ * Validates rules given by a user.
  *
- * @throws RangeError when one is missing, is no number, or is below 0, and for a name that is none of theirs.
+ * @throws RangeError when a rule is missing, not a number or below 0, and for an unknown name.
  */
 export function assertWorkingSetRules(rules: WorkingSetRules): void {
   for (const name of WORKING_SET_RULE_NAMES) {

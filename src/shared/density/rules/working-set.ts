@@ -1,49 +1,49 @@
-// The rule `working-set`: results that the agent no longer works with leave the history when that is worth it. Their
-// calls stay, and say what can be read again.
+// The rule `working-set`: prunes results that the agent no longer works with, once that pays. Their
+// calls stay and show what can be read again.
 
 import { NONE, RESPONSE_FLAG } from '../index/history-columns.js';
-import type { CallPlace } from '../explain/explanation.js';
+import type { CallPlace, ExplainedSubject } from '../explain/explanation.js';
 import type { DensityRule } from './density-rule.js';
 import {
   isDue,
   isStale,
   judgeWorkingSet,
-  timeOf,
+  maxAgeOf,
   WORKING_SET_REASON,
 } from './judge-working-set.js';
 import { ACTION } from './marks.js';
-import { sayWorkingSet } from './say-working-set.js';
 import { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './working-set-rules.js';
 import type { WorkingSetRules } from './working-set-rules.js';
-import { reclaimOf } from './worth-a-rewrite.js';
+import { reclaimOf } from './rewrite-price.js';
+import { count, modelCalls, nameOfCall, times } from './words.js';
 
-/** Why a result stays in the working set, or has left it: see `WorkingSetFinding`. */
+/** Why a result is inside or outside the working set; see `WorkingSetFinding`. */
 export type WorkingSetReason =
   'unsent' | 'small' | 'fresh' | 'aged' | 'expired' | 'repeated' | 'read-again' | 'spent';
 
 /**
- * Of a result, or of a call for its arguments, by what the agent has done since. In the working set: `unsent`, the model was not sent it yet; `small`; `fresh`, it
- * came lately. Outside it: `aged`, it leaves when others do; `expired`, its time is over; `repeated`, the same call was made
- * again; `read-again`, the same lines were read again; `spent`, a call has texts that are gone from its file, or were written or read
- * again. All but `aged` leave when that is worth an edit. Ages are in
- * model calls.
+ * Finding on a result, or on the arguments of a call. Inside the working set: `unsent`, not sent to
+ * the model yet; `small`; `fresh`, recent. Outside: `aged`, pruned along with others; `expired`,
+ * older than its kind may get; `repeated`, the same call was made again; `read-again`, the same
+ * lines were read again; `spent`, texts in the arguments are no longer in the file, or were written
+ * or read again. All but `aged` are pruned once that is worth an edit. Ages are in model calls.
  */
 export interface WorkingSetFinding {
   readonly rule: 'working-set';
   readonly reason: WorkingSetReason;
-  /** Whether it has left the working set, and only waits for an edit to be worth a rewrite of the prompt cache. */
+  /** Outside the working set, but kept until an edit is worth rewriting the prompt cache. */
   readonly isWaiting: boolean;
   /** How many times the model was sent the result. */
   readonly age: number;
-  /** So old it may get. */
+  /** The age up to which it stays. */
   readonly time: number;
-  /** About how many tokens the result has, 0 for a placeholder; those of the spent texts of a call. */
+  /** Estimated tokens of the result (0 for a placeholder), or of the spent texts of a call. */
   readonly tokens: number;
-  /** The call that repeated it or read the same lines; `null` for the other reasons. */
+  /** The call that repeated it or read the same lines; else `null`. */
   readonly by: CallPlace | null;
-  /** What all that wait would give back together, of those whose time is over. Estimated tokens. */
+  /** Estimated tokens that all waiting, due results would save together. */
   readonly waitingTokens: number;
-  /** What they have to, to leave; infinite while all results together have few tokens. */
+  /** What they must save to be pruned; infinite while all results together have few tokens. */
   readonly neededTokens: number;
 }
 
@@ -53,9 +53,9 @@ export const WORKING_SET_CHOICES = ['preset', 'off', 'default', 'aggressive'] as
 export type WorkingSetChoice = (typeof WORKING_SET_CHOICES)[number];
 
 /**
- * Returns the rules of a choice; `undefined` is no working set.
+ * Resolves a choice; `undefined` means no working set.
  *
- * @param preset the rules that a session was created with
+ * @param preset the rules that the session was created with
  */
 export function workingSetOf(
   choice: WorkingSetChoice,
@@ -73,7 +73,7 @@ export function workingSetOf(
   }
 }
 
-/** Takes away results that left the working set. */
+/** Prunes results that left the working set. */
 export const WORKING_SET: DensityRule<WorkingSetFinding> = {
   name: 'working-set',
   item: 'unused result',
@@ -84,8 +84,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
       description: 'By which rules results leave that the agent no longer works with',
       type: 'enum',
       enumValues: WORKING_SET_CHOICES,
-      valueOf: (choice: WorkingSetChoice, preset: WorkingSetRules | undefined) =>
-        workingSetOf(choice, preset),
+      valueOf: workingSetOf,
     },
   ],
   reads: ['calls', 'workingSet'],
@@ -102,7 +101,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     for (let row = reason.length - 1; row >= 0; row -= 1) {
       if (responses.entry.at(row) < firstEntry) break;
       if (!isStale(reason[row]) || marks.responses[row] !== 0) continue;
-      // What superseded it shows what it showed.
+      // The newer result shows the same, so no excerpt is needed.
       const isSuperseded = isDue(reason[row]) && reason[row] !== WORKING_SET_REASON.expired;
       const isLong = (responses.flags.at(row) & RESPONSE_FLAG.text) !== 0;
       marks.responses[row] = mark(isLong && !isSuperseded ? ACTION.excerpt : ACTION.pointer);
@@ -112,7 +111,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
       if ((spent[call] ?? 0) > 0 && marks.calls[call] === 0)
         marks.calls[call] = mark(ACTION.shorten);
     }
-    // Nothing over nothing is not a number, and never reached.
+    // 0 / 0 is NaN, and never reached.
     const waits = {
       waitingTokens,
       neededTokens: Number.isNaN(neededTokens) ? Infinity : neededTokens,
@@ -134,7 +133,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
           reason: name,
           isWaiting: isStale(reason[row]) && marks.responses[row] === 0,
           age: age[row] ?? 0,
-          time: timeOf(calls.kind.at(call), rules),
+          time: maxAgeOf(calls.kind.at(call), rules),
           tokens: responses.tokens.at(row),
           by: callAt(by[row] ?? NONE),
           ...waits,
@@ -154,3 +153,42 @@ const REASON_NAMES: Readonly<Record<number, WorkingSetReason>> = {
   [WORKING_SET_REASON.repeated]: 'repeated',
   [WORKING_SET_REASON.readAgain]: 'read-again',
 };
+
+export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: ExplainedSubject): string {
+  const { isWaiting, waitingTokens, neededTokens } = finding;
+  const reason = reasonText(finding);
+  if (isWaiting && finding.reason === 'aged') return reason;
+  if (isWaiting && neededTokens === Infinity)
+    return `${reason} It waits: all results together have few tokens.`;
+  if (isWaiting) {
+    return (
+      `${reason} It waits: results like it would give back ${count(waitingTokens)} tokens together, ` +
+      `and ${count(neededTokens)} would be worth a rewrite of the prompt cache.`
+    );
+  }
+  if (verdict !== 'excerpt' && verdict !== 'placeholder') return reason;
+  return `${reason} ${verdict === 'excerpt' ? 'An excerpt' : 'A placeholder'} takes its place.`;
+}
+
+function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): string {
+  const sent = `the model was sent it ${times(age)}`;
+  const stays = `it stays for ${modelCalls(time)}`;
+  switch (reason) {
+    case 'unsent':
+      return 'The model was not sent it yet.';
+    case 'small':
+      return `It is small, with ${count(tokens)} tokens.`;
+    case 'fresh':
+      return `It is new: ${sent}, and ${stays}.`;
+    case 'aged':
+      return `It is no longer new, and leaves when others do: ${sent}, and else ${stays}.`;
+    case 'expired':
+      return `Its time is over: ${sent}, and ${stays}.`;
+    case 'repeated':
+      return `The same call was made again: ${nameOfCall(by)}.`;
+    case 'spent':
+      return `Of its arguments ${count(tokens)} tokens are gone from the file, or were written or read again.`;
+    case 'read-again':
+      return `The same lines were read again by ${nameOfCall(by)}.`;
+  }
+}

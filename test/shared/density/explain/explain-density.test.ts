@@ -8,14 +8,13 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
-import { excerptOf } from '../../../../src/shared/density/index/excerpt.js';
+import { excerptOf, withoutSpentText } from '../../../../src/shared/density/index/excerpt.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
 import type {
   BlockExplanation,
   BlockPlace,
   EntryExplanation,
 } from '../../../../src/shared/density/explain/explanation.js';
-import { withoutSpentText } from '../../../../src/shared/density/index/spent-text.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
@@ -195,8 +194,8 @@ describe('explainDensity', () => {
           const response = blockAt(history, blockOf(index, block));
           if (response?.type !== 'tool_response') throw new Error('Expected a response.');
           // A placeholder weighs nothing that could be given back.
-          const isGone = placeholderKind(response) !== 'none';
-          expect(block.tokens).toBe(isGone ? 0 : estimateResultTokens(response));
+          const hasPlaceholder = placeholderKind(response) !== 'none';
+          expect(block.tokens).toBe(hasPlaceholder ? 0 : estimateResultTokens(response));
         }
       }
     });

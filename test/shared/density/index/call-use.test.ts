@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { callUse } from '../../../../src/shared/density/index/call-use.js';
 import { CALL_ACCESS, CALL_KIND } from '../../../../src/shared/density/index/history-columns.js';
-import { WHOLE_FILE } from '../../../../src/shared/density/index/line-range.js';
+import { WHOLE_FILE } from '../../../../src/shared/density/index/command-reading.js';
 import {
   readsFile,
   runsCommands,

@@ -2,9 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCommand } from '../../../../src/shared/density/index/command-reading.js';
+import { readCommand, WHOLE_FILE } from '../../../../src/shared/density/index/command-reading.js';
 import type { CommandReading } from '../../../../src/shared/density/index/command-reading.js';
-import { WHOLE_FILE } from '../../../../src/shared/density/index/line-range.js';
 import { runs } from '../../../support/scale.js';
 
 type Kind = CommandReading['kind'];

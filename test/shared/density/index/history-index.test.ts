@@ -4,14 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../../../src/shared/content.js';
-import { NO_SIGNATURE } from '../../../../src/shared/density/index/call-signature.js';
+import { NO_SIGNATURE } from '../../../../src/shared/density/index/hash.js';
 import { NONE, RESPONSE_FLAG } from '../../../../src/shared/density/index/history-columns.js';
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
 import type { ChosenIndex } from '../../../../src/shared/density/index/history-index.js';
 import { scopeOfSession } from '../../../../src/shared/density/index/index-scope.js';
 import type { IntColumn } from '../../../../src/shared/density/index/history-columns.js';
 import type { Stretch } from '../../../../src/shared/density/index/stretches.js';
-import { stretchesOfRewrite } from '../../../../src/shared/density/index/edit-stretches.js';
+import { stretchesOfRewrite } from '../../../../src/shared/density/index/stretches.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../../support/arbitrary-history.js';
 import {

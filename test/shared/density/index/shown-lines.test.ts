@@ -2,18 +2,18 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KnownStretches } from '../../../../src/shared/density/index/shown-lines.js';
+import { KnownShingles } from '../../../../src/shared/density/index/shown-lines.js';
 import type { ShownRun } from '../../../../src/shared/density/index/shown-lines.js';
-import { linesOf, STRETCH_LINES } from '../../../../src/shared/density/index/text-lines.js';
+import { linesOf, SHINGLE_LINES } from '../../../../src/shared/density/index/text-lines.js';
 import { runs } from '../../../support/scale.js';
 
 const LINES = 'the first line of three\nthe second line of three\nthe third line of three';
 const OTHERS = LINES.replaceAll('three', 'the others');
 const lines = linesOf(LINES);
 
-describe('KnownStretches', () => {
+describe('KnownShingles', () => {
   it('finds lines in the first text that has them and may be named, in whatever order texts were noted', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     for (const text of [20, 10, 30]) known.note(text, lines);
     const rows = new Map([
       [30, 7],
@@ -35,20 +35,20 @@ describe('KnownStretches', () => {
   });
 
   it('knows how much is noted of the longest text, and finds the others when that is forgotten', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     known.note(1, linesOf(Array.from({ length: 9_000 }, (_, at) => `a line ${at}`).join('\n')));
     known.note(2, lines);
-    expect(known.sizeOf(1)).toBe(Math.ceil(4_096 / STRETCH_LINES));
+    expect(known.sizeOf(1)).toBe(Math.ceil(4_096 / SHINGLE_LINES));
     expect(known.sizeOf(2)).toBe(1);
     known.forget(1);
     expect(known.sizeOf(1)).toBeUndefined();
     expect(known.shownIn(lines, new Map([[2, 5]]))).toEqual([
-      { start: 0, end: STRETCH_LINES, row: 5 },
+      { start: 0, end: SHINGLE_LINES, row: 5 },
     ]);
   });
 
   it('tells of one run where lines follow each other in another text as well', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     known.note(1, linesOf(`${LINES}\n${OTHERS}`));
     const turned = linesOf(`${OTHERS}\n${LINES}\n${OTHERS}`);
     expect(known.shownIn(turned, new Map([[1, 0]]))).toEqual([
@@ -58,7 +58,7 @@ describe('KnownStretches', () => {
   });
 
   it('knows more stretches than fit narrow rows, and those that are left of them', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     const texts = Array.from({ length: 60 }, (_, at) => linesOf(text(at * 4_096, 4_096)));
     for (const [at, lines] of texts.entries()) known.note(at + 1, lines);
     expect(known.size).toBeGreaterThan(2 ** 16);
@@ -70,7 +70,7 @@ describe('KnownStretches', () => {
   });
 
   it('keeps nothing of what is forgotten', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     for (const text of [1, 2]) known.note(text, text === 2 ? linesOf(OTHERS) : lines);
     known.move(1, 3);
     known.keep(new Set([3]));
@@ -84,7 +84,7 @@ describe('KnownStretches', () => {
   });
 
   it('tells of a run with all that stands around it, by the text that shows most of it', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     const part = text(0, 30);
     known.note(1, linesOf(`${text(100, 1)}\n${part}\n${text(200, 7)}`));
     known.note(2, linesOf(`${text(300, 2)}\n${text(0, 20)}`));
@@ -100,7 +100,7 @@ describe('KnownStretches', () => {
     ['numbered alike', (line: string, at: number) => `  ${at + 7}→${line}`, undefined],
     ['without numbers', (line: string) => line, null],
   ])('knows lines %s there', (_name, made, there) => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     const numbered = (line: string, at: number): string => `${at + 7}→${line}`;
     const lines = text(0, 12).split('\n');
     known.note(1, linesOf(lines.map(made).join('\n')));
@@ -116,11 +116,11 @@ describe('KnownStretches', () => {
       { start: 0, end: 6, row: 0 },
       { start: 6, end: 12, row: 0 },
     ];
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     known.note(1, numbered);
     const found = known.shownIn(linesOf(lines.join('\n')), new Map([[1, 0]]));
     expect(found).toEqual(parts.map((part) => ({ ...part, there: 0 })));
-    const bare = new KnownStretches();
+    const bare = new KnownShingles();
     bare.note(1, linesOf(lines.join('\n')));
     expect(bare.shownIn(numbered, new Map([[1, 0]]))).toEqual(
       parts.map((part) => ({ ...part, there: null })),
@@ -128,7 +128,7 @@ describe('KnownStretches', () => {
   });
 
   it('takes the end of a text for the end of it, and what stands behind numbered lines for what it is', () => {
-    const known = new KnownStretches();
+    const known = new KnownShingles();
     known.note(1, linesOf(text(0, 6)));
     known.note(2, linesOf(text(6, 6)));
     const rows = new Map([1, 2].map((number) => [number, number]));
@@ -158,7 +158,7 @@ describe('KnownStretches', () => {
     );
     fc.assert(
       fc.property(fc.array(source, { maxLength: 4 }), source, (sources, lines) => {
-        const known = new KnownStretches();
+        const known = new KnownShingles();
         for (const [at, noted] of sources.entries()) known.note(at + 1, linesOf(noted.join('\n')));
         const rows = new Map(sources.map((_, at) => [at + 1, at]));
         const found = known.shownIn(linesOf(lines.join('\n')), rows);
@@ -196,7 +196,7 @@ describe('KnownStretches', () => {
         fc.array(number),
         said,
         (commands, named, asked) => {
-          const known = new KnownStretches();
+          const known = new KnownShingles();
           const texts = new Map<number, string>();
           const textOf = (of: readonly number[]): string =>
             of.map((at) => `it says the line ${at}`).join('\n');
@@ -222,7 +222,7 @@ describe('KnownStretches', () => {
             }
           }
           // One that was fed with what is left, in order, knows the same.
-          const fresh = new KnownStretches();
+          const fresh = new KnownShingles();
           for (const [at, held] of [...texts].toSorted(([a], [b]) => a - b))
             fresh.note(at, linesOf(held));
           expect([known.size, known.texts]).toEqual([fresh.size, texts.size]);

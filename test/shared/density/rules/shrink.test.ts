@@ -19,7 +19,7 @@ import {
   withColdCache,
 } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
-import { isShrunk } from '../../../../src/shared/shrink/shrunk-mark.js';
+import { isShrunk } from '../../../../src/shared/shrink/shown-before.js';
 import { DeltaQueue } from '../../../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../../../src/main/offload/reply.js';
 import { ResidentHistory } from '../../../../src/worker/resident-history.js';

@@ -6,7 +6,7 @@ import type { EntryStretches } from '../../../../src/shared/density/index/stretc
 import {
   stretchesOfEdit,
   stretchesOfRewrite,
-} from '../../../../src/shared/density/index/edit-stretches.js';
+} from '../../../../src/shared/density/index/stretches.js';
 
 /** By entry of the new history, its place in the former one; checks the shifts on the way. */
 function placesOf(entries: EntryStretches): number[] {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { toolContent, toolResponse } from '../../../src/shared/content.js';
-import { summarizeEntry } from '../../../src/shared/summarize/summarize-entry.js';
+import { summarizeEntry } from '../../../src/shared/summarize/tool-summary.js';
 
 describe('summarizeEntry', () => {
   it('takes the media of a result away with it', () => {

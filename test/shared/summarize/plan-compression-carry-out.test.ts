@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
-import { carryOutCompression } from '../../../src/shared/summarize/carry-out-compression.js';
+import { carryOutCompression } from '../../../src/shared/summarize/plan-compression.js';
 
 describe('carryOutCompression', () => {
   it('takes the media of a result away with it', () => {

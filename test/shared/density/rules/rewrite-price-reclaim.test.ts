@@ -7,8 +7,8 @@ import { ACTION } from '../../../../src/shared/density/rules/marks.js';
 import { WORKING_SET_REASON } from '../../../../src/shared/density/rules/judge-working-set.js';
 import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
-import { reclaimOf } from '../../../../src/shared/density/rules/worth-a-rewrite.js';
-import type { Reclaim } from '../../../../src/shared/density/rules/worth-a-rewrite.js';
+import { reclaimOf } from '../../../../src/shared/density/rules/rewrite-price.js';
+import type { Reclaim } from '../../../../src/shared/density/rules/rewrite-price.js';
 import { workingHistory } from '../../../support/working-notation.js';
 
 /** What stands for a placeholder and for a call, and the price of a token behind, in tokens of one call. */

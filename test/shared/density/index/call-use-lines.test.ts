@@ -1,7 +1,8 @@
 // Which lines of a file a call reads: by first and last, by first and count, by a pair.
 
 import { describe, expect, it } from 'vitest';
-import { linesRead, rangeOf, WHOLE_FILE } from '../../../../src/shared/density/index/line-range.js';
+import { linesRead } from '../../../../src/shared/density/index/call-use.js';
+import { rangeOf, WHOLE_FILE } from '../../../../src/shared/density/index/command-reading.js';
 import type { LineKeys } from '../../../../src/shared/tool-catalog.js';
 
 const KEYS: LineKeys = { first: 'from', last: 'to', count: 'limit' };

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { WordMemo } from '../../../src/shared/tokens/word-memo.js';
+import { WordMemo } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { runs } from '../../support/scale.js';
 
 const word = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((bytes) => Buffer.from(bytes));

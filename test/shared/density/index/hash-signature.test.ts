@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_SIGNATURE, signatureOf } from '../../../../src/shared/density/index/call-signature.js';
+import { NO_SIGNATURE, signatureOf } from '../../../../src/shared/density/index/hash.js';
 import { runs, sightings } from '../../../support/scale.js';
 
 const parameters = fc.jsonValue({ maxDepth: 5, depthSize: 'medium', noUnicodeString: false });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
-import { findTailStart } from '../../../src/shared/summarize/tail-boundary.js';
+import { findTailStart } from '../../../src/shared/summarize/plan-compression.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
