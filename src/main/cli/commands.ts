@@ -1,20 +1,19 @@
-// The commands by name: what the list of them shows, and where each is. Imports none of them, so that
-// a command line loads the command that it names and no other.
+// The table of commands. Imports each lazily, so that only the requested command is loaded.
 
 import type { Command } from 'commander';
 
-/** One command, before it is loaded. */
+/** A command that is not loaded yet. */
 export interface CommandEntry {
   readonly name: string;
   /** Its line in the list of commands. */
   readonly summary: string;
-  /** Its arguments as the list shows them, such as `<file>`; as the command itself has them. */
+  /** Its arguments for the list, such as `<file>`; must match the command's own. */
   readonly arguments: string;
-  /** Resolves to what makes the command; `onExit` is told the exit code of a run that came to its end. */
+  /** Loads the command's factory. A run that completes passes its exit code to `onExit`. */
   readonly load: () => Promise<(onExit: (code: number) => void) => Command>;
 }
 
-/** All commands, in the order of the list. */
+/** All commands, in the order of the help text. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'replay',
@@ -44,7 +43,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'run',
     summary: 'run an agent behind a gateway of its own',
     arguments: '<command...>',
-    load: async () => (await import('./gateway/run-command.js')).createRunCommand,
+    load: async () => (await import('./gateway/gateway-command.js')).createRunCommand,
   },
   {
     name: 'worker',
@@ -60,7 +59,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/** Returns the name that asks for a command in what stands after `ctxfold`, be it to run it or for its help. */
+/** Returns the command that the arguments name, as in `replay …` or `help replay`. */
 export function namedCommand(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   return first === 'help' ? second : first;

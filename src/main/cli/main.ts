@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The command line: loads the command that is asked for, and turns however a run ends into an exit
-// code. That is set rather than the process ended, so that what was printed gets out. What commands
-// there are stands in commands.ts; nothing here may load the public API.
+// Entry point of the command line: loads only the requested command (see commands.ts) and maps every
+// outcome to an exit code. Sets `process.exitCode` instead of exiting, so that pending output is flushed.
+// Must not load the public API: help would be slow.
 
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
@@ -9,7 +9,7 @@ import { Command, CommanderError } from 'commander';
 import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
 import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
-import { printText, tell, tellLines } from './terminal/print.js';
+import { printText, printMessage, printMessageLines } from './terminal/print.js';
 import { terminalLayout } from './terminal/terminal-layout.js';
 import { printable } from './terminal/terminal-text.js';
 
@@ -18,7 +18,7 @@ function packageVersion(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** What the list of commands shows of one that is not asked for. */
+/** Stand-in for a command that is not loaded, for the list in the help text. */
 function createPlaceholder(entry: CommandEntry): Command {
   const command = new Command(entry.name);
   return entry.arguments === '' ? command : command.arguments(entry.arguments);
@@ -50,7 +50,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
       .configureOutput({
         writeOut: printText,
         writeErr: (text) => {
-          tellLines(text.trimEnd());
+          printMessageLines(text.trimEnd());
         },
         getOutHelpWidth: () => terminalLayout().width,
         getErrHelpWidth: () => terminalLayout().width,
@@ -65,34 +65,35 @@ async function main(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Help and version end that way too.
+      // --help and --version end here too, with exit code 0.
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
       return;
     }
     const { describeError, exitCodeOf } = await import('./terminal/print-error.js');
     const { debug } = program.opts<{ readonly debug?: boolean }>();
-    tellLines(describeError(error, debug === true));
+    printMessageLines(describeError(error, debug === true));
     process.exitCode = exitCodeOf(error);
   }
 }
 
-/** What nobody waits for may fail as well, and ends in one line too. */
-function failAtOnce(error: unknown): void {
+/** Errors outside of the command's promise are printed as one line too. */
+function exitOnUncaught(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  if (process.argv.includes('--debug')) tellLines(inspect(error));
-  else tell(printable(message));
+  if (process.argv.includes('--debug')) printMessageLines(inspect(error));
+  else printMessage(printable(message));
   process.exit(EXIT.failed);
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads has read enough, as in `| head`.
+  // The reader has closed the pipe, as `| head` does.
   if (error.code === 'EPIPE') return;
-  tell(`What there is to print cannot be written: ${printable(error.message)}`);
+  printMessage(`What there is to print cannot be written: ${printable(error.message)}`);
   process.exit(EXIT.failed);
 });
-// There is nowhere left to say it.
+// Nowhere left to report it.
 process.stderr.on('error', () => undefined);
-// Where the command is not the process, this is its host's.
-if (process.listenerCount('uncaughtException') === 0) process.on('uncaughtException', failAtOnce);
+// A host that imports this module has its own handler.
+if (process.listenerCount('uncaughtException') === 0)
+  process.on('uncaughtException', exitOnUncaught);
 
 await main();

@@ -26,7 +26,7 @@ describe('COMMANDS', () => {
 
   test('replay shows its help without the public API', () => {
     const loaded = modulesBehind('src/main/cli/replay/replay-command.ts');
-    expect(loaded).toContain('src/main/cli/terminal/option-choices.ts');
+    expect(loaded).toContain('src/main/cli/terminal/options.ts');
     expect(loaded).not.toContain('src/index.ts');
   });
 

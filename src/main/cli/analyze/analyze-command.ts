@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import type { ModelPrice } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { wholeNumber } from '../terminal/option-values.js';
+import { wholeNumber } from '../terminal/options.js';
 import {
   CONTEXT_LIMIT_HELP,
   JSON_HELP,

@@ -5,7 +5,7 @@ import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
 import { findSessionFiles, readSession } from '../replay/session-files.js';
 import { openProgress } from '../terminal/progress-bar.js';
-import { printText, tell } from '../terminal/print.js';
+import { printText, printMessage } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { explainEntry } from './explain-entry.js';
 import { renderExplanation } from './render-explanation.js';
@@ -68,6 +68,6 @@ function print(told: Omit<ExplanationReport, 'reportVersion'>, given: AnalyzeArg
 }
 
 function misused(message: string): number {
-  tell(printable(message));
+  printMessage(printable(message));
   return EXIT.usage;
 }

@@ -1,12 +1,12 @@
-// The commands `gateway` and what it shares with `run`: options and help. What it does is loaded when it runs.
+// The commands `gateway` and `run`: options and help. The implementation is loaded when one runs.
 
 import { Command, Option } from 'commander';
 import type { GatewayOptions } from '../../../gateway.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { wholeNumber } from '../terminal/option-values.js';
+import { collectValues, wholeNumber } from '../terminal/options.js';
 
-/** The options of both commands, as the command line gives them. */
-export interface GatewayArguments {
+/** Parsed options of both commands. */
+interface GatewayArguments {
   readonly mode: 'observe' | 'compact';
   readonly dry?: readonly string[];
   readonly port: number;
@@ -17,11 +17,11 @@ export interface GatewayArguments {
   readonly store?: string;
 }
 
-interface OwnArguments extends GatewayArguments {
+interface ServeArguments extends GatewayArguments {
   readonly host: string;
 }
 
-const EXAMPLES_HELP = `
+const GATEWAY_EXAMPLES = `
 Examples:
   ctxfold gateway --port 8787
   ctxfold gateway --port 8787 --mode compact --removal-log ~/.ctxfold
@@ -35,13 +35,16 @@ requests give it as the header x-ctxfold-token, or as /token/<token> in front of
 
 ${EXIT_CODES_HELP}`;
 
-const several = (value: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
-  value,
-];
+const RUN_EXAMPLES = `
+Examples:
+  ctxfold run -- claude
+  ctxfold run --mode compact -- gemini -p "fix the tests"
 
-/** Adds what `gateway` and `run` have in common. */
-export function addGatewayOptions(command: Command, port: number): Command {
+The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where
+one of them is set already, that is where the gateway sends to. Its exit code becomes that of ctxfold.`;
+
+/** Adds the options that both commands have. */
+function addGatewayOptions(command: Command, port: number): Command {
   return command
     .addOption(
       new Option(
@@ -54,7 +57,7 @@ export function addGatewayOptions(command: Command, port: number): Command {
     .option(
       '--dry <conversation>',
       'only observe a conversation, by its name or id; may be given several times',
-      several,
+      collectValues,
     )
     .option(
       '--port <number>',
@@ -65,7 +68,7 @@ export function addGatewayOptions(command: Command, port: number): Command {
     .option(
       '--upstream <name=url>',
       'where requests go: anthropic, openai, gemini, or a name that stands in front of the path; may be given several times',
-      several,
+      collectValues,
     )
     .option(
       '--context-limit <tokens>',
@@ -80,7 +83,7 @@ export function addGatewayOptions(command: Command, port: number): Command {
     );
 }
 
-/** Makes the command. It runs until it is interrupted. */
+/** Creates the command `gateway`, which runs until it is terminated. */
 export function createGatewayCommand(onExit: (code: number) => void): Command {
   const command = new Command('gateway').description(
     'Listens between agents and their providers, for Anthropic Messages, OpenAI Responses and Chat ' +
@@ -89,16 +92,31 @@ export function createGatewayCommand(onExit: (code: number) => void): Command {
   );
   return addGatewayOptions(command, 8787)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .addHelpText('after', EXAMPLES_HELP)
-    .action(async ({ host, ...given }: OwnArguments, own: Command) => {
+    .addHelpText('after', GATEWAY_EXAMPLES)
+    .action(async ({ host, ...given }: ServeArguments, own: Command) => {
       const { runGateway } = await import('./run-gateway.js');
       const token = process.env['CTXFOLD_GATEWAY_TOKEN'];
       onExit(await runGateway({ ...readGatewayOptions(given, own), host, token }));
     });
 }
 
-/** Makes options of a gateway out of what the command line says. */
-export function readGatewayOptions(given: GatewayArguments, command: Command): GatewayOptions {
+/** Creates the command `run`, which exits with the command that it runs. */
+export function createRunCommand(onExit: (code: number) => void): Command {
+  const command = new Command('run').description(
+    'Starts a gateway on a port of its own, runs a command with the variables by which agents find their ' +
+      'provider, and ends with it. Passes signals on.',
+  );
+  return addGatewayOptions(command, 0)
+    .argument('<command...>', 'the agent with its arguments, behind --')
+    .addHelpText('after', RUN_EXAMPLES)
+    .action(async (words: readonly string[], given: GatewayArguments, own: Command) => {
+      const { runBehindGateway } = await import('./run-gateway.js');
+      onExit(await runBehindGateway(words, readGatewayOptions(given, own)));
+    });
+}
+
+/** Maps parsed arguments to gateway options; an invalid `--upstream` ends the command. */
+function readGatewayOptions(given: GatewayArguments, command: Command): GatewayOptions {
   const upstreams = (given.upstream ?? []).map((text) => {
     const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (name === undefined || url === undefined || !URL.canParse(url))

@@ -1,21 +1,100 @@
-// Runs a gateway until it is interrupted.
+// Runs a gateway: on its own, or with a command behind it, which gets its provider variables and signals.
 
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
 import { startGateway } from '../../../gateway.js';
-import { gatewayPage } from './gateway-page.js';
 import type { GatewayOptions } from '../../../gateway.js';
 import { EXIT } from '../terminal/exit-codes.js';
-import { untilEnded } from '../terminal/interruptible.js';
-import { tell } from '../terminal/print.js';
+import { waitForTermination } from '../terminal/interruptible.js';
+import { printMessage } from '../terminal/print.js';
+import { gatewayPage } from './gateway-page.js';
 
-/** Serves; resolves to the exit code when that has ended. */
+/** The variables in which agents look for a provider's URL, with the upstream that each names. */
+const VARIABLES = [
+  ['ANTHROPIC_BASE_URL', 'anthropic'],
+  ['OPENAI_BASE_URL', 'openai'],
+  ['OPENAI_API_BASE', 'openai'],
+  ['GOOGLE_GEMINI_BASE_URL', 'gemini'],
+  ['CODE_ASSIST_ENDPOINT', 'code-assist'],
+] as const;
+
+const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Exit codes of a shell for a command that does not exist or cannot be executed. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+
+/** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
   const gateway = await startGateway({ ...options, page: gatewayPage });
-  tell(`listens on ${gateway.url} (${options.mode ?? 'observe'})`);
-  tell(`page: ${gateway.url}/ctxfold`);
+  printMessage(`listens on ${gateway.url} (${options.mode ?? 'observe'})`);
+  printMessage(`page: ${gateway.url}/ctxfold`);
   try {
-    await untilEnded();
+    await waitForTermination();
     return EXIT.done;
   } finally {
     await gateway.close();
+  }
+}
+
+/** Runs a command; resolves to its exit code, or 128 plus the number of the signal that ended it. */
+export async function runBehindGateway(
+  [command = '', ...args]: readonly string[],
+  options: GatewayOptions,
+): Promise<number> {
+  const upstreams = { ...upstreamsOf(process.env), ...options.upstreams };
+  const gateway = await startGateway({ ...options, upstreams, page: gatewayPage });
+  printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
+  try {
+    const child = spawn(command, args, {
+      stdio: 'inherit',
+      env: { ...process.env, ...variablesOf(gateway.url) },
+    });
+    return await exitCodeOf(child, command);
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** Returns the variables that point an agent at a gateway. */
+export function variablesOf(url: string): Record<string, string> {
+  return Object.fromEntries(VARIABLES.map(([name, upstream]) => [name, `${url}/${upstream}`]));
+}
+
+/** Returns the upstreams that the environment already names. */
+export function upstreamsOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const upstreams: Record<string, string> = { 'code-assist': CODE_ASSIST };
+  // Reversed: of two variables for one upstream, the first of the table wins.
+  for (const [name, upstream] of [...VARIABLES].reverse()) {
+    const value = env[name];
+    if (value !== undefined && value !== '') upstreams[upstream] = value;
+  }
+  return upstreams;
+}
+
+async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  // A terminal sends SIGINT to the child as well. Let the child decide; this process exits with it.
+  const ignore = (): void => undefined;
+  for (const signal of SIGNALS)
+    process.on(signal, signal === 'SIGINT' && process.stdin.isTTY ? ignore : forward);
+  try {
+    return await new Promise<number>((resolve) => {
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        printMessage(`${command} cannot be run (${error.code ?? error.name})`);
+        resolve(error.code === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE);
+      });
+      child.once('exit', (code, signal) => {
+        resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM']);
+      });
+    });
+  } finally {
+    for (const signal of SIGNALS) {
+      process.off(signal, forward);
+      process.off(signal, ignore);
+    }
   }
 }

@@ -1,9 +1,10 @@
-// The command `mcp`: its options and help. What it does is loaded when it runs.
+// The command `mcp`: options and help. The implementation is loaded when it runs.
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { SessionScope } from '../../../removal-log.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { collectValues } from '../terminal/options.js';
 
 const EXAMPLES_HELP = `
 Examples:
@@ -27,7 +28,7 @@ const SEVERAL_SESSIONS =
 const SERVER_MISSING =
   'error: the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
 
-/** It is an optional peer: only this command needs it. */
+/** The MCP server is an optional peer dependency: only this command needs it. */
 function isServerMissing(error: unknown): boolean {
   return error instanceof Error && /Cannot find package '@modelcontextprotocol/.test(error.message);
 }
@@ -38,10 +39,9 @@ interface McpArguments {
   readonly allSessions?: true;
 }
 
-/** Makes the command. It runs until its input ends, and sets no exit code before. */
+/** Creates the command. It runs until stdin ends, and sets no exit code. */
 export function createMcpCommand(): Command {
   return new Command('mcp')
-    .summary('serve what sessions took away to a model, over MCP')
     .description(
       'Serves the Model Context Protocol on standard input and output: the tool `recall` returns the ' +
         'original result of a tool call that was taken out of a conversation, `list_removed` lists what ' +
@@ -51,7 +51,7 @@ export function createMcpCommand(): Command {
     .requiredOption(
       '--removal-log <file>',
       'a removal log to read; may be given several times',
-      (file: string, before: readonly string[] | undefined) => [...(before ?? []), file],
+      collectValues,
     )
     .option('--session <id>', 'whose results may be given; needed when there are several sessions')
     .addOption(

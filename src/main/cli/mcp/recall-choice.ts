@@ -1,24 +1,21 @@
-// Whose results a server gives back when removal logs may hold those of many sessions: the session's that it was told,
-// or the only one's that there is. Never guesses between two, and names none of them.
+// Decides whose results a server returns when removal logs may hold several sessions: the session it was started
+// for, or the only one there is. Never guesses between sessions, and never reveals their ids.
 
 import { readRemovals } from '../../../removal-log.js';
 import type { SessionScope } from '../../../removal-log.js';
-import { isMissingFile } from './recall-failures.js';
 
-/** What is read, and whose results are given. */
+/** Removal logs, and whose results in them may be returned. */
 export interface RecallSource {
-  /** Removal logs. */
   readonly paths: readonly string[];
-  /** @default the only session that they hold; nothing is given while they hold several */
+  /** @default the only session in the logs; nothing is returned while they hold several */
   readonly scope?: SessionScope | undefined;
 }
 
-/** Whose results may be given; or that there are none yet, or those of several sessions and nobody said whose. */
+/** Whose results may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
 export type RecallChoice = SessionScope | 'none' | 'several';
 
 /**
- * Reads the removal logs as they are now, up to the second session; not at all when the choice was made. A file that
- * does not exist holds nothing.
+ * Returns the given scope, or scans the removal logs until a second session shows up. A missing file counts as empty.
  *
  * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file cannot be read: it may hold another session.
  */
@@ -36,4 +33,10 @@ export async function chooseRecall({ paths, scope }: RecallSource): Promise<Reca
     }
   }
   return only === undefined ? 'none' : { sessionId: only };
+}
+
+/** Whether the cause is a missing file, as before the first edit of a session. */
+export function isMissingFile(thrown: unknown): boolean {
+  const { cause } = Object(thrown) as { readonly cause?: unknown };
+  return (Object(cause) as { readonly code?: unknown }).code === 'ENOENT';
 }

@@ -1,14 +1,13 @@
-// The MCP server over removal logs: which tools it has, and what they answer. Knows no streams. What goes
-// wrong is told to the model as the text of an answer.
+// The MCP server over removal logs: its tools and their answers. Failures are returned to the model as text.
 
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { restore } from '../../../removal-log.js';
 import type { RestoredResponse } from '../../../removal-log.js';
-import { chooseRecall } from './recall-choice.js';
+import { CtxfoldError } from '../../../index.js';
+import { chooseRecall, isMissingFile } from './recall-choice.js';
 import type { RecallSource } from './recall-choice.js';
-import { isAbsent, isMissingFile } from './recall-failures.js';
 import { readRemovedPage } from './removed-page.js';
 import type { RemovedPage } from './removed-page.js';
 
@@ -34,8 +33,7 @@ const SEVERAL_SESSIONS =
 const READ_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /**
- * Makes the server. Each call reads the removal logs as they are then, so that one that grows, or is made only
- * later, is seen.
+ * Creates the server. Each call reads the removal logs anew, so logs that grow or appear later are seen.
  */
 export function createRecallServer(source: RecallSource, version: string): McpServer {
   const server = new McpServer({ name: 'ctxfold', version });
@@ -80,7 +78,7 @@ async function recall(source: RecallSource, id: string): Promise<CallToolResult>
   );
 }
 
-/** Returns the original that was recorded last, or why there is none; `unread`: a file that may have it could not be read. */
+/** Returns the newest recorded original, or why there is none; `unread`: a log that may hold it could not be read. */
 async function latestOf(
   source: RecallSource,
   id: string,
@@ -95,11 +93,15 @@ async function latestOf(
     else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
   }
   if (latest !== undefined) return latest;
-  const isUnread = failures.some((failure) => !isAbsent(failure) && !isMissingFile(failure));
+  const isUnread = failures.some((failure) => !isNotInLog(failure) && !isMissingFile(failure));
   return isUnread ? 'unread' : 'none';
 }
 
-/** Texts are given as they are, anything else as JSON. A tool that failed may have said so in its error alone. */
+function isNotInLog(thrown: unknown): boolean {
+  return thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
+}
+
+/** Strings are returned unchanged, other values as JSON. A failed tool may have only an error. */
 function originalText({ response: { result, error } }: RestoredResponse): string {
   const isSilent = result === undefined || result === null || result === '';
   const original = isSilent && error !== undefined ? error : result;

@@ -1,21 +1,20 @@
-// What was removed, out of several removal logs, in pages that do not shift while these grow.
+// Pages through the removed results of several removal logs. Cursors stay valid while the logs grow.
 
 import { listRemoved } from '../../../removal-log.js';
 import type { RemovedResult, SessionScope } from '../../../removal-log.js';
-import { chooseRecall } from './recall-choice.js';
+import { chooseRecall, isMissingFile } from './recall-choice.js';
 import type { RecallSource } from './recall-choice.js';
-import { isMissingFile } from './recall-failures.js';
 
-/** A part of the list, the newest first. */
+/** One page, newest first. */
 export interface RemovedPage {
   readonly results: readonly RemovedResult[];
   /** Of the whole list. */
   readonly total: number;
-  /** Where the next page begins; absent on the last one. */
+  /** Start of the next page; absent on the last one. */
   readonly nextCursor?: string;
 }
 
-/** Where a result stands in the list; what comes later has a lower one. */
+/** Sort key of a result; the list is in descending order. */
 type Place = readonly [removedAt: number, file: number, index: number];
 
 interface PlacedResult {
@@ -24,9 +23,9 @@ interface PlacedResult {
 }
 
 /**
- * Reads a page, or tells that nobody said whose of several sessions. A file that does not exist holds nothing.
+ * Reads a page; `several` when the logs hold several sessions and no scope was given. A missing file counts as empty.
  *
- * @throws RangeError for a cursor that no page gave; CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file
+ * @throws RangeError for a malformed cursor; CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file
  * cannot be read.
  */
 export async function readRemovedPage(
@@ -40,7 +39,7 @@ export async function readRemovedPage(
   const lists =
     choice === 'none'
       ? []
-      : await Promise.all(source.paths.map((path) => listWhatExists(path, choice)));
+      : await Promise.all(source.paths.map((path) => listIfPresent(path, choice)));
   const placed = lists.flatMap((results, file) =>
     results.map((result, index): PlacedResult => ({
       place: [result.removedAt, file, index],
@@ -59,10 +58,7 @@ export async function readRemovedPage(
   };
 }
 
-async function listWhatExists(
-  path: string,
-  scope: SessionScope,
-): Promise<readonly RemovedResult[]> {
+async function listIfPresent(path: string, scope: SessionScope): Promise<readonly RemovedResult[]> {
   try {
     return await listRemoved(path, scope);
   } catch (thrown) {

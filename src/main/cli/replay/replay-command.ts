@@ -7,8 +7,8 @@ import type { ModelPrice, OffloadMode } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments, ModelChoice } from './model-options.js';
-import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/option-choices.js';
-import { share, wholeNumber } from '../terminal/option-values.js';
+import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/options.js';
+import { share, wholeNumber } from '../terminal/options.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options that say how a session is played, as the command line gives them. */

@@ -4,7 +4,7 @@ import { EXIT } from '../terminal/exit-codes.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { interruptible } from '../terminal/interruptible.js';
 import { openProgress } from '../terminal/progress-bar.js';
-import { printText, tell } from '../terminal/print.js';
+import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
 import { folderReport } from './folder-report.js';
@@ -68,7 +68,7 @@ async function replay(
 /** Returns the exit code for the sessions of a folder, and says on stderr when there are none. */
 export function tellEmpty(sessions: readonly unknown[]): number {
   if (sessions.length > 0) return EXIT.done;
-  tell('No file of the folder is a session that can be read.');
+  printMessage('No file of the folder is a session that can be read.');
   return EXIT.transcript;
 }
 
@@ -76,6 +76,6 @@ export function tellEmpty(sessions: readonly unknown[]): number {
 export function tellStop(report: ReplayReport, isTold: boolean): number {
   const stop = stopMessage(report);
   if (stop === null) return EXIT.done;
-  if (isTold) tell(printable(stop));
+  if (isTold) printMessage(printable(stop));
   return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
 }

@@ -1,21 +1,21 @@
-// How a report names what calls and files are about. With redaction it shows nothing of the content: of a
-// path a tag and the extension, names of tools and ids of calls as long as they are plain, of all else nothing.
+// How reports name calls and files. With redaction, a path becomes a tag with its extension, tool names and
+// call ids are shown only if they look like plain identifiers, and everything else is left out.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import type { CallSubject } from '../measure/call-subject.js';
 
-/** Names things of the session. */
+/** Turns names from the session into what a report shows. */
 export interface ContentLabel {
   readonly isRedacted: boolean;
-  /** What a call is about; empty when nothing may be said. */
+  /** The subject of a call; empty when it is hidden or unknown. */
   readonly ofCall: (subject: CallSubject) => string;
-  /** A file, or the first one with the number of further ones. */
+  /** A path, or the first of several with a count, as `src/a.ts +2`. */
   readonly ofPath: (path: string) => string;
-  /** A tool's name or a call's id: agents make them, but a recording may hold anything there. */
+  /** A tool name or call id. Agents generate them, but a recording may hold anything there. */
   readonly ofName: (name: string) => string;
 }
 
-/** Shows what is there. */
+/** Shows everything unchanged. */
 export const PLAIN_LABEL: ContentLabel = {
   isRedacted: false,
   ofCall: ({ path, parameter }) => path ?? parameter ?? '',
@@ -23,17 +23,17 @@ export const PLAIN_LABEL: ContentLabel = {
   ofName: (name) => name,
 };
 
-/** An identifier as programs make them: no free text, no path, no assignment. */
+/** A generated identifier: no free text, no path, no assignment. */
 const PLAIN_NAME = /^[\w.:#@[\]-]{1,100}$/;
 const TAG_LENGTH = 6;
 const FURTHER_PATHS = / \+\d+$/;
 const EXTENSION = /\.[a-z0-9]{1,8}$/i;
 
 /**
- * Makes a label that hides. A path has the same tag everywhere in one report. Tags are keyed, so that
- * nobody can try paths until one fits.
+ * Creates a label that hides content. A path keeps its tag throughout a report. Tags are HMACs, so that
+ * paths cannot be recovered by guessing.
  *
- * @param key @default a new one
+ * @param key @default 32 random bytes
  */
 export function createRedactedLabel(key: Uint8Array = randomBytes(32)): ContentLabel {
   const tagOf = (text: string): string =>
@@ -51,7 +51,7 @@ export function createRedactedLabel(key: Uint8Array = randomBytes(32)): ContentL
   };
 }
 
-/** The label for what may be seen: `--no-redact` shows what is there. */
+/** Returns a hiding label, or the plain one for `--no-redact`. */
 export function contentLabel(isRedacted: boolean): ContentLabel {
   return isRedacted ? createRedactedLabel() : PLAIN_LABEL;
 }

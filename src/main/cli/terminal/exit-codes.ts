@@ -1,6 +1,5 @@
-// How the command ends, as its caller sees it: one number per outcome.
+// Exit codes, the same for every command.
 
-/** The exit codes of every command. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -11,7 +10,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** The part of the help text that documents the exit codes. */
+/** The exit codes as documented in each help text. */
 export const EXIT_CODES_HELP: string = `Exit codes:
   0    done
   1    unexpected failure

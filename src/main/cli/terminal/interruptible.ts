@@ -1,6 +1,6 @@
-// How a run is called off by its user: a first SIGINT ends it in order, a second one at once.
+// Signals: the first SIGINT stops a run cleanly, the second kills the process.
 
-/** Rejects a run that the user interrupted. */
+/** The user interrupted the run. */
 export class InterruptedError extends Error {
   constructor() {
     super('Interrupted.');
@@ -9,15 +9,15 @@ export class InterruptedError extends Error {
 }
 
 /**
- * Runs something that a first SIGINT ends.
+ * Runs a function whose signal aborts on the first SIGINT.
  *
- * @throws InterruptedError on SIGINT, by way of the signal; what `run` throws.
+ * @throws InterruptedError on SIGINT, as the signal's reason; what `run` throws.
  */
 export async function interruptible<Result>(
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const interruption = new AbortController();
-  // Once only: a second SIGINT ends the process at once.
+  // `once`: the second SIGINT gets Node's default and kills the process.
   const onInterrupt = (): void => {
     interruption.abort(new InterruptedError());
   };
@@ -29,8 +29,8 @@ export async function interruptible<Result>(
   }
 }
 
-/** Resolves when the user interrupts the process, or the system asks it to end; a second SIGINT ends it at once. */
-export async function untilEnded(): Promise<void> {
+/** Resolves on the first SIGINT or SIGTERM. A second SIGINT kills the process. */
+export async function waitForTermination(): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = (): void => {
       process.removeListener('SIGINT', end);

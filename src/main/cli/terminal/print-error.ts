@@ -1,4 +1,4 @@
-// From what was thrown to one line on stderr and an exit code. Decides nothing else.
+// Maps a thrown error to a line for stderr and an exit code.
 
 import { inspect } from 'node:util';
 import { CtxfoldError } from '../../../index.js';
@@ -6,7 +6,6 @@ import { EXIT } from './exit-codes.js';
 import { InterruptedError } from './interruptible.js';
 import { printable, printableLines } from './terminal-text.js';
 
-/** Returns the exit code that says why it failed. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof InterruptedError) return EXIT.interrupted;
   if (!(error instanceof CtxfoldError)) return EXIT.failed;
@@ -21,7 +20,7 @@ export function exitCodeOf(error: unknown): number {
   }
 }
 
-/** Returns what to print for an error: one line, or with `debug` its stack and causes. */
+/** Returns one line for an error, or with `debug` its stack and causes. */
 export function describeError(error: unknown, debug: boolean): string {
   if (debug) return `ctxfold: ${printableLines(inspect(error))}`;
   const message = error instanceof Error ? error.message : String(error);

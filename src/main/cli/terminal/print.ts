@@ -1,25 +1,24 @@
-// The ways in which a command prints: reports and documents on stdout, messages on stderr. No line for a person is wider than
-// the terminal. Decides nothing about what is said.
+// Output of commands: reports on stdout, messages on stderr, both wrapped to the terminal's width.
 
 import { terminalLayout, widthOf } from './terminal-layout.js';
 import { printableLines } from './terminal-text.js';
 import { fitLines } from './text-layout.js';
 
-/** Stands for stdin where a file is read, and for stdout where one is written. */
+/** As a file name: stdin for input, stdout for output. */
 export const STANDARD_STREAM = '-';
 
-/** Prints what a person reads. */
+/** Prints text for a person on stdout. */
 export function printText(text: string): void {
   process.stdout.write(fitLines(text, terminalLayout().width));
 }
 
-/** Tells something on stderr, after the command's name: on one line where that goes to a file. */
-export function tell(message: string): void {
-  tellLines(`ctxfold: ${message}`);
+/** Prints a message on stderr, prefixed with the command's name. Wraps only on a terminal. */
+export function printMessage(message: string): void {
+  printMessageLines(`ctxfold: ${message}`);
 }
 
-/** Tells lines on stderr as they are, but for what could steer a terminal. */
-export function tellLines(text: string): void {
+/** Prints lines on stderr with control characters escaped. */
+export function printMessageLines(text: string): void {
   const width = widthOf(process.stderr);
   const shown = printableLines(text);
   process.stderr.write(`${width === undefined ? shown : fitLines(shown, width)}\n`);

@@ -1,22 +1,21 @@
-// How far a run has come, on stderr so that stdout stays the report: one bar for each of its stages.
+// Progress on stderr, one bar per stage; stdout stays free for the report.
 
 import { widthOf } from './terminal-layout.js';
 
-/** Shows one stage after the other. */
 export interface Progress {
-  /** Begins a stage of so many things, shown at once; what it returns is told how many are done. */
+  /** Starts a stage of `total` things; call the returned function with the number done so far. */
   readonly begin: (total: number, doing: string, things: string) => (done: number) => void;
-  /** Wipes the bar and gives the cursor back. */
+  /** Clears the bar and restores the cursor. Idempotent. */
   readonly close: () => void;
 }
 
 const SILENT: Progress = { begin: () => () => undefined, close: () => undefined };
 
 const MAX_BAR = 30;
-/** Columns beside the bar. */
-const WORDS = 34;
+/** Columns for the text beside the bar. */
+const TEXT_WIDTH = 34;
 
-/** Opens the display where somebody looks at stderr; the library is loaded only then. */
+/** Opens the display. Without a terminal, or when quiet, it is a no-op and the library is not loaded. */
 export async function openProgress(isQuiet: boolean): Promise<Progress> {
   if (!process.stderr.isTTY || isQuiet) return SILENT;
   const { default: progress } = await import('cli-progress');
@@ -25,7 +24,7 @@ export async function openProgress(isQuiet: boolean): Promise<Progress> {
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: Math.max(1, Math.min(MAX_BAR, (widthOf(process.stderr) ?? 0) - WORDS)),
+    barsize: Math.max(1, Math.min(MAX_BAR, (widthOf(process.stderr) ?? 0) - TEXT_WIDTH)),
     hideCursor: true,
     clearOnComplete: true,
     gracefulExit: false,

@@ -1,8 +1,8 @@
-// How wide what is printed may be, and whether it may be coloured. Prints nothing.
+// Width and colour of what is printed.
 
-/** How a report is to look. */
+/** How to render a report. */
 export interface RenderOptions {
-  /** Columns of the terminal. */
+  /** In columns. */
   readonly width: number;
   readonly isColoured: boolean;
 }
@@ -11,7 +11,7 @@ const WIDTH_OF_PIPES = 80;
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 100;
 
-/** Returns the width of stdout, and whether it may be coloured: see https://no-color.org. */
+/** Returns the width of stdout and whether to use colour, which follows https://no-color.org. */
 export function terminalLayout(): RenderOptions {
   const { isTTY } = process.stdout;
   const { NO_COLOR, TERM } = process.env;
@@ -21,15 +21,15 @@ export function terminalLayout(): RenderOptions {
   };
 }
 
-/** Columns of a stream that somebody looks at, or those that `COLUMNS` asks for; `undefined` where nobody does. */
+/** Returns `COLUMNS` if set, else the width of a terminal; `undefined` for a pipe or file. */
 export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
   const asked = Number(/^\d{1,4}$/.exec(process.env['COLUMNS'] ?? '')?.[0] ?? 0);
   if (asked > 0) return Math.max(MIN_WIDTH, asked);
-  // Some terminals do not tell.
+  // Some terminals report 0 columns.
   return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
 }
 
-/** Columns of a report: longer lines are hard to read. */
+/** The width of a report: at most 100 columns, as longer lines are hard to read. */
 export function reportWidth({ width }: RenderOptions): number {
   return Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width));
 }

@@ -1,37 +1,30 @@
-// What may be printed: texts without the characters by which a session, a file's name or an error could steer the
-// terminal. Everything that is written to stdout or stderr goes through here. Prints nothing.
+// Sanitizes text for printing: a session, a file name or an error must not be able to send control sequences to
+// the terminal. Everything written to stdout or stderr passes through here.
 
 import type { ContentLabel } from './content-label.js';
 
-/** Control and format characters, those that turn the direction of a text around among them, and odd line breaks. */
-const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Control and format characters, including bidi overrides, and Unicode line separators. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text on one line and without the characters by which a transcript could steer the terminal. */
+/** Returns the text on one line, with unsafe characters and runs of white space replaced by a space. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }
 
-/** A text of several lines in which such characters are shown as escapes. */
+/** Returns the text with unsafe characters other than line breaks shown as `\uXXXX`. */
 export function printableLines(text: string): string {
-  return text.replace(STEERING, (character) =>
-    character === '\n' ? character : escaped(character),
-  );
+  return text.replace(UNSAFE, (character) => (character === '\n' ? character : escaped(character)));
 }
 
 /**
- * A report as one JSON document that ends with a line break. Where the label hides content, these go: excerpts,
- * parameters, what a server said, and the workspace; paths become tags; names of tools and ids of calls stay as long as they are plain.
- * Figures, codes, and what the command line was given stay.
+ * Returns a report as one JSON document that ends with a line break. A redacting label removes excerpts, parameters,
+ * server messages and the workspace, replaces paths by tags, and keeps tool names and call ids only if they are plain.
+ * Figures, codes and command-line arguments stay.
  */
 export function jsonText(report: object, label: ContentLabel): string {
   const shown = label.isRedacted ? withoutContent(report, label) : report;
-  return `${JSON.stringify(shown, null, 2).replace(STEERING, (character) =>
-    character === '\n' ? character : escaped(character),
-  )}\n`;
+  return `${printableLines(JSON.stringify(shown, null, 2))}\n`;
 }
-
-/** Of the file or folder that was asked for; all other paths are of the session. */
-const OWN_PATH = 'path';
 
 function withoutContent(report: object, label: ContentLabel): unknown {
   function hide(this: unknown, key: string, value: unknown): unknown {
@@ -42,7 +35,8 @@ function withoutContent(report: object, label: ContentLabel): unknown {
         return undefined;
       case 'workspaceRoot':
         return null;
-      case OWN_PATH:
+      case 'path':
+        // At the top level it is the path from the command line.
         return typeof value === 'string' && this !== report ? label.ofPath(value) : value;
       case 'paths':
         return Array.isArray(value) ? value.map((path) => label.ofPath(String(path))) : value;
@@ -59,7 +53,7 @@ function withoutContent(report: object, label: ContentLabel): unknown {
   return JSON.parse(JSON.stringify(report, hide)) as unknown;
 }
 
-/** The names that the sentence of an explanation may hold. */
+/** The names that the text of an explanation may quote. */
 function namesOf(block: unknown): readonly string[] {
   const { toolName, callId, by } = block as Readonly<Record<string, unknown>>;
   const other = Object(by) as Readonly<Record<string, unknown>>;
@@ -68,6 +62,7 @@ function namesOf(block: unknown): readonly string[] {
   );
 }
 
+/** `\uXXXX` for each UTF-16 unit, which is a valid escape in JSON too. */
 function escaped(character: string): string {
   return Array.from(
     { length: character.length },

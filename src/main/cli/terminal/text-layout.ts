@@ -1,11 +1,10 @@
-// How numbers, names and colours become text of a known width. Knows nothing of reports.
+// Formats numbers, names and colours as text of a known width. Knows nothing about reports.
 
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-/** How a text is shown where colours are allowed; elsewhere it stays as it is. */
+/** Colours a text, or returns it unchanged where colours are off. */
 export type Paint = (style: 'bold' | 'dim' | 'cyan' | 'green' | 'yellow', text: string) => string;
 
-/** Makes a `Paint` that colours, or one that does not. */
 export function createPaint(isColoured: boolean): Paint {
   return isColoured
     ? (style, text) => styleText(style, text, { validateStream: false })
@@ -25,12 +24,12 @@ export function formatCompact(count: number): string {
   return COMPACT.format(count);
 }
 
-/** `12.3 %`, or a dash where there is nothing to have a share of. */
+/** `12.3 %`, or a dash when `whole` is 0. */
 export function formatShare(part: number, whole: number): string {
   return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
 }
 
-/** `0.42 ms`, `42 ms`, `4.2 s`: as many digits as say something. */
+/** `0.42 ms`, `42 ms`, `4.2 s`: fewer decimals for larger values. */
 export function formatMs(ms: number): string {
   if (ms >= 9_950) return `${(ms / 1000).toFixed(0)} s`;
   if (ms >= 995) return `${(ms / 1000).toFixed(1)} s`;
@@ -42,19 +41,19 @@ export function formatNumberOf(count: number, one: string, many: string = `${one
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Keeps the start of a text. */
+/** Truncates the end, marked by an ellipsis. */
 export function shortenEnd(text: string, maxLength: number): string {
   const characters = Array.from(text);
   return characters.length <= maxLength ? text : `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** Keeps the end of a text, which of a path tells more. */
+/** Truncates the start: for paths, whose end says more. */
 export function shortenStart(text: string, maxLength: number): string {
   const characters = Array.from(text);
   return characters.length <= maxLength ? text : `…${characters.slice(1 - maxLength).join('')}`;
 }
 
-/** Puts facts on lines with dots between them, and breaks between facts where it can. */
+/** Joins facts with dots into lines of at most `width`, broken between facts where possible. */
 export function joined(facts: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const fact of facts) {
@@ -66,7 +65,7 @@ export function joined(facts: readonly string[], width: number): readonly string
   return lines;
 }
 
-/** Breaks a text into lines of at most `width`: between words, and within one only where that is longer. */
+/** Wraps a text to `width`, at spaces; only words longer than a line are split. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -87,7 +86,7 @@ function piecesOf(word: string, width: number): readonly string[] {
   );
 }
 
-/** Breaks the lines of a text that are wider than `width`; of one that is set in, what follows stands a little further in. */
+/** Wraps the lines that are wider than `width`. Continuations of an indented line are indented further. */
 export function fitLines(text: string, width: number): string {
   return text
     .split('\n')
@@ -99,13 +98,13 @@ export function fitLines(text: string, width: number): string {
     .join('\n');
 }
 
-/** An indent, and what stands before two spaces or more: a term, which gets a line of its own. */
+/** The indent, and a term in front of two or more spaces, which gets its own line. */
 const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
 
 function fitLine(line: string, width: number): readonly string[] {
   const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
   const words = line.slice(head.length).trim().split(/ +/);
-  // A word that fits without the indent is not broken for it: it may be code.
+  // Drop the indent rather than split a word: it may be code.
   const room = width - Math.max(...words.map(({ length }) => length)) - HANG.length;
   const indent = spaces.length > room ? '' : spaces.slice(0, Math.floor(width / 4));
   const hang = indent === '' ? '' : indent + HANG;

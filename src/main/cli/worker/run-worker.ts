@@ -1,4 +1,4 @@
-// Works off the summaries of a queue until it is interrupted.
+// Processes summary jobs from a queue until the process is terminated.
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,24 +7,16 @@ import type { Summarizer } from '../../../index.js';
 import { CtxfoldError } from '../../../index.js';
 import { openStore } from '../../../state.js';
 import { EXIT } from '../terminal/exit-codes.js';
-import { untilEnded } from '../terminal/interruptible.js';
-import { tell } from '../terminal/print.js';
+import { waitForTermination } from '../terminal/interruptible.js';
+import { printMessage } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
+import type { WorkerArguments } from './worker-command.js';
 
-export interface WorkerOptions {
-  readonly redis: string;
-  readonly summarizer: string;
-  /** @default that Redis */
-  readonly store?: string | undefined;
-  readonly queue: string;
-  readonly concurrency: number;
-}
+/** Grace period for running jobs after a signal. */
+const SHUTDOWN_MS = 25_000;
 
-/** What was begun may take so long once the worker is to end, in milliseconds. */
-const LAST_WORK_MS = 25_000;
-
-/** Works; resolves to the exit code when that has ended. */
-export async function runWorker(options: WorkerOptions): Promise<number> {
+/** Runs the worker; resolves to the exit code. */
+export async function runWorker(options: WorkerArguments): Promise<number> {
   const { redis, queue, concurrency } = options;
   const summarizer = await loadSummarizer(options.summarizer);
   const { Worker, Redis } = await loadPackages();
@@ -36,29 +28,29 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
     concurrency,
   });
   const seen = new Set<string>();
-  const tellFailure = (what: string, error: Error): void => {
+  const reportOnce = (what: string, error: Error): void => {
     const line = printable(`${what}: ${error.message}`);
     if (seen.has(line)) return;
     seen.add(line);
-    tell(line);
+    printMessage(line);
   };
   connection.on('error', (error) => {
-    tellFailure('redis', error);
+    reportOnce('redis', error);
   });
   worker.on('error', (error) => {
-    tellFailure('queue', error);
+    reportOnce('queue', error);
   });
   worker.on('failed', (job, error) => {
-    tell(printable(`${job?.id ?? 'a job'} failed: ${error.message}`));
+    printMessage(printable(`${job?.id ?? 'a job'} failed: ${error.message}`));
   });
-  tell(printable(`works on the queue ${queue}, ${concurrency} summaries at a time`));
+  printMessage(printable(`works on the queue ${queue}, ${concurrency} summaries at a time`));
   try {
-    await untilEnded();
-    tell('ends when what was begun is done');
-    // What is not done by then is another worker's, once its lock has run out.
+    await waitForTermination();
+    printMessage('ends when what was begun is done');
+    // Unfinished jobs go to another worker when their locks expire.
     const late = setTimeout(() => {
       worker.cancelAllJobs();
-    }, LAST_WORK_MS);
+    }, SHUTDOWN_MS);
     await worker.close();
     clearTimeout(late);
     return EXIT.done;

@@ -1,8 +1,8 @@
-// The command `worker`: its options and help. What it does is loaded when it runs.
+// The command `worker`: options and help. The implementation is loaded when it runs.
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { wholeNumber } from '../terminal/option-values.js';
+import { wholeNumber } from '../terminal/options.js';
 
 const EXAMPLES_HELP = `
 Examples:
@@ -14,15 +14,17 @@ The module exports by default what \`createCompactor\` takes as \`summarizer\`, 
 
 ${EXIT_CODES_HELP}`;
 
-interface WorkerArguments {
+/** Parsed options of `worker`. */
+export interface WorkerArguments {
   readonly redis: string;
   readonly summarizer: string;
+  /** @default that Redis */
   readonly store?: string;
   readonly queue: string;
   readonly concurrency: number;
 }
 
-/** Makes the command. It runs until it is interrupted. */
+/** Creates the command, which runs until it is terminated. */
 export function createWorkerCommand(onExit: (code: number) => void): Command {
   return new Command('worker')
     .description(

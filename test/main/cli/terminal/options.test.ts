@@ -1,8 +1,15 @@
-// Values of options: what is taken, and what is refused.
+// Options: the choices that the public API knows, and which values are taken.
 
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { share, wholeNumber } from '../../../../src/main/cli/terminal/option-values.js';
+import { COMPRESSION_STRATEGIES } from '../../../../src/index.js';
+import { share, STRATEGY_CHOICES, wholeNumber } from '../../../../src/main/cli/terminal/options.js';
+
+describe('STRATEGY_CHOICES', () => {
+  test('are the strategies that there are', () => {
+    expect(STRATEGY_CHOICES).toEqual(COMPRESSION_STRATEGIES);
+  });
+});
 
 describe('wholeNumber', () => {
   test.each([

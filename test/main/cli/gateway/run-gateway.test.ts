@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upstreamsOf, variablesOf } from '../../../../src/main/cli/gateway/behind-gateway.js';
+import { upstreamsOf, variablesOf } from '../../../../src/main/cli/gateway/run-gateway.js';
 
 describe('variablesOf', () => {
   it('leads to the gateway, with the name of an upstream in front of each path', () => {
