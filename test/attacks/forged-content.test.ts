@@ -303,7 +303,7 @@ describe('a model that was told what to call', () => {
     vi.resetModules();
     // As another thread or process loads it: what collides there, does not here.
     const other = await vi.importActual<typeof CallSignature>(
-      '../../src/shared/density/index/call-signature.js',
+      '../../src/shared/density/index/hash.js',
     );
     for (const text of texts) {
       expect(other.signatureOf('fetch', { text })).not.toBe(signatureOf('fetch', { text }));

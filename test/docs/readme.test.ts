@@ -139,12 +139,7 @@ describe('docs/guide.md', () => {
     expect(files).toEqual([expect.stringMatching(/^a\/b\/removed\/sha256\.\w+\.removals\.jsonl$/)]);
   }, 40_000);
 
-  const headings = [
-    'The working set',
-    'With an SDK',
-    'Using a session directly',
-    'Monitoring',
-  ];
+  const headings = ['The working set', 'With an SDK', 'Using a session directly', 'Monitoring'];
 
   it.each(share(headings, 1))('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
     const samples = samplesOf(GUIDE, heading);

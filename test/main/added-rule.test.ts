@@ -13,7 +13,7 @@ import { renderReport } from '../../src/main/cli/replay/render-report.js';
 import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../src/main/offload/reply.js';
 import { optimize, planWithTexts } from '../../src/shared/density/plan/optimize.js';
-import { isSamePass } from '../../src/shared/density/rules/density-rules.js';
+import { isSamePass } from '../../src/shared/density/rules/same-pass.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { LAST_OF_TOOL, LAST_OF_TOOL_KEY } from '../support/last-of-tool.js';
 import { historyOf } from '../support/notation.js';

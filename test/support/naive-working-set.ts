@@ -259,7 +259,8 @@ function tokensLeft(
   taken: NaivelyTaken,
 ): number {
   if (taken.blocks.includes(block)) return 0;
-  const isStale = states.has(block) || isTaken(block, taken) || hasPlaceholder(block) || isExcerpt(block);
+  const isStale =
+    states.has(block) || isTaken(block, taken) || hasPlaceholder(block) || isExcerpt(block);
   return isStale ? PLACEHOLDER : estimateResultTokens(block);
 }
 

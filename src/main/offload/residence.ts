@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import { isSameBase } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
-import { isSamePass, passSettingsOf } from '../../shared/density/rules/density-rules.js';
+import { isSamePass, passSettingsOf } from '../../shared/density/rules/same-pass.js';
 import { shrinkSettingsOf } from '../../shared/density/rules/shrink.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {

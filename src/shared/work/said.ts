@@ -24,6 +24,10 @@ const TELLING = new RegExp(
   'iu',
 );
 
+const DASH = '- ';
+/** Characters that JSON does not escape but some readers treat as line ends. */
+const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
 /** How much of a message is its beginning, and up to which length all of a message is likely to be typed. UTF-16 units. */
 const HEAD = 600;
 const TYPED = 4_000;
@@ -120,10 +124,6 @@ function joined(chosen: readonly Piece[], text: string): string {
   }
   return end < text.length ? words + LEFT_OUT : words;
 }
-
-const DASH = '- ';
-/** What JSON leaves as it is and some readers take for the end of a line. */
-const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
 /** Returns the line that quotes a text. */
 export function lineOf(text: string): string {

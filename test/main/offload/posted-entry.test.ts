@@ -71,7 +71,9 @@ describe.each([
       fc.property(histories, arbitraryPassConfig(), (entries, settings) => {
         const history = withReferencedFiles(entries);
         const config = { ...settings, ...RESIDENT_AGENT };
-        expect(planWithTexts(history.map(part), config).plan).toEqual(planWithTexts(history, config).plan);
+        expect(planWithTexts(history.map(part), config).plan).toEqual(
+          planWithTexts(history, config).plan,
+        );
       }),
       { numRuns: runs(500) },
     );
