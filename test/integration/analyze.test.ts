@@ -88,6 +88,18 @@ describe('ctxfold analyze', () => {
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
+  test('explains by the price that is given: when an entry was edited depends on it', async () => {
+    const landedAt = async (price: string): Promise<number | undefined> => {
+      const args = ['--explain', '2', '--price', price, '--json'];
+      const { stdout } = await run('analyze', SESSION, ...args);
+      const { landed } = JSON.parse(stdout) as { landed: { modelCall: number } | null };
+      return landed?.modelCall;
+    };
+    const cheapReads = await landedAt('10/0.05/12.5');
+    expect(cheapReads).toBeGreaterThan(0);
+    expect(await landedAt('10/10/10')).not.toBe(cheapReads);
+  });
+
   test('explains one entry, for a person and as JSON', async () => {
     const { code, stdout, stderr } = await run('analyze', SESSION, '--explain', '4', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

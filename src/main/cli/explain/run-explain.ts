@@ -42,6 +42,7 @@ export async function runExplain(
       recencyRetention: given.recency,
       workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
       threads: given.threads,
+      price: given.price,
       signal,
       onProgress: progress.begin(length, 'replaying', 'entries'),
       explains: true,
