@@ -2,10 +2,10 @@
 // threads overlap and only a few histories are in memory. Prints nothing.
 
 import { availableParallelism } from 'node:os';
-import type { Compactor, ModelPrice, OffloadMode } from '../../../index.js';
+import type { Compactor } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { createReplayCompactor, replayIn } from '../replay/replay-session.js';
-import type { ReplayOptions } from '../replay/replay-session.js';
+import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
 import { analyzeRecording } from './analysis.js';
 import { isUnreadable, readSession } from '../replay/session-files.js';
 import type { UnreadFile } from '../replay/session-files.js';
@@ -13,20 +13,8 @@ import type { Progress } from '../terminal/progress-bar.js';
 import type { SessionAnalysis } from './analysis-report.js';
 
 /** How to analyze files. */
-export interface AnalyzeOptions {
+export interface AnalyzeOptions extends Partial<ReplaySetup> {
   readonly format?: TranscriptFormat | undefined;
-  /** @default by the model that each transcript names */
-  readonly contextLimit?: number | undefined;
-  /** Results to keep per tool; switches recency pruning on. */
-  readonly recencyRetention?: number | undefined;
-  /** @default what each transcript recorded, else the working directory */
-  readonly workspaceRoot?: string | undefined;
-  /** Where work runs. @default 'auto' */
-  readonly offload?: OffloadMode | undefined;
-  /** @default as many as the machine runs at once, up to 8 */
-  readonly threads?: number | undefined;
-  /** What all models cost. @default what those do that the transcripts name */
-  readonly price?: ModelPrice | undefined;
   /** Whether a file that cannot be read is named, with the reason, and stops nothing; otherwise it rejects. */
   readonly skipsUnreadable: boolean;
   /** Aborting rejects with the signal's reason. */
@@ -50,22 +38,12 @@ export async function analyzeFiles(
   files: readonly string[],
   options: AnalyzeOptions,
 ): Promise<AnalyzedFiles> {
+  const { progress } = options;
   const threads = options.threads ?? Math.min(MAX_THREADS, availableParallelism());
-  const {
-    contextLimit,
-    recencyRetention,
-    workspaceRoot,
-    offload = 'auto',
-    price,
-    signal,
-  } = options;
-  const play: ReplayOptions = {
-    ...{ contextLimit, recencyRetention, workspaceRoot, offload, threads, price, signal },
-    strategy: 'high-density',
-  };
+  const play: ReplayOptions = { offload: 'auto', strategy: 'high-density', ...options, threads };
   await using compactor = createReplayCompactor(play);
   const isSingle = files.length === 1;
-  const update = isSingle ? undefined : options.progress?.begin(files.length, 'analyzing', 'files');
+  const update = isSingle ? undefined : progress?.begin(files.length, 'analyzing', 'files');
   const outcomes: (SessionAnalysis | UnreadFile)[] = [];
   const rest = files.entries();
   let doneFiles = 0;
@@ -77,7 +55,7 @@ export async function analyzeFiles(
         compactor,
         options,
         play,
-        isSingle ? options.progress : undefined,
+        isSingle ? progress : undefined,
       );
       doneFiles += 1;
       update?.(doneFiles);

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { runExplain } from '../explain/run-explain.js';
+import type { ReplaySetup } from '../replay/replay-session.js';
 import { tellEmpty } from '../replay/run-replay.js';
 import { findSessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
@@ -26,7 +27,7 @@ import { renderSuggestion } from './suggestion.js';
 export function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
   return interruptible(async (signal) => {
     const { explain } = given;
-    if (explain !== undefined) return runExplain(path, explain, given, signal);
+    if (explain !== undefined) return runExplain(path, explain, given, setupOf(given), signal);
     const report = await analyze(path, given, signal);
     const layout = terminalLayout();
     if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
@@ -40,6 +41,19 @@ function rootOf({ workspace }: AnalyzeArguments): string | undefined {
   return workspace === undefined ? undefined : resolve(workspace);
 }
 
+/** How sessions are played, the same for an analysis and for the explanation of one entry. */
+function setupOf(given: AnalyzeArguments): ReplaySetup {
+  return {
+    contextLimit: given.contextLimit,
+    offload: 'auto',
+    strategy: 'high-density',
+    recencyRetention: given.recency,
+    workspaceRoot: rootOf(given),
+    threads: given.threads,
+    price: given.price,
+  };
+}
+
 async function analyze(
   path: string,
   given: AnalyzeArguments,
@@ -49,12 +63,8 @@ async function analyze(
   try {
     const { isFolder, files } = await findSessionFiles(path, signal);
     const { sessions, unread } = await analyzeFiles(files, {
+      ...setupOf(given),
       format: given.format,
-      contextLimit: given.contextLimit,
-      recencyRetention: given.recency,
-      workspaceRoot: rootOf(given),
-      threads: given.threads,
-      price: given.price,
       skipsUnreadable: isFolder,
       signal,
       progress,

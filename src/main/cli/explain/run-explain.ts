@@ -1,8 +1,8 @@
 // One run of `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
-import { resolve } from 'node:path';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
+import type { ReplaySetup } from '../replay/replay-session.js';
 import { findSessionFiles, readSession } from '../replay/session-files.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import { printText, printMessage } from '../terminal/print.js';
@@ -23,7 +23,8 @@ import { jsonText, printable } from '../terminal/terminal-text.js';
 export async function runExplain(
   path: string,
   index: number,
-  given: AnalyzeArguments,
+  given: Pick<AnalyzeArguments, 'format' | 'json' | 'redact'>,
+  setup: ReplaySetup,
   signal: AbortSignal,
 ): Promise<number> {
   const { isFolder } = await findSessionFiles(path, signal);
@@ -36,13 +37,7 @@ export async function runExplain(
       return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
     }
     const recording = await replaySession(path, transcript, {
-      contextLimit: given.contextLimit,
-      offload: 'auto',
-      strategy: 'high-density',
-      recencyRetention: given.recency,
-      workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
-      threads: given.threads,
-      price: given.price,
+      ...setup,
       signal,
       onProgress: progress.begin(length, 'replaying', 'entries'),
       explains: true,
@@ -62,7 +57,10 @@ export async function runExplain(
   }
 }
 
-function print(told: Omit<ExplanationReport, 'reportVersion'>, given: AnalyzeArguments): void {
+function print(
+  told: Omit<ExplanationReport, 'reportVersion'>,
+  given: Pick<AnalyzeArguments, 'json' | 'redact'>,
+): void {
   const report: ExplanationReport = { reportVersion: 1, ...told };
   if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
   else printText(renderExplanation(report, terminalLayout()));
